@@ -60,20 +60,20 @@
 //!
 //! `break`, `break value`, `continue`, `return` and `?` mean what they mean in the loop, with or without
 //! labels. The items before the current one are finished, later stages see nothing of the items after it, and
-//! the function continues as it would have after the loop. `?` and `return` work in functions that return a
-//! `Result`, an `Option` or a `ControlFlow`. The error that the function returns need not be `Send` if the
-//! value that `?` found is.
+//! the function continues as it would have after the loop. `return` works in every function, and `?` in functions that return a
+//! `Result`, an `Option` or a `ControlFlow`. The error type of the function need not be `Send` if the error that `?` receives
+//! is `Send`.
 //!
 //! The source and earlier serial stages may have run ahead when a later stage leaves the loop, by up to a
-//! window of items. If this could be seen after the loop, the program does not compile. It could be seen if
-//! such a part changes something that the function uses after the loop, and a later stage can leave the loop
-//! by `break` or go on at a label outside. The option `may_run_ahead` says that it does not matter.
+//! window of items. The program does not compile if code after the loop could see this. That is so if such a part changes
+//! something that is used after the loop, and a later stage leaves the loop by `break` or goes on at an outer label. The option
+//! `may_run_ahead` says that it does not matter.
 //!
 //! The compiler decides this by types. The names of methods and macros do not matter. As long as the parts that may run
-//! ahead hold their borrows, everything that is used after the loop must be borrowable by `&`. So a part that only
-//! reads is accepted, and a change is found through whatever it goes: a method, a closure, a macro, another variable,
-//! an iterator, an item of the loop, a `&mut` parameter, which the caller uses after the loop. A simple change, such as
-//! an assignment, has a message of the attribute. Any other has one of the compiler: the variable cannot be borrowed
+//! ahead hold their borrows, everything that is used after the loop must be borrowable by `&`. So a part that only reads is
+//! accepted. A part that changes something is rejected, whether it does so by a method, a closure or a macro, or through
+//! another variable, an iterator, an item of the loop, or a `&mut` parameter, which the caller uses after the loop. The
+//! attribute reports simple changes, such as assignments. The compiler reports all others: the variable cannot be borrowed
 //! after the loop, because a borrow before it is used until the `break`.
 //!
 //! ```compile_fail,E0502
@@ -93,9 +93,8 @@
 //! }
 //! ```
 //!
-//! Changes without `&mut` (of atomics, cells, locks, files and thread-local variables) and changes through a
-//! parameter whose type hides a `&mut` stay outside of this promise, and so does what a variable does when it
-//! is dropped.
+//! This check does not find changes without `&mut` (of atomics, cells, locks, files and thread-local variables), changes
+//! through a parameter whose type hides a `&mut`, or what a variable does when it is dropped.
 //!
 //! A `return` or a `?` may also leave the source ahead, and this is not an error. The caller may then see,
 //! for example, that a reader was read further than the loop would have read it.
@@ -145,8 +144,8 @@
 //! that contains a `return` of its own, such as `bail!`, does not compile: write `return Err(..)`. Your own macros must
 //! not contain a `let`, `break` or `continue` that acts on the loop's body. Write these statements in the body itself.
 //! A macro that has the name of a standard macro, such as `vec!`, is treated as the standard macro, and must not
-//! contain a `return` either. If a macro writes the whole function, two variables of the same name, one from the macro
-//! and one from its caller, are taken for one.
+//! contain a `return` either. If a macro writes the whole function, a variable of the macro and a variable of its caller with
+//! the same name are treated as one variable.
 //!
 //! **Items in the body.** Functions, constants and `use`s in the body are visible in all stages. They must
 //! not change the meaning of a name in the loop's head or options. A `macro_rules!` in the body must not use
@@ -180,9 +179,8 @@
 //! `std::mem::take`. The head of the loop must not move a variable (`while let Some(node) = list`), and no
 //! part may move a `let mut x;` that has no value yet.
 //!
-//! **Names.** Suppose that a variable at the loop shadows another variable of the same name, gets its value from it,
-//! and the shadowed variable is used after the loop. Then rename one of the two. A binding with a `#[cfg(..)]` does not
-//! cross a border between parts: use `cfg!` in its value.
+//! **Names.** Rename a variable at the loop if it shadows another one, gets its value from it, and the shadowed variable is
+//! used after the loop. A binding with a `#[cfg(..)]` does not cross a border between parts: use `cfg!` in its value.
 //!
 //! **Options.** An option must not use a variable that the loop changes, as in `window = stack.len()`: write
 //! `let window = ..` before the loop.

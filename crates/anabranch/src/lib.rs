@@ -26,9 +26,9 @@
 //! # Ok::<(), io::Error>(())
 //! ```
 //!
-//! A [`Stream`] is a source, stages and settings. Its *end* runs it. Stages whose names have `serial` in them
-//! run for one item at a time, in order, and may change the variables that they capture. The other stages run
-//! for several items at once. Stages may borrow from the caller's stack.
+//! A [`Stream`] is a source, stages and settings. Its *end* runs it. Stages whose names have `serial` in them, and those that
+//! depend on the order of the items, such as `take`, `scan` and `batch`, run for one item at a time, in order, and may change
+//! the variables that they capture. The other stages run for several items at once. Stages may borrow from the caller's stack.
 //!
 //! # What it promises
 //!

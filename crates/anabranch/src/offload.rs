@@ -36,7 +36,7 @@ pub struct Offload<T: Send + 'static, U: Send + 'static> {
     results: Items<U>,
     /// Results that were taken from the stream to make room for tasks.
     kept: VecDeque<U>,
-    /// How many tasks have a result that was not taken from the stream yet. At most `window`.
+    /// How many tasks were handed over whose result was not taken from the stream yet. At most `window`.
     under_way: usize,
     window: usize,
 }

@@ -14,7 +14,7 @@ use anabranch_record::sync::{Arc, AtomicBool, Condvar, Mutex, MutexGuard, Orderi
 
 use crate::bell::{POLLS, pause};
 use crate::cancel::CancelToken;
-use crate::engine::Tray;
+use crate::engine::ResultQueue;
 use crate::pool::Pool;
 
 /// The results that wait for the reader of a detached run.
@@ -213,7 +213,7 @@ impl<T> Results<T> {
     }
 }
 
-impl<T: Send> Tray for Results<T> {
+impl<T: Send> ResultQueue for Results<T> {
     fn has_room(&self) -> bool {
         self.has_room.load(Ordering::Acquire)
     }

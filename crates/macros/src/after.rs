@@ -103,7 +103,7 @@ pub struct Uses {
     overwrites: BTreeSet<String>,
     /// Whether the code may be left before its end.
     may_leave: bool,
-    /// Whether a variable does not count if its name means another one at the loop.
+    /// Whether to ignore a variable that is shadowed at the loop.
     yields: bool,
 }
 

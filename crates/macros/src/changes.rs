@@ -2,8 +2,8 @@
 //!
 //! It takes statements and gives the assignments, the `&mut` borrows and the `ref mut` patterns among them,
 //! each with the place that it changes. These are changes whatever the types are, so the messages of the
-//! macro may name them. The list need not be whole: what a method, a closure or a macro changes is left to
-//! the compiler, which checks the code that `lower::ahead` writes.
+//! macro may name them. The list may be incomplete. The compiler finds changes by methods, closures and macros, in the code
+//! that `lower::ahead` writes.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::names::FreeNames;
 pub struct Change {
     /// The variable that is changed.
     pub base: Ident,
-    /// The fields that lead from the variable to what is changed.
+    /// The fields that lead from the variable to what is changed, or to the first index or dereference on the way.
     pub fields: Vec<String>,
     /// Whether the variable itself is changed, and not a field, an element or what it points to.
     pub is_whole: bool,
@@ -119,8 +119,8 @@ impl FindChanges {
     }
 }
 
-/// The variable that a place belongs to, the fields that lead to the place or to the pointer or list in which
-/// it is, and whether the place is the variable.
+/// Returns the variable of a place expression, the fields before the first index or dereference, and whether the place is the
+/// variable itself.
 fn base(place: &Expr) -> Option<(&Ident, Vec<String>, bool)> {
     let (mut fields, mut is_whole) = (Vec::new(), true);
     let mut place = place;

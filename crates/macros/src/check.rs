@@ -1,11 +1,11 @@
 //! Rejects annotated loops of which the syntax shows that they behave differently in parallel.
 //!
 //! It takes the segments of a loop and what is used after it, and gives errors that point at the user's code.
-//! Three things are errors: a replicated stage that changes a variable of the function, two segments that use
-//! a variable which one of them changes, and a change in a segment that may run ahead and whose effect is
-//! visible after the loop. Only changes that are plain to see are looked at here. The compiler rejects all
-//! others: the first two cases because the closures of the segments cannot borrow the variable, and the third
-//! because of the code that `lower::ahead` writes. So this pass only gives better messages.
+//! Five things are errors: a replicated stage that changes a variable of the function, two segments that use a variable which
+//! one of them changes, a change in a segment that may run ahead and whose effect is visible after the loop, `ordered` after
+//! `unordered`, and a wrong `input` or `output`. Of the changes, only those that are plain to see are looked at here. The
+//! compiler rejects all others: in the first two cases because the closures of the segments cannot borrow the variable, and in
+//! the third because of the code that `lower::ahead` writes. So for changes this pass only gives better messages.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,9 @@ pub fn check(
                 && let Some(seen) = seen(change, function, after)
                 && reported.insert((at, name))
             {
-                errors.push(ran_ahead(change, &seen, at == 0));
+                let breaks = exits[at + 1..].iter().any(|exits| exits.breaks);
+                let exit = if breaks { "by `break`" } else { "by a jump to an outer label" };
+                errors.push(ran_ahead(change, &seen, exit, at == 0));
             }
         }
         if at > 0 {
@@ -160,7 +162,7 @@ fn used_twice(change: &Change, other: &Ident) -> Error {
     error
 }
 
-fn ran_ahead(change: &Change, seen: &str, is_source: bool) -> Error {
+fn ran_ahead(change: &Change, seen: &str, exit: &str, is_source: bool) -> Error {
     let name = &change.base;
     let (stage, fix) = if is_source {
         ("the source", "`#[to_stream(may_run_ahead)]`")
@@ -168,8 +170,8 @@ fn ran_ahead(change: &Change, seen: &str, is_source: bool) -> Error {
         ("this stage", "`#[stage(may_run_ahead)]`")
     };
     let text = format!(
-        "{seen}, but a later stage may leave the loop by `break`: {stage} may have run some items ahead by then\n\
-         help: change `{name}` in the stage that has the `break`, or in a later one\n\
+        "{seen}, but a later stage may leave the loop {exit}: {stage} may have run some items ahead by then\n\
+         help: change `{name}` in the stage that leaves the loop, or in a later one\n\
          help: or accept the difference: {fix}"
     );
     Error::new(name.span(), text)

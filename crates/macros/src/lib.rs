@@ -20,8 +20,8 @@
 //! # The rule
 //!
 //! No pass guesses from a name what a method, a function or a macro does. One rule takes the place of such
-//! guesses: **a part gets what it uses of the function by the borrow that its code asks for, and the compiler
-//! checks that these borrows fit together.**
+//! guesses: **each part captures the variables of the function with the borrows that its code needs, and the compiler checks
+//! that these borrows do not conflict.**
 //!
 //! - Each segment is a closure. It captures by `&` what it only reads, and by `&mut` what it changes. Two
 //!   segments that run at the same time cannot both have a variable that one of them changes.

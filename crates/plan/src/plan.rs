@@ -25,9 +25,9 @@ pub struct Plan {
 
 /// A stretch of a plan that shares one sequence of indices and one window.
 ///
-/// A domain begins with the source, with a node that changes the number of items (`serial_flat_map`,
-/// `spread`), or with the node after a parallel unit that gives its results in the order in which they
-/// finish. This first node takes items of the previous domain, which get an index of its own domain.
+/// A domain begins with the source, with a node that gives items new indices (`serial_flat_map`, `spread`, `windows`,
+/// `feedback` and others), or with the node after a parallel unit that gives its results in the order in which they finish.
+/// This first node takes items of the previous domain, which get an index of its own domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Domain {

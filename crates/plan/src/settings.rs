@@ -64,7 +64,8 @@ pub enum Wait {
     /// nothing.
     #[default]
     Park,
-    /// Never sleeps. It starts again faster, but each idle worker keeps a core busy.
+    /// One idle worker polls until there is work, and the others park. A run starts again faster, but it keeps one core busy
+    /// while it is idle.
     Spin,
 }
 

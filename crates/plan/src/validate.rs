@@ -102,10 +102,10 @@ pub enum PlanError {
     #[error("node {node} is in domain {domain}, which the plan does not have")]
     UnknownDomain { node: NodeName, domain: usize },
     /// A domain is one stretch. It does not come back, and none is left out.
-    #[error("node {node} is in domain {found} where {expected} or, to open one, the next was expected")]
+    #[error("node {node} is in domain {found}; expected domain {expected}, or {expected} + 1 to open one")]
     DomainOutOfOrder { node: NodeName, expected: usize, found: usize },
     /// A unit is one stretch. It does not come back, and none is left out.
-    #[error("node {node} is in unit {found} where {expected} or, to begin one, the next was expected")]
+    #[error("node {node} is in unit {found}; expected unit {expected}, or {expected} + 1 to begin one")]
     UnitOutOfOrder { node: NodeName, expected: usize, found: usize },
     /// A unit runs as one piece of code, so all of it is serial or all of it is parallel.
     #[error("unit {unit} has both {before} and {node}, of which only one is parallel")]

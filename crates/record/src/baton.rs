@@ -65,15 +65,16 @@ impl Word {
         Arc::new(Self(Padded::new(AtomicU64::new(FREE))))
     }
 
-    /// Whether no thread holds the baton at this moment. Without further fences the answer is only a hint.
+    /// Whether the baton can be taken at this moment: no thread holds it, and it is not closed. Without further fences the
+    /// answer is only a hint.
     #[inline]
     pub fn is_free(&self) -> bool {
         self.0.load(Ordering::Relaxed) == FREE
     }
 
-    /// Whether no thread holds the baton, for a caller that has just made something available without a poke.
+    /// Whether the baton can be taken, for a caller that has just made something available without a poke.
     ///
-    /// If the answer is no, the holder will see what was made available when it looks after [`Held::let_go`].
+    /// If the answer is no and a thread holds the baton, the holder will see what was made available when it looks after [`Held::let_go`].
     #[inline]
     pub fn is_free_after_fence(&self) -> bool {
         #[cfg(not(mutant = "no_fence_in_room_notice"))]

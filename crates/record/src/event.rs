@@ -37,7 +37,7 @@ use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, 
 /// - A thread misses nothing if it looks after [`prepare`](Self::prepare) and after every return of
 ///   [`wait`](Self::wait) and [`leave`](Self::leave).
 /// - `wait` may return without a notification.
-/// - While no thread waits, a notification costs one fence and one load; one load if the event count is
+/// - While no thread waits, a notification costs one fence and one load, or one load if the event count is
 ///   [light](Self::make_light).
 #[derive(Debug)]
 pub struct EventCount {
@@ -54,7 +54,7 @@ pub struct EventCount {
     waking: Padded<AtomicBool>,
     waiting: Mutex<Waiting>,
     condvar: Condvar,
-    /// Called instead of waking a thread, if the user of the event count arranges the waiting.
+    /// If set, a notification calls this instead of waking a thread. It is for a user that arranges the waiting itself.
     hook: Option<Hook>,
     /// Whether somebody has made the event count light. If nobody has, its models need not branch on it.
     #[cfg(loom)]
@@ -179,8 +179,8 @@ impl EventCount {
         }
     }
 
-    /// After this call, the next look of the calling thread sees everything that was published before a notification
-    /// without a fence. A thread that does not wait, because it leaves, calls this before its last look;
+    /// Synchronises with notifications without a fence: after this call, the next look of the calling thread sees everything
+    /// that was published before them. A thread that does not wait, because it leaves, calls this before its last look;
     /// [`prepare`](Self::prepare) does the same.
     pub fn settle(&self) {
         if !cfg!(mutant = "settles_without_a_look") && self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
@@ -190,7 +190,7 @@ impl EventCount {
         }
     }
 
-    /// Whether a notification would find nobody to wake. Also `false` if this cannot be known without a fence.
+    /// Whether it is certain, without a fence, that no thread waits.
     ///
     /// If the answer is yes, the caller need not notify: each thread that may have to be woken looks again before it
     /// sleeps, and then sees what the caller has published.

@@ -20,11 +20,11 @@ use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
 use super::gate::Gate;
-use super::head::Tray;
+use super::head::ResultQueue;
 use super::input::{Drain, Lane};
-use super::line::{Farm, Line, Place, PlaceUnit};
+use super::line::{Line, ParallelUnit, Place, PlaceUnit};
 use super::measures::{Crossing, Mark};
-use super::node::{Drive, Parallel, SerialNode, Station};
+use super::node::{Drive, Parallel, SerialNode, SerialUnit};
 use super::room::RoomNotice;
 use super::run::Run;
 use super::site::{Site, Spot};
@@ -50,7 +50,7 @@ pub(crate) struct Assembly<'run> {
     /// The source of the inline executor.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
     /// What takes the results, if the run is detached.
-    pub(super) tray: Option<StdArc<dyn Tray>>,
+    pub(super) queue: Option<StdArc<dyn ResultQueue>>,
 }
 
 /// A domain's two ends, until nodes take them, and the state that its nodes share.
@@ -99,7 +99,7 @@ impl<'run> Assembly<'run> {
             begins_inside: false,
             is_direct,
             drive: None,
-            tray: None,
+            queue: None,
         };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
@@ -347,22 +347,22 @@ impl<'run> Assembly<'run> {
 
     /// Adds the serial unit whose first node is `id`.
     pub(super) fn serial(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
-        self.station(id, node, false);
+        self.serial_unit(id, node, false);
     }
 
     /// Adds the unit that begins with the source.
     pub(super) fn source(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
-        self.station(id, node, true);
+        self.serial_unit(id, node, true);
     }
 
-    fn station(&mut self, id: usize, node: impl SerialNode + Send + 'run, is_source: bool) {
+    fn serial_unit(&mut self, id: usize, node: impl SerialNode + Send + 'run, is_source: bool) {
         let own = self.own_event(id).cloned();
-        self.place(id, PlaceUnit::Serial(Station { node: Box::new(node), own, is_source }));
+        self.place(id, PlaceUnit::Serial(SerialUnit { node: Box::new(node), own, is_source }));
     }
 
     /// Adds the parallel unit whose first node is `id`.
     pub(super) fn parallel(&mut self, id: usize, hop: impl Parallel + Send + 'run) {
-        self.place(id, PlaceUnit::Parallel(Farm { hop: Box::new(hop), before: 0, behind: 0 }));
+        self.place(id, PlaceUnit::Parallel(ParallelUnit { hop: Box::new(hop), before: 0, behind: 0 }));
     }
 
     fn place(&mut self, id: usize, unit: PlaceUnit<'run>) {

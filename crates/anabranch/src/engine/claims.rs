@@ -3,30 +3,31 @@
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
 use super::clock::{Mean, Moment};
-use super::node::{Poked, Station};
+use super::node::{Poked, SerialUnit};
 use super::run::Run;
 
-/// A claim has at least as many items as take this many nanoseconds, at the mean cost of an item. This minimum is at
-/// most [`CLAIM_LEAST_ITEMS`].
+/// A worker asks for at least as many items as take this many nanoseconds, at the mean cost of an item. This minimum is at most
+/// [`CLAIM_LEAST_ITEMS`]. A claim is smaller if fewer items are ready.
 const CLAIM_LEAST_NS: u64 = 4_000;
 /// The upper limit of the minimum that [`CLAIM_LEAST_NS`] sets, in items.
 const CLAIM_LEAST_ITEMS: u64 = 256;
 /// A claim has at most as many items as take this many nanoseconds, at the mean cost of an item. One item is always
 /// allowed.
 const CLAIM_MOST_NS: u64 = 20_000;
-/// A worker that finds few items ready pokes the node before, if the mean cost of that node's calls is less
-/// than this many nanoseconds. Only a source reports a cost.
+/// A source is quick if it takes less than this many nanoseconds for an item, with the stages that are fused to it. A worker
+/// that finds few items ready pokes a quick source; a worker that has pulled from a source that is not quick pulls from it
+/// again while another worker sleeps (rules 4 and 8).
 pub(super) const QUICK_SOURCE_NS: u64 = 1_000;
 /// How long a worker waits for more items while another thread holds the baton of the node before, in
 /// nanoseconds.
-const HUNGRY_NS: u64 = 1_000;
+const REFILL_WAIT_NS: u64 = 1_000;
 
 /// The limits of a unit's claims, and the number of claims under way.
 #[derive(Debug)]
 pub(super) struct Claims {
     /// How many claims may be under way at once. `usize::MAX` means any number.
     replicas: usize,
-    /// The number of items in each claim. 0 means that the cost of the items decides.
+    /// The largest number of items in a claim. 0 means that the cost of the items decides.
     burst: u64,
     /// How many claims are under way. Not counted if any number may be.
     now: AtomicUsize,
@@ -86,7 +87,7 @@ impl Claims {
         run: &Run,
         mean: Mean,
         ready: &dyn Fn() -> u64,
-        feeding: Feeding<'_>,
+        feeding: Refill<'_>,
         claim: impl FnOnce(u64) -> bool,
     ) -> bool {
         let size = self.size(run, mean, ready, feeding);
@@ -102,7 +103,7 @@ impl Claims {
     ///
     /// Returns 0 if no items are ready or no replica is free. Otherwise the caller has a replica, and must
     /// give it back with [`leave`](Self::leave).
-    fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Feeding<'_>) -> u64 {
+    fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Refill<'_>) -> u64 {
         let (least, most) = self.share(mean);
         let workers = run.workers.load(Ordering::Relaxed).max(1) as u64;
         let enough = (2 * workers).saturating_mul(least).min(feeding.window.div_ceil(2));
@@ -118,7 +119,7 @@ impl Claims {
             } else {
                 before.node.is_held()
             };
-            found = if is_elsewhere { wait_hungrily(ready, enough) } else { ready() };
+            found = if is_elsewhere { wait_for_items(ready, enough) } else { ready() };
         }
         if found == 0 || !self.enter(run, ready) {
             return 0;
@@ -127,20 +128,21 @@ impl Claims {
     }
 }
 
-/// The place from which a worker that is about to claim gets more items.
-pub(super) struct Feeding<'f> {
-    pub(super) before: &'f Station<'f>,
+/// Lets a worker that is about to claim get more items: the serial unit before the lane, the window, and whether the line has
+/// other work.
+pub(super) struct Refill<'f> {
+    pub(super) before: &'f SerialUnit<'f>,
     pub(super) window: u64,
     pub(super) elsewhere: &'f dyn Fn() -> bool,
 }
 
-/// Waits up to [`HUNGRY_NS`] until `enough` items are ready, while another thread feeds the lane. Returns how
+/// Waits up to [`REFILL_WAIT_NS`] until `enough` items are ready, while another thread feeds the lane. Returns how
 /// many items are ready afterwards.
-fn wait_hungrily(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
+fn wait_for_items(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
     let began = Moment::now();
     loop {
         let found = ready();
-        if found >= enough || began.elapsed() >= HUNGRY_NS || cfg!(any(loom, shuttle)) {
+        if found >= enough || began.elapsed() >= REFILL_WAIT_NS || cfg!(any(loom, shuttle)) {
             return found;
         }
         for _ in 0..16 {

@@ -26,7 +26,7 @@ pub(super) trait Code<A: Send, B: Send>: Send + Sync {
     fn cell(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
 
     /// Creates a worker's side of the unit.
-    fn hand(&self) -> Box<dyn Hand<A, B> + '_>;
+    fn runner(&self) -> Box<dyn UnitRunner<A, B> + '_>;
 }
 
 /// What can be said of a unit.
@@ -80,13 +80,13 @@ where
         through_unit(spot, index, cell, unit, local)
     }
 
-    fn hand(&self) -> Box<dyn Hand<Taken<U>, Given<U>> + '_> {
-        Box::new(UnitHand { code: self, local: None })
+    fn runner(&self) -> Box<dyn UnitRunner<Taken<U>, Given<U>> + '_> {
+        Box::new(TypedRunner { code: self, local: None })
     }
 }
 
 /// One worker's side of a unit, with its state. A panic of user code unwinds out of each function that takes cells.
-pub(super) trait Hand<A: Send, B: Send> {
+pub(super) trait UnitRunner<A: Send, B: Send> {
     /// Takes one cell through the unit. Only for items that were dealt to shards.
     fn cell(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
 
@@ -138,12 +138,12 @@ pub(super) fn local_of<'l, U: Unit>(unit: &U, local: &'l mut Option<U::Local>) -
     local.as_mut().expect("a state that was created")
 }
 
-struct UnitHand<'n, U: Unit, E, const BOX: bool> {
+struct TypedRunner<'n, U: Unit, E, const BOX: bool> {
     code: &'n UnitCode<U, E, BOX>,
     local: Option<U::Local>,
 }
 
-impl<'n, U: Apply<E>, E, const BOX: bool> UnitHand<'n, U, E, BOX> {
+impl<'n, U: Apply<E>, E, const BOX: bool> TypedRunner<'n, U, E, BOX> {
     #[inline]
     fn open(&mut self) -> (&'n Spot<E>, &'n U, &mut U::Local) {
         let UnitCode { spot, unit, .. } = self.code;
@@ -153,7 +153,7 @@ impl<'n, U: Apply<E>, E, const BOX: bool> UnitHand<'n, U, E, BOX> {
 
 /// Processes a cell in the unit. The worker's state is created for the first cell that is not late, so a panic of its
 /// factory counts at the index of that cell.
-impl<U, E, const BOX: bool> OfCell<Taken<U>, Given<U>> for UnitHand<'_, U, E, BOX>
+impl<U, E, const BOX: bool> OfCell<Taken<U>, Given<U>> for TypedRunner<'_, U, E, BOX>
 where
     U: Apply<E> + Send,
     E: Send,
@@ -179,7 +179,7 @@ impl<U: Apply<E>, E> OfCell<Taken<U>, Given<U>> for UnitCells<'_, U, E> {
     }
 }
 
-impl<U, E, const BOX: bool> Hand<Taken<U>, Given<U>> for UnitHand<'_, U, E, BOX>
+impl<U, E, const BOX: bool> UnitRunner<Taken<U>, Given<U>> for TypedRunner<'_, U, E, BOX>
 where
     U: Apply<E> + Send,
     E: Send,
@@ -234,7 +234,7 @@ where
     }
 }
 
-/// The loop of [`Hand::carry`]. `call` takes a cell with an index through the unit.
+/// The loop of [`UnitRunner::carry`]. `call` takes a cell with an index through the unit.
 #[inline]
 fn carry<S: Shape, T: Send, V: Shape, W: Send, E>(
     spot: &Spot<E>,
@@ -256,7 +256,7 @@ fn carry<S: Shape, T: Send, V: Shape, W: Send, E>(
     }
 }
 
-/// The loop of [`Hand::carry_on`].
+/// The loop of [`UnitRunner::carry_on`].
 #[inline]
 fn carry_on<S: Shape, T: Send, B: Send, E>(
     spot: &Spot<E>,
@@ -279,7 +279,7 @@ fn carry_on<S: Shape, T: Send, B: Send, E>(
     }
 }
 
-/// The loop of [`Hand::take_over`].
+/// The loop of [`UnitRunner::take_over`].
 #[inline]
 fn take_over<A: Send, V: Shape, W: Send, E>(
     spot: &Spot<E>,

@@ -14,16 +14,16 @@ use anabranch_record::sync::{Arc, AtomicUsize, Ordering};
 
 use super::assembly::Assembly;
 use super::failure::{Cause, Position};
-use super::head::Tray;
+use super::head::ResultQueue;
 use super::line::Line;
 use super::run::Run;
-use super::worker::{Left, Origin, Seat, Terms, Worker};
+use super::worker::{Origin, RunContext, Seat, WalkEnd, Worker};
 
 /// The parts of a detached run that are neither its plan nor its code.
-pub(crate) struct Lodging {
+pub(crate) struct DetachedParts {
     /// Sends errands to the crew that attends the run. The crew must live until `over` was called.
     pub(crate) dispatcher: Dispatcher,
-    pub(crate) tray: StdArc<dyn Tray>,
+    pub(crate) queue: StdArc<dyn ResultQueue>,
     /// The largest number of items that the source gives, if it is known.
     pub(crate) most: Option<usize>,
     /// Called once when the run is over and its line was dropped, with the number of items that were pulled. The last thread
@@ -46,23 +46,29 @@ struct Body {
     window: u64,
     over: Mutex<Box<dyn FnOnce(u64) + Send>>,
     /// How many spins in a row have found nothing, on whichever seat.
-    vain: AtomicUsize,
+    failed_spins: AtomicUsize,
 }
 
 /// Makes a line of `plan` and of the nodes that `code` connects, and lets the crew attend it from now on.
 pub(crate) fn detach(
     run: &Arc<Run>,
     plan: Plan,
-    lodging: Lodging,
+    parts: DetachedParts,
     code: impl FnOnce(&mut Assembly<'static>),
 ) {
-    let Lodging { dispatcher, tray, most, over } = lodging;
+    let DetachedParts { dispatcher, queue, most, over } = parts;
     let mut assembly = Assembly::new(Arc::clone(run), plan, Vec::new(), most);
-    assembly.tray = Some(tray);
+    assembly.queue = Some(queue);
     code(&mut assembly);
     let (line, plan) = assembly.finish();
     let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1) as u64;
-    let body = Body { line, run: Arc::clone(run), window, over: Mutex::new(over), vain: AtomicUsize::new(0) };
+    let body = Body {
+        line,
+        run: Arc::clone(run),
+        window,
+        over: Mutex::new(over),
+        failed_spins: AtomicUsize::new(0),
+    };
     let detached = StdArc::new(Detached { body: Mutex::new(Some(StdArc::new(body))), dispatcher });
     // The first thread works. The other seats are vacant until there is work for them.
     for _ in 1..plan.settings.workers {
@@ -94,12 +100,12 @@ impl Detached {
         let Some(body) = self.body().clone() else { return };
         let left = self.work(&body, shift, was_recalled);
         let shares = match left {
-            Left::Away => {
+            WalkEnd::Away => {
                 self.send(false);
                 [None, Some(body)]
             }
-            Left::Vacant => [None, Some(body)],
-            Left::Done => [self.body().take(), Some(body)],
+            WalkEnd::Vacant => [None, Some(body)],
+            WalkEnd::Done => [self.body().take(), Some(body)],
         };
         for share in shares.into_iter().flatten() {
             if let Some(body) = StdArc::into_inner(share) {
@@ -109,20 +115,21 @@ impl Detached {
         }
     }
 
-    fn work(self: &StdArc<Self>, body: &Body, shift: &Shift<'_>, was_recalled: bool) -> Left {
-        let Body { line, run, window, vain, .. } = body;
+    fn work(self: &StdArc<Self>, body: &Body, shift: &Shift<'_>, was_recalled: bool) -> WalkEnd {
+        let Body { line, run, window, failed_spins, .. } = body;
         let _entered = run.spans().enter_run();
         if was_recalled && cfg!(not(mutant = "recalled_without_leaving")) {
             run.event.leave();
         }
         let vacate = |key| self.vacate(run, key);
-        let seat = Seat { shift, vacate: &vacate, vain, was_recalled };
-        let terms = Terms { run, window: *window, name: "" };
-        let worked = catch_unwind(AssertUnwindSafe(|| Worker::new(line, terms, Origin::Seat(&seat)).work()));
+        let seat = Seat { shift, vacate: &vacate, failed_spins, was_recalled };
+        let context = RunContext { run, window: *window, name: "" };
+        let worked =
+            catch_unwind(AssertUnwindSafe(|| Worker::new(line, context, Origin::Seat(&seat)).work()));
         worked.unwrap_or_else(|payload| {
             run.halt(Position::END, Cause::Panic(payload));
             run.finish();
-            Left::Done
+            WalkEnd::Done
         })
     }
 }
@@ -137,11 +144,11 @@ impl Body {
 }
 
 impl Seat<'_> {
-    pub(super) fn vain(&self) -> u32 {
-        self.vain.load(Ordering::Relaxed) as u32
+    pub(super) fn failed_spins(&self) -> u32 {
+        self.failed_spins.load(Ordering::Relaxed) as u32
     }
 
     pub(super) fn set_vain(&self, spins: u32) {
-        self.vain.store(spins as usize, Ordering::Relaxed);
+        self.failed_spins.store(spins as usize, Ordering::Relaxed);
     }
 }

@@ -78,8 +78,8 @@ impl<'run> Assembly<'run> {
                     }
                 };
                 let is_sink = self.ends_with_sink(id);
-                let tray = self.tray.clone().filter(|_| is_sink);
-                let head = Head::new(self.site(id), input, unit, word, is_sink, tray);
+                let queue = self.queue.clone().filter(|_| is_sink);
+                let head = Head::new(self.site(id), input, unit, word, is_sink, queue);
                 self.serial(id, head);
             }
         }

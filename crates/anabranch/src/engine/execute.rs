@@ -9,11 +9,11 @@ use super::line::Line;
 use super::measures::Measures;
 use super::run::Run;
 use super::threads;
-use super::worker::Terms;
+use super::worker::RunContext;
 use crate::affinity::Processors;
 
 /// The parts of a run that are neither its plan nor its code.
-pub(crate) struct Means<'m> {
+pub(crate) struct ExecutorParts<'m> {
     /// The crew whose threads help, if the plan's executor is a pool.
     pub(crate) crew: Option<&'m Crew>,
     /// For each node, the event at which its dedicated thread waits: the result of [`own_events`].
@@ -46,10 +46,10 @@ pub(crate) type Watch<'m> = dyn Fn(&Line<'_>, &dyn Fn()) + 'm;
 pub(crate) fn execute<'run>(
     run: &Arc<Run>,
     plan: Plan,
-    means: Means<'_>,
+    parts: ExecutorParts<'_>,
     code: impl FnOnce(&mut Assembly<'run>),
 ) -> (Plan, u64) {
-    let Means { crew, own, most, watch } = means;
+    let ExecutorParts { crew, own, most, watch } = parts;
     let mut assembly = Assembly::new(Arc::clone(run), plan, own, most);
     code(&mut assembly);
     let _entered = run.spans().enter_run();
@@ -63,12 +63,12 @@ pub(crate) fn execute<'run>(
     let (line, plan) = assembly.finish();
     let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1) as u64;
     let name = plan.name.as_deref().unwrap_or("anabranch");
-    let terms = Terms { run, window, name };
+    let context = RunContext { run, window, name };
     let work = || match crew.filter(|_| plan.settings.executor == Executor::Pool) {
-        Some(crew) => threads::run_on_crew(&line, terms, plan.settings.workers, crew),
+        Some(crew) => threads::run_on_crew(&line, context, plan.settings.workers, crew),
         None => {
             let processors = plan.settings.pinned.then(Processors::of_this_thread);
-            threads::run(&line, terms, plan.settings.workers, processors.as_ref());
+            threads::run(&line, context, plan.settings.workers, processors.as_ref());
         }
     };
     match watch {

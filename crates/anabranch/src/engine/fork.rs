@@ -40,9 +40,9 @@ pub(crate) struct Inlet<T> {
 }
 
 /// The place in which the first node of a branch leaves the fork's end of the branch, while a line is built.
-pub(crate) struct Mouth<T>(Arc<Mutex<Option<Inlet<T>>>>);
+pub(crate) struct InletSlot<T>(Arc<Mutex<Option<Inlet<T>>>>);
 
-impl<T> Mouth<T> {
+impl<T> InletSlot<T> {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(None)))
     }
@@ -56,7 +56,7 @@ impl<T> Mouth<T> {
 /// The items that come to a branch.
 pub(crate) struct BranchUpstream<T> {
     pub(crate) branch: usize,
-    pub(crate) mouth: Mouth<T>,
+    pub(crate) slot: InletSlot<T>,
 }
 
 impl<T: Send> Upstream<T> for BranchUpstream<T> {
@@ -73,7 +73,7 @@ impl<T: Send> Upstream<T> for BranchUpstream<T> {
             }
             end => assembly.read(Taker { id: taker.id, end }, Lane::Committed(lane)),
         }
-        *lock(&self.mouth.0) = Some(Inlet { indices, writer, event });
+        *lock(&self.slot.0) = Some(Inlet { indices, writer, event });
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Fork<'env, T: Send> {
     pub(crate) upstream: Box<dyn Upstream<T> + 'env>,
     pub(crate) deal: Box<dyn Deal<T> + 'env>,
     /// One for each branch.
-    pub(crate) mouths: Vec<Mouth<T>>,
+    pub(crate) slots: Vec<InletSlot<T>>,
     /// The id of the fork.
     pub(crate) id: usize,
 }
@@ -98,9 +98,9 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
     ) where
         'env: 'run,
     {
-        let Self { upstream, deal, mouths, id } = self;
-        let inlet = |mouth: Mouth<T>| lock(&mouth.0).take().expect("each branch was added before its fork");
-        let inlets: Vec<Inlet<T>> = mouths.into_iter().map(inlet).collect();
+        let Self { upstream, deal, slots, id } = self;
+        let inlet = |slot: InletSlot<T>| lock(&slot.0).take().expect("each branch was added before its fork");
+        let inlets: Vec<Inlet<T>> = slots.into_iter().map(inlet).collect();
         let mut events: Vec<Arc<EventCount>> = Vec::new();
         for inlet in &inlets {
             if !events.iter().any(|event| Arc::ptr_eq(event, &inlet.event)) {

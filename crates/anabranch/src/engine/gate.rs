@@ -82,7 +82,7 @@ impl Gate {
     }
 
     /// Whether the weight of the items in flight allows another one.
-    pub(super) fn is_light(&self) -> bool {
+    pub(super) fn allows_weight(&self) -> bool {
         self.domain.released() >= self.indices.load(Ordering::Relaxed)
     }
 
@@ -92,7 +92,7 @@ impl Gate {
     }
 
     /// Whether it is worth waking a worker for the source.
-    pub(super) fn is_wide_open(&self) -> bool {
-        self.is_light() && self.feed.as_ref().is_none_or(|feed| feed.is_enough())
+    pub(super) fn is_worth_waking(&self) -> bool {
+        self.allows_weight() && self.feed.as_ref().is_none_or(|feed| feed.is_enough())
     }
 }

@@ -16,7 +16,7 @@ use super::run::Run;
 use super::site::Site;
 
 /// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
-pub(crate) trait Tray: Send + Sync {
+pub(crate) trait ResultQueue: Send + Sync {
     /// Whether another result may come. Only looks. When it becomes true, the run's event must be notified.
     fn has_room(&self) -> bool;
 }
@@ -36,7 +36,7 @@ pub(super) struct Head<'run, S: Send> {
     /// Whether the unit ends with the sink.
     is_sink: bool,
     /// What takes the results, if the unit ends with the sink of a detached run.
-    tray: Option<StdArc<dyn Tray>>,
+    queue: Option<StdArc<dyn ResultQueue>>,
 }
 
 impl<'run, S: Send> Head<'run, S> {
@@ -47,7 +47,7 @@ impl<'run, S: Send> Head<'run, S> {
         unit: Box<dyn Push<S> + 'run>,
         word: Option<Arc<Word>>,
         is_sink: bool,
-        tray: Option<StdArc<dyn Tray>>,
+        queue: Option<StdArc<dyn ResultQueue>>,
     ) -> Self {
         let (watch, needs_room) = (input.watch(), input.needs_room());
         let state = State { input, unit };
@@ -55,15 +55,15 @@ impl<'run, S: Send> Head<'run, S> {
             Some(word) => Baton::with_word(word, state),
             None => Baton::new(state),
         };
-        Self { site, baton, watch, needs_room, is_sink, tray }
+        Self { site, baton, watch, needs_room, is_sink, queue }
     }
 
     fn serve(&self, state: &mut State<'run, S>, quantum: &mut Quantum) -> Served {
         let State { input, unit } = state;
         let run = &*self.site.run;
-        let served = catch_unwind(AssertUnwindSafe(|| match &self.tray {
+        let served = catch_unwind(AssertUnwindSafe(|| match &self.queue {
             None => unit.serve(input, quantum, run),
-            Some(tray) => serve_while_room(&**tray, &mut **unit, input, quantum, run),
+            Some(queue) => serve_while_room(&**queue, &mut **unit, input, quantum, run),
         }));
         let served = served.unwrap_or_else(|payload| {
             let turn = input.turn();
@@ -80,17 +80,17 @@ impl<'run, S: Send> Head<'run, S> {
     }
 }
 
-/// Like [`Push::serve`], but takes a cell only while the tray has room. Without room the quantum is used up: the holder looks
+/// Like [`Push::serve`], but takes a cell only while the queue has room. Without room the quantum is used up: the holder looks
 /// again after it has released the baton.
 #[cold]
 fn serve_while_room<S: Send>(
-    tray: &dyn Tray,
+    queue: &dyn ResultQueue,
     unit: &mut dyn Push<S>,
     input: &mut Input<S>,
     quantum: &mut Quantum,
     run: &Run,
 ) -> Served {
-    while !run.is_ending() && tray.has_room() {
+    while !run.is_ending() && queue.has_room() {
         let Some((turn, cell)) = input.take() else { return Served::Drained };
         if unit.push(turn, cell) == Demand::Nothing {
             return Served::Closed;
@@ -142,7 +142,7 @@ impl<S: Send> SerialNode for Head<'_, S> {
     fn is_ready(&self) -> bool {
         self.baton.word().is_free()
             && self.watch.is_ready()
-            && self.tray.as_ref().is_none_or(|tray| tray.has_room())
+            && self.queue.as_ref().is_none_or(|queue| queue.has_room())
     }
 
     fn is_held(&self) -> bool {

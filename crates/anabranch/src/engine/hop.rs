@@ -3,12 +3,12 @@
 
 use anabranch_record::lane::{Cell, Hop, Stop};
 
-use super::claims::{Claims, Feeding};
+use super::claims::{Claims, Refill};
 use super::clock::Mean;
-use super::code::{Hand, Placed};
+use super::code::{Placed, UnitRunner};
 use super::failure::{Cause, caught, caught_drop};
 use super::measures::Tally;
-use super::node::{Carrier, Parallel, Station};
+use super::node::{Carrier, Parallel, SerialUnit};
 
 /// The node of a parallel unit whose items any worker may claim.
 pub(super) struct HopNode<'run, A: Send, B: Send> {
@@ -33,20 +33,20 @@ impl<A: Send, B: Send> Parallel for HopNode<'_, A, B> {
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
-        Box::new(HopCarrier { node: self, hand: self.placed.code.hand(), mean: Mean::default() })
+        Box::new(HopCarrier { node: self, runner: self.placed.code.runner(), mean: Mean::default() })
     }
 }
 
 struct HopCarrier<'n, A: Send, B: Send> {
     node: &'n HopNode<'n, A, B>,
-    hand: Box<dyn Hand<A, B> + 'n>,
+    runner: Box<dyn UnitRunner<A, B> + 'n>,
     mean: Mean,
 }
 
 impl<A: Send, B: Send> HopCarrier<'_, A, B> {
     /// Claims up to `size` items and carries them across. Returns whether it claimed any.
     fn claim(&mut self, size: u64) -> bool {
-        let Self { node, hand, mean } = self;
+        let Self { node, runner, mean } = self;
         let site = &node.placed.site;
         let Some(mut claim) = node.hop.claim(size) else { return false };
         if cfg!(not(mutant = "no_notice_after_claim")) && node.hop.ready() > 0 {
@@ -56,7 +56,7 @@ impl<A: Send, B: Send> HopCarrier<'_, A, B> {
         let began = site.clock();
         let _entered = site.enter();
         let mut tally = Tally::default();
-        let carried = caught(&mut || hand.carry(&mut claim, node.hop.domain(), &mut tally));
+        let carried = caught(&mut || runner.carry(&mut claim, node.hop.domain(), &mut tally));
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, items - claim.remaining());
@@ -73,7 +73,7 @@ impl<A: Send, B: Send> HopCarrier<'_, A, B> {
             #[cfg(not(mutant = "no_stop_after_panic"))]
             claim.put(Cell::Stop(None, Stop::Fail));
             // If these drops panic too, the panic that was noted first counts.
-            hand.forget();
+            runner.forget();
             let _ = caught_drop(item);
         }
         if claim.remaining() > 0 {
@@ -87,9 +87,9 @@ impl<A: Send, B: Send> HopCarrier<'_, A, B> {
 }
 
 impl<A: Send, B: Send> Carrier for HopCarrier<'_, A, B> {
-    fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
+    fn carry(&mut self, before: &SerialUnit<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let HopNode { hop, claims, placed } = self.node;
-        let feeding = Feeding { before, window, elsewhere };
+        let feeding = Refill { before, window, elsewhere };
         claims.carry(&placed.site.run, self.mean, &|| hop.ready(), feeding, |size| self.claim(size))
     }
 }

@@ -9,13 +9,13 @@ use anabranch_record::lane::{Cell, Dealer, Outlet, Stop};
 
 use super::assembly::Assembly;
 use super::behind::{Behind, CarryOn, Dealt, Rest, RestCarrier};
-use super::claims::{Claims, Feeding};
+use super::claims::{Claims, Refill};
 use super::clock::Mean;
-use super::code::{Hand, Here, Placed};
+use super::code::{Here, Placed, UnitRunner};
 use super::failure::{Cause, caught, caught_drop};
 use super::input::Lane;
 use super::measures::Tally;
-use super::node::{Carrier, Parallel, Station};
+use super::node::{Carrier, Parallel, SerialUnit};
 use super::site::Site;
 use super::taker::Taker;
 
@@ -57,14 +57,14 @@ impl<A: Send, B: Send> Parallel for FirstNode<'_, A, B> {
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
-        let (hand, rest) = (self.placed.code.hand(), self.rest.carrier());
-        Box::new(FirstCarrier { node: self, hand, mean: Mean::default(), rest })
+        let (runner, rest) = (self.placed.code.runner(), self.rest.carrier());
+        Box::new(FirstCarrier { node: self, runner, mean: Mean::default(), rest })
     }
 }
 
 struct FirstCarrier<'n, A: Send, B: Send> {
     node: &'n FirstNode<'n, A, B>,
-    hand: Box<dyn Hand<A, B> + 'n>,
+    runner: Box<dyn UnitRunner<A, B> + 'n>,
     mean: Mean,
     rest: RestCarrier<'n, B>,
 }
@@ -72,7 +72,7 @@ struct FirstCarrier<'n, A: Send, B: Send> {
 impl<A: Send, B: Send> FirstCarrier<'_, A, B> {
     /// Claims and processes up to `size` cells. Returns whether there were any.
     fn claim(&mut self, size: u64) -> bool {
-        let Self { node, hand, mean, rest } = self;
+        let Self { node, runner, mean, rest } = self;
         let site = &node.placed.site;
         let Some(mut deal) = node.dealer.claim(size) else { return false };
         if node.dealer.ready() > 0 {
@@ -82,14 +82,14 @@ impl<A: Send, B: Send> FirstCarrier<'_, A, B> {
         let _entered = site.enter();
         let pass_on = if mean.is_known() { mean.items_in(PASS_ON_NS).min(PASS_ON_ITEMS) } else { 1 };
         let mut here = Here { index: first, ..Here::default() };
-        let carried = caught(&mut || hand.carry_on(&mut deal, &mut here, rest, pass_on));
+        let carried = caught(&mut || runner.carry_on(&mut deal, &mut here, rest, pass_on));
         let cells = deal.index() - first;
         if let Err(payload) = carried {
             site.halt(here.index, Cause::Panic(payload));
             if let Some(permit) = here.permit.take() {
                 rest.put(permit, Cell::Stop(None, Stop::Fail), 0);
             }
-            hand.forget();
+            runner.forget();
         }
         here.given += rest.pass_on();
         if let Some(began) = began {
@@ -111,9 +111,9 @@ impl<A: Send, B: Send> FirstCarrier<'_, A, B> {
 }
 
 impl<A: Send, B: Send> Carrier for FirstCarrier<'_, A, B> {
-    fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
+    fn carry(&mut self, before: &SerialUnit<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let FirstNode { dealer, claims, placed, .. } = self.node;
-        let feeding = Feeding { before, window, elsewhere };
+        let feeding = Refill { before, window, elsewhere };
         claims.carry(&placed.site.run, self.mean, &|| dealer.ready(), feeding, |size| self.claim(size))
     }
 }
@@ -128,7 +128,7 @@ impl<A: Send, B: Send> Behind<A> for BehindNode<'_, A, B> {
     fn carrier(&self) -> Box<dyn CarryOn<A> + '_> {
         Box::new(BehindCarrier {
             site: &self.placed.site,
-            hand: self.placed.code.hand(),
+            runner: self.placed.code.runner(),
             rest: self.rest.carrier(),
         })
     }
@@ -136,22 +136,22 @@ impl<A: Send, B: Send> Behind<A> for BehindNode<'_, A, B> {
 
 struct BehindCarrier<'n, A: Send, B: Send> {
     site: &'n Site,
-    hand: Box<dyn Hand<A, B> + 'n>,
+    runner: Box<dyn UnitRunner<A, B> + 'n>,
     rest: RestCarrier<'n, B>,
 }
 
 impl<A: Send, B: Send> CarryOn<A> for BehindCarrier<'_, A, B> {
     fn carry_on(&mut self, cells: &mut Dealt<A>) -> u64 {
-        let Self { site, hand, rest } = self;
+        let Self { site, runner, rest } = self;
         let mut cells = cells.drain(..);
         let mut here = Here::default();
         // The cells that remain after a panic are behind the stop. The next pass of this loop drops them.
-        while let Err(payload) = caught(&mut || hand.take_over(&mut cells, &mut here, rest)) {
+        while let Err(payload) = caught(&mut || runner.take_over(&mut cells, &mut here, rest)) {
             site.halt(here.index, Cause::Panic(payload));
             if let Some(permit) = here.permit.take() {
                 rest.put(permit, Cell::Stop(None, Stop::Fail), 0);
             }
-            hand.forget();
+            runner.forget();
         }
         here.given + rest.pass_on()
     }

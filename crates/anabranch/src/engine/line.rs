@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::node::{Parallel, Station};
+use super::node::{Parallel, SerialUnit};
 
 /// A parallel unit of a line. The units before and behind it are serial.
-pub(crate) struct Farm<'run> {
+pub(crate) struct ParallelUnit<'run> {
     pub(crate) hop: Box<dyn Parallel + Send + 'run>,
     /// The number of the place that gives items to this unit.
     pub(crate) before: usize,
@@ -24,8 +24,8 @@ pub(crate) struct Place<'run> {
 
 /// The unit at a place.
 pub(crate) enum PlaceUnit<'run> {
-    Serial(Station<'run>),
-    Parallel(Farm<'run>),
+    Serial(SerialUnit<'run>),
+    Parallel(ParallelUnit<'run>),
 }
 
 impl Place<'_> {
@@ -33,22 +33,22 @@ impl Place<'_> {
     #[inline]
     fn is_ready(&self) -> bool {
         match &self.unit {
-            PlaceUnit::Serial(station) => station.is_open(),
-            PlaceUnit::Parallel(farm) => farm.hop.is_ready(),
+            PlaceUnit::Serial(serial_unit) => serial_unit.is_open(),
+            PlaceUnit::Parallel(unit) => unit.hop.is_ready(),
         }
     }
 
     fn given(&self) -> u64 {
         match &self.unit {
-            PlaceUnit::Serial(station) => station.node.given(),
-            PlaceUnit::Parallel(farm) => farm.hop.taken(),
+            PlaceUnit::Serial(serial_unit) => serial_unit.node.given(),
+            PlaceUnit::Parallel(unit) => unit.hop.taken(),
         }
     }
 
     fn taken(&self) -> u64 {
         match &self.unit {
-            PlaceUnit::Serial(station) => station.node.taken(),
-            PlaceUnit::Parallel(farm) => farm.hop.taken(),
+            PlaceUnit::Serial(serial_unit) => serial_unit.node.taken(),
+            PlaceUnit::Parallel(unit) => unit.hop.taken(),
         }
     }
 }
@@ -87,10 +87,10 @@ impl<'run> Line<'run> {
             let first = next;
             next += links[first..].iter().take_while(|&&(from, _)| from == at).count();
             place.links = first..next;
-            if let PlaceUnit::Parallel(farm) = &mut place.unit {
+            if let PlaceUnit::Parallel(unit) = &mut place.unit {
                 let before = links.iter().find(|&&(_, to)| to == at);
-                farm.before = before.expect("a parallel unit takes items").0;
-                farm.behind = links[first..next].first().expect("a parallel unit gives items").1;
+                unit.before = before.expect("a parallel unit takes items").0;
+                unit.behind = links[first..next].first().expect("a parallel unit gives items").1;
             }
         }
         Self { places, links }
@@ -98,16 +98,16 @@ impl<'run> Line<'run> {
 
     /// The serial unit at place `at`. `None` if the unit there is parallel.
     #[inline]
-    pub(crate) fn station(&self, at: usize) -> Option<&Station<'run>> {
+    pub(crate) fn serial_unit(&self, at: usize) -> Option<&SerialUnit<'run>> {
         match &self.places[at].unit {
-            PlaceUnit::Serial(station) => Some(station),
+            PlaceUnit::Serial(serial_unit) => Some(serial_unit),
             PlaceUnit::Parallel(_) => None,
         }
     }
 
     /// The serial units.
-    pub(crate) fn stations(&self) -> impl Iterator<Item = &Station<'run>> {
-        (0..self.places.len()).filter_map(|at| self.station(at))
+    pub(crate) fn serial_units(&self) -> impl Iterator<Item = &SerialUnit<'run>> {
+        (0..self.places.len()).filter_map(|at| self.serial_unit(at))
     }
 
     /// The places that take the items of place `at`.
@@ -131,13 +131,16 @@ impl<'run> Line<'run> {
                 id: place.id,
                 taken,
                 waiting: before.map(|from| self.places[from].given().saturating_sub(taken)).sum(),
-                running: self.station(at).map(|station| station.node.is_held()),
+                running: self.serial_unit(at).map(|serial_unit| serial_unit.node.is_held()),
             }
         })
     }
 
     /// How many items were pulled from the source.
     pub(crate) fn pulled(&self) -> u64 {
-        self.stations().filter(|station| station.is_source).map(|station| station.node.taken()).sum()
+        self.serial_units()
+            .filter(|serial_unit| serial_unit.is_source)
+            .map(|serial_unit| serial_unit.node.taken())
+            .sum()
     }
 }

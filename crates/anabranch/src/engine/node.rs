@@ -49,7 +49,7 @@ pub(crate) trait Drive {
 }
 
 /// A serial unit of a line.
-pub(crate) struct Station<'run> {
+pub(crate) struct SerialUnit<'run> {
     pub(crate) node: Box<dyn SerialNode + Send + 'run>,
     /// The event at which the unit's dedicated thread waits, if it has one.
     pub(crate) own: Option<Arc<EventCount>>,
@@ -57,7 +57,7 @@ pub(crate) struct Station<'run> {
     pub(crate) is_source: bool,
 }
 
-impl Station<'_> {
+impl SerialUnit<'_> {
     /// Whether a worker would find something to do here. At a unit with a dedicated thread it finds nothing.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
@@ -83,5 +83,5 @@ pub(crate) trait Carrier {
     /// Claims a fair share of the items that are ready and carries them across. If few are ready, it first
     /// makes the node `before` give more. `elsewhere` says whether the line has other work, see
     /// [`SerialNode::poke`]. Returns whether anything was carried.
-    fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool;
+    fn carry(&mut self, before: &SerialUnit<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool;
 }

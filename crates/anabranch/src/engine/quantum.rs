@@ -17,7 +17,7 @@ const CLOCK_ITEMS: u32 = if cfg!(shuttle) { 1 } else { 32 };
 pub(crate) enum Served {
     /// The next cell is not ready.
     Drained,
-    /// The quantum was used up, or the run is over.
+    /// The quantum was used up, the run is over, or what takes the results has no room.
     Quantum,
     /// The stream has stopped here.
     Closed,

@@ -30,7 +30,7 @@ impl RoomNotice {
         }
         // The holder of the source sets the gate before it releases the baton. Because of the fence, either
         // this thread sees the free baton and that gate, or the holder sees the index that was given back.
-        if self.word.is_free_after_fence() && self.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
+        if self.word.is_free_after_fence() && self.gate.as_ref().is_none_or(|gate| gate.is_worth_waking()) {
             self.event.notify();
         }
     }

@@ -60,11 +60,11 @@ pub(crate) struct Run {
     pub(crate) spinning: Padded<AtomicBool>,
     /// Whether there are more threads than processors.
     pub(crate) is_crowded: bool,
-    /// The supply of the source's items, if they come from outside.
+    /// Lets workers wait for the items of the source, if these come from outside.
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
-    /// The supply of the source, if it accepts items from outside before it gives them.
+    /// Counts the items that the source has accepted from outside and not given yet, if it accepts any.
     pub(crate) supply: Option<std::sync::Arc<Supply>>,
-    /// Whether workers spin instead of parking.
+    /// Whether the worker that spins does so until there is work, and does not park.
     pub(crate) always_spins: bool,
     /// The measurements of the run, if it is reported or watched.
     measures: Option<Measures>,
@@ -135,7 +135,7 @@ impl Run {
         self.orders.load(Ordering::Relaxed) & STOPPING != 0
     }
 
-    /// Whether anything was ordered. If so, the methods below tell what.
+    /// Whether anything was ordered. If so, the other methods tell what.
     #[inline]
     pub(crate) fn has_orders(&self) -> bool {
         self.orders.load(Ordering::Relaxed) != 0

@@ -8,10 +8,10 @@ use anabranch_record::lane::{Cell, Hop, PutPermit, Stop};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 use super::clock::Moment;
-use super::code::{Hand, Placed};
+use super::code::{Placed, UnitRunner};
 use super::failure::{Cause, caught};
 use super::measures::Tally;
-use super::node::{Carrier, Parallel, Station};
+use super::node::{Carrier, Parallel, SerialUnit};
 
 /// The largest number of cells that are dealt or served at once.
 const SHARD_SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };
@@ -111,7 +111,7 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
     }
 
     /// Runs the items of one shard for a quantum, if no other worker does. Returns whether it ran any.
-    fn serve(&self, shard: &Shard<A>, hand: &mut dyn Hand<A, B>) -> bool {
+    fn serve(&self, shard: &Shard<A>, runner: &mut dyn UnitRunner<A, B>) -> bool {
         let Some(held) = shard.baton.poke() else { return false };
         let site = &self.placed.site;
         let began = site.clock().unwrap_or_else(Moment::now);
@@ -127,7 +127,7 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
             && let Some((permit, cell)) = shard.pop()
         {
             served += 1;
-            self.apply(permit, cell, hand, &mut tally);
+            self.apply(permit, cell, runner, &mut tally);
             if began.elapsed() >= SHARD_SERVING_NS {
                 break;
             }
@@ -142,7 +142,7 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
     }
 
     /// Takes one cell through the unit and puts the result.
-    fn apply(&self, permit: PutPermit, cell: Cell<A>, hand: &mut dyn Hand<A, B>, tally: &mut Tally) {
+    fn apply(&self, permit: PutPermit, cell: Cell<A>, runner: &mut dyn UnitRunner<A, B>, tally: &mut Tally) {
         let index = permit.index();
         let is_late = index > self.hop.domain().stop();
         let (mut cell, mut result) = (Some(cell), None);
@@ -150,7 +150,7 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
             let cell = cell.take().filter(|_| !is_late);
             let Some(cell) = cell else { return };
             tally.items += (self.placed.traits.taken)(&cell);
-            result = Some(hand.cell(index, cell));
+            result = Some(runner.cell(index, cell));
         });
         match (applied, result) {
             (Ok(()), Some(cell)) => {
@@ -162,7 +162,7 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
             (Err(payload), _) => {
                 self.placed.site.halt(index, Cause::Panic(payload));
                 self.hop.put(permit, Cell::Stop(None, Stop::Fail));
-                hand.forget();
+                runner.forget();
             }
         }
     }
@@ -180,13 +180,13 @@ impl<A: Send, B: Send> Parallel for ShardedNode<'_, A, B> {
     fn carrier(&self) -> Box<dyn Carrier + '_> {
         let number = self.carriers.fetch_add(1, Ordering::Relaxed);
         let first = first(number, self.shards.len());
-        Box::new(ShardedCarrier { node: self, hand: self.placed.code.hand(), first })
+        Box::new(ShardedCarrier { node: self, runner: self.placed.code.runner(), first })
     }
 }
 
 struct ShardedCarrier<'n, A: Send, B: Send> {
     node: &'n ShardedNode<'n, A, B>,
-    hand: Box<dyn Hand<A, B> + 'n>,
+    runner: Box<dyn UnitRunner<A, B> + 'n>,
     /// The shard at which the worker looks first. Each worker begins at another shard, so it mostly serves the same
     /// shards, whose states are in the cache of its core.
     first: usize,
@@ -200,12 +200,12 @@ fn first(number: usize, shards: usize) -> usize {
 }
 
 impl<A: Send, B: Send> Carrier for ShardedCarrier<'_, A, B> {
-    fn carry(&mut self, _: &Station<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
-        let Self { node, hand, first } = self;
+    fn carry(&mut self, _: &SerialUnit<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
+        let Self { node, runner, first } = self;
         let dealt = node.may_deal() && node.deal();
         for step in 0..node.shards.len() {
             let at = (*first + step) % node.shards.len();
-            if node.shards[at].is_ready() && node.serve(&node.shards[at], &mut **hand) {
+            if node.shards[at].is_ready() && node.serve(&node.shards[at], &mut **runner) {
                 return true;
             }
         }

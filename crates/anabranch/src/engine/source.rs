@@ -15,14 +15,14 @@ use super::measures::{Mark, Stride, Tally};
 use super::node::{Drive, Poked, SerialNode};
 use super::push::{Demand, Out};
 use super::run::Run;
-use super::scales::{Scales, Weigher};
 use super::site::{Site, Spot};
 use super::taker::Taker;
 use super::upstream::{Blocks, Upstream};
+use super::weight::{Weigher, WeightInFlight};
 use crate::pull::{Pull, Pulled, SourceEnd};
 
-/// One pull takes no more items than take this many nanoseconds, at the mean time of a pull for each item with the
-/// stages that are fused to the source. It takes at most [`PULL_ITEMS`].
+/// The longest time of one pull, in nanoseconds. The number of its items is computed from the mean time of an item, which
+/// includes the stages that are fused to the source. It is at most [`PULL_ITEMS`].
 const PULL_NS: u64 = 20_000;
 /// The largest number of items in one pull.
 const PULL_ITEMS: u64 = 2_048;
@@ -62,7 +62,7 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
             assembly.drive = Some(Box::new(source));
             return;
         }
-        connect(assembly, id, Box::new(Spring { spot, pull }), weigher, taker);
+        connect(assembly, id, Box::new(TypedSource { spot, pull }), weigher, taker);
     }
 }
 
@@ -70,11 +70,11 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
 fn connect<'run, T: Send + 'run>(
     assembly: &mut Assembly<'run>,
     id: usize,
-    well: Box<dyn Well<T> + 'run>,
+    source: Box<dyn AnySource<T> + 'run>,
     weigher: Option<Weigher<'run, T>>,
     taker: Taker<'run, T>,
 ) {
-    let (site, length, items_in) = (assembly.site(id), Length::new(&assembly.plan), well.items_in());
+    let (site, length, items_in) = (assembly.site(id), Length::new(&assembly.plan), source.items_in());
     let weigher = match items_in {
         Some(items_in) if is_in_blocks(&assembly.plan) => {
             Some(counted(items_in, assembly.plan.domains[0].window))
@@ -86,16 +86,16 @@ fn connect<'run, T: Send + 'run>(
     if assembly.is_inline() {
         let counter = assembly.counter(id);
         let begins_inside = assembly.begins_inside;
-        let source = InlineSource { site, counter, well, items_in, indices, out, length, begins_inside };
-        assembly.drive = Some(Box::new(source));
+        let inline = InlineSource { site, counter, source, items_in, indices, out, length, begins_inside };
+        assembly.drive = Some(Box::new(inline));
         return;
     }
     let gate = assembly.gate_of(id);
     let goes_on = site.run.feed.is_some() && !site.run.has_dedicated();
-    let scales = weigher.map(Scales::new);
-    let state = State { well, flow: Channel { indices, out, scales, length }, mean: Mean::default() };
+    let weight = weigher.map(WeightInFlight::new);
+    let state = State { source, flow: SourceOutput { indices, out, weight, length }, mean: Mean::default() };
     let node = SourceNode {
-        valve: Valve { domain: Arc::clone(state.flow.indices.domain()), site, gate, goes_on },
+        conditions: PullConditions { domain: Arc::clone(state.flow.indices.domain()), site, gate, goes_on },
         baton: Baton::with_word(assembly.word_of(id), state),
         mean: AtomicU64::new(0),
     };
@@ -133,10 +133,10 @@ impl<P: Pull> Blocks<P::Item> for Filling<P> {
     }
 }
 
-/// The code of a source, known only by the type of its items. So the nodes of sources are compiled once for each type of
-/// item, and only the loop over the items of a pull for each source.
-trait Well<T: Send>: Send {
-    /// Counts the items of the stream in an item of the source, if the source gives blocks.
+/// A source of which only the type of the items is known. The nodes of sources are compiled once for each type of items. Only
+/// the loop over the items of a pull is compiled for each source.
+trait AnySource<T: Send>: Send {
+    /// Returns a function that counts the items of the stream in a block. `None` if the source gives single items.
     fn items_in(&self) -> Option<fn(&T) -> u64>;
 
     /// Returns the next item. If it has failed, notes the error at `index`.
@@ -145,12 +145,12 @@ trait Well<T: Send>: Send {
     /// Sets how many items of the stream the next block has at most.
     fn limit(&mut self, items: u64);
 
-    /// Pulls items and puts them into the channel while there is room, until `items`, the number of items of the
-    /// stream, is `most`.
+    /// Pulls items and puts them into `flow` until `items` has reached `most`, the window is full, or the source stops. Adds
+    /// the number of items of the stream to `items`.
     fn draw(
         &mut self,
-        valve: &Valve,
-        flow: &mut Channel<'_, T>,
+        conditions: &PullConditions,
+        flow: &mut SourceOutput<'_, T>,
         mark: &mut Mark,
         most: u64,
         items: &mut u64,
@@ -158,12 +158,12 @@ trait Well<T: Send>: Send {
 }
 
 /// A source with its types.
-struct Spring<P: Pull> {
+struct TypedSource<P: Pull> {
     spot: Spot<P::Error>,
     pull: P,
 }
 
-impl<P: Pull> Well<P::Item> for Spring<P> {
+impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
     fn items_in(&self) -> Option<fn(&P::Item) -> u64> {
         P::IN_BLOCKS.then_some(P::items_in)
     }
@@ -185,18 +185,18 @@ impl<P: Pull> Well<P::Item> for Spring<P> {
 
     fn draw(
         &mut self,
-        valve: &Valve,
-        flow: &mut Channel<'_, P::Item>,
+        conditions: &PullConditions,
+        flow: &mut SourceOutput<'_, P::Item>,
         mark: &mut Mark,
         most: u64,
         items: &mut u64,
     ) -> PullEnd {
         while *items < most && flow.indices.room() > 0 {
-            if cfg!(not(mutant = "pull_past_a_failure")) && !valve.site.run.may_pull() {
+            if cfg!(not(mutant = "pull_past_a_failure")) && !conditions.site.run.may_pull() {
                 break;
             }
             if P::IN_BLOCKS {
-                self.pull.limit(flow.block(&valve.site.run, self.pull.upper()));
+                self.pull.limit(flow.block(&conditions.site.run, self.pull.upper()));
             }
             let item = match self.pull.try_pull() {
                 Some(Pulled::Item(item)) => item,
@@ -208,10 +208,10 @@ impl<P: Pull> Well<P::Item> for Spring<P> {
                 }
             };
             *items += P::items_in(&item);
-            if !flow.put(valve, mark, item) {
+            if !flow.put(conditions, mark, item) {
                 return PullEnd::Closed;
             }
-            if !valve.is_light(flow) || valve.site.is_alone() || !valve.is_fed() {
+            if !conditions.allows_weight(flow) || conditions.site.is_alone() || !conditions.is_fed() {
                 break;
             }
         }
@@ -220,39 +220,39 @@ impl<P: Pull> Well<P::Item> for Spring<P> {
 }
 
 struct State<'run, T: Send> {
-    well: Box<dyn Well<T> + 'run>,
-    flow: Channel<'run, T>,
+    source: Box<dyn AnySource<T> + 'run>,
+    flow: SourceOutput<'run, T>,
     /// The mean cost of an item of the stream.
     mean: Mean,
 }
 
 /// Where the items of a source go.
-struct Channel<'run, T: Send> {
+struct SourceOutput<'run, T: Send> {
     indices: Indices,
     out: Out<'run, T>,
-    scales: Option<Scales<'run, T>>,
+    weight: Option<WeightInFlight<'run, T>>,
     length: Length,
 }
 
-impl<T: Send> Channel<'_, T> {
+impl<T: Send> SourceOutput<'_, T> {
     /// The length of the next block.
     fn block(&mut self, run: &Run, upper: Option<usize>) -> u64 {
         let workers = run.workers.load(Ordering::Relaxed);
         let length = self.length.next(&run.costs, upper, workers);
-        let left = self.scales.as_ref().map_or(u64::MAX, Scales::left);
+        let left = self.weight.as_ref().map_or(u64::MAX, WeightInFlight::left);
         length.min(left).max(1)
     }
 
     /// Puts an item. Returns whether the next one may come.
     #[inline]
-    fn put(&mut self, valve: &Valve, mark: &mut Mark, item: T) -> bool {
-        if let Some(scales) = &mut self.scales {
-            scales.put(self.indices.next(), &item);
+    fn put(&mut self, conditions: &PullConditions, mark: &mut Mark, item: T) -> bool {
+        if let Some(weight) = &mut self.weight {
+            weight.put(self.indices.next(), &item);
         }
         mark.enters(self.indices.next());
         let turn = self.indices.open();
         // A worker that goes on with the item wakes another one itself, if it leaves work behind.
-        let demand = if cfg!(mutant = "no_notice_of_an_item") || valve.goes_on {
+        let demand = if cfg!(mutant = "no_notice_of_an_item") || conditions.goes_on {
             self.out.push_quietly(turn, Cell::Value(item))
         } else {
             self.out.push(turn, Cell::Value(item))
@@ -264,14 +264,14 @@ impl<T: Send> Channel<'_, T> {
 /// The source as a node of a line.
 struct SourceNode<'run, T: Send> {
     baton: Baton<State<'run, T>>,
-    valve: Valve,
-    /// The bits of the mean time of a pull for each item, with the stages that are fused to the source, as the last
-    /// pull left it. Other threads read it.
+    conditions: PullConditions,
+    /// The mean time of an item, as the bits of a [`Mean`]. It includes the stages that are fused to the source. Each pull
+    /// stores it, and other threads read it.
     mean: AtomicU64,
 }
 
 /// The conditions under which a source may be asked.
-struct Valve {
+struct PullConditions {
     site: Site,
     domain: Arc<Domain>,
     gate: Option<Arc<Gate>>,
@@ -290,14 +290,14 @@ enum PullEnd {
     Stopped(Stop),
 }
 
-impl Valve {
-    /// Whether the weight of the items in flight allows another one. Tells the gate how many indices must be
-    /// given back first.
+impl PullConditions {
+    /// Returns whether the weight in flight allows another item. Tells the gate how many indices must be given back before they
+    /// do.
     #[inline]
-    fn is_light<T: Send>(&self, flow: &mut Channel<'_, T>) -> bool {
-        let Some(scales) = &mut flow.scales else { return true };
+    fn allows_weight<T: Send>(&self, flow: &mut SourceOutput<'_, T>) -> bool {
+        let Some(weight) = &mut flow.weight else { return true };
         let released = self.domain.released();
-        let indices = scales.gate(released);
+        let indices = weight.gate(released);
         if let Some(gate) = &self.gate {
             gate.set(indices);
         }
@@ -312,19 +312,19 @@ impl Valve {
 }
 
 impl<T: Send> SourceNode<'_, T> {
-    /// Pulls for one quantum. Returns whether the stream has stopped here, and sets `worked` if anything was
-    /// done.
+    /// Pulls at most [`PULL_ITEMS`] items, for about [`PULL_NS`]. Returns whether the stream has stopped here, and sets
+    /// `worked` if anything was done.
     fn pull(&self, state: &mut State<'_, T>, worked: &mut bool) -> bool {
-        let Self { valve, .. } = self;
-        let Valve { site, .. } = valve;
-        let State { well, flow, mean } = state;
-        if flow.indices.fresh_room() == 0 || !valve.is_light(flow) {
+        let Self { conditions, .. } = self;
+        let PullConditions { site, .. } = conditions;
+        let State { source, flow, mean } = state;
+        if flow.indices.fresh_room() == 0 || !conditions.allows_weight(flow) {
             return false;
         }
         if !site.run.may_pull() {
             return self.stops(flow, worked);
         }
-        if !valve.is_fed() {
+        if !conditions.is_fed() {
             return false;
         }
         let most =
@@ -336,7 +336,7 @@ impl<T: Send> SourceNode<'_, T> {
         // How many items of the stream were pulled.
         let mut items = 0;
         let mut end = PullEnd::Open;
-        let pulled = caught(&mut || end = well.draw(valve, flow, &mut mark, most, &mut items));
+        let pulled = caught(&mut || end = source.draw(conditions, flow, &mut mark, most, &mut items));
         let cells = flow.indices.next() - first;
         *worked |= cells > 0 || pulled.is_err() || !matches!(end, PullEnd::Open);
         if let Some(began) = began {
@@ -365,8 +365,8 @@ impl<T: Send> SourceNode<'_, T> {
     /// Ends the stream at the next index if the run drains. Otherwise the source is just not asked again.
     /// Returns whether the stream has ended.
     #[cold]
-    fn stops(&self, flow: &mut Channel<'_, T>, worked: &mut bool) -> bool {
-        let drains = self.valve.site.run.is_draining();
+    fn stops(&self, flow: &mut SourceOutput<'_, T>, worked: &mut bool) -> bool {
+        let drains = self.conditions.site.run.is_draining();
         if drains {
             self.put_stop(flow, Stop::End);
             flow.indices.show();
@@ -378,12 +378,12 @@ impl<T: Send> SourceNode<'_, T> {
     /// Puts a stop at the index of the open turn, or at the next index if no turn is open. Returns `true`:
     /// the stream has stopped here.
     #[cold]
-    fn put_stop(&self, flow: &mut Channel<'_, T>, stop: Stop) -> bool {
-        let Channel { indices, out, .. } = flow;
+    fn put_stop(&self, flow: &mut SourceOutput<'_, T>, stop: Stop) -> bool {
+        let SourceOutput { indices, out, .. } = flow;
         let turn = if indices.turn().is_open() { indices.turn() } else { indices.open() };
         if let Err(payload) = caught(&mut || _ = out.push(turn, Cell::Stop(None, stop))) {
             // A serial stage of this unit panicked at the end of the stream.
-            self.valve.site.halt(turn.index(), Cause::Panic(payload));
+            self.conditions.site.halt(turn.index(), Cause::Panic(payload));
             let _ = caught(&mut || _ = out.push(turn, Cell::Stop(None, Stop::Fail)));
         }
         true
@@ -398,7 +398,7 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
         // on both sides make sure that at least one of them sees the other, so work that is left in the line
         // is not forgotten (rule 16).
         fence(Ordering::SeqCst);
-        let has_other_work = self.valve.site.is_alone() && elsewhere();
+        let has_other_work = self.conditions.site.is_alone() && elsewhere();
         let mut worked = false;
         if !has_other_work && self.pull(held.state(), &mut worked) {
             held.close();
@@ -408,18 +408,18 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
         // A thread that made room while this thread held the baton has woken nobody, so this thread looks
         // again (rule 7).
         #[cfg(not(mutant = "no_look_after_pull"))]
-        if self.is_ready() && self.valve.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
-            self.valve.site.run.event.notify();
+        if self.is_ready() && self.conditions.gate.as_ref().is_none_or(|gate| gate.is_worth_waking()) {
+            self.conditions.site.run.event.notify();
         }
         if worked { Poked::Worked } else { Poked::Idle }
     }
 
     fn is_ready(&self) -> bool {
-        let run = &self.valve.site.run;
+        let run = &self.conditions.site.run;
         self.baton.word().is_free()
-            && self.valve.domain.has_room()
-            && self.valve.gate.as_ref().is_none_or(|gate| gate.is_light())
-            && (run.is_draining() || run.may_pull() && self.valve.is_fed())
+            && self.conditions.domain.has_room()
+            && self.conditions.gate.as_ref().is_none_or(|gate| gate.allows_weight())
+            && (run.is_draining() || run.may_pull() && self.conditions.is_fed())
     }
 
     fn is_held(&self) -> bool {
@@ -429,7 +429,7 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
 
     fn taken(&self) -> u64 {
         // The cell that closed the node is not an item.
-        self.valve.domain.made().saturating_sub(u64::from(self.baton.word().is_closed()))
+        self.conditions.domain.made().saturating_sub(u64::from(self.baton.word().is_closed()))
     }
 
     fn given(&self) -> u64 {
@@ -445,8 +445,8 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
 struct InlineSource<'run, T: Send> {
     site: Site,
     counter: Counter,
-    well: Box<dyn Well<T> + 'run>,
-    /// As [`Well::items_in`].
+    source: Box<dyn AnySource<T> + 'run>,
+    /// As [`AnySource::items_in`].
     items_in: Option<fn(&T) -> u64>,
     indices: Indices,
     out: Out<'run, T>,
@@ -470,7 +470,7 @@ impl<T: Send> Drive for InlineSource<'_, T> {
 
 impl<T: Send> InlineSource<'_, T> {
     fn give(&mut self) -> u64 {
-        let Self { site, counter, well, items_in, indices, out, length, .. } = self;
+        let Self { site, counter, source, items_in, indices, out, length, .. } = self;
         let run = &*site.run;
         let mut stride = Stride::new();
         loop {
@@ -485,13 +485,13 @@ impl<T: Send> InlineSource<'_, T> {
             }
             let weight = run.measures().map_or(0, |measures| measures.take_up(1, &mut stride));
             let block_began = items_in.map(|_| {
-                well.limit(length.next_inline());
+                source.limit(length.next_inline());
                 Moment::now()
             });
             let began = counter.begin();
             let pulled = {
                 let _entered = counter.enter(site);
-                well.next(indices.next())
+                source.next(indices.next())
             };
             let items = match &pulled {
                 Pulled::Item(item) => items_in.map_or(1, |items_in| items_in(item)),

@@ -7,8 +7,8 @@ use anabranch_record::crew::{Guest, Stay};
 use anabranch_record::sync::{Ordering, thread};
 
 use super::line::Line;
-use super::node::Station;
-use super::worker::{Left, Origin, Terms, Worker, attend};
+use super::node::SerialUnit;
+use super::worker::{Origin, RunContext, WalkEnd, Worker, attend};
 use crate::affinity::Processors;
 
 /// The threads of one run, until they are joined. Each thread that may spawn others has a clone.
@@ -63,41 +63,41 @@ impl<'scope> Team<'scope> {
 
 /// Runs a line with `workers` threads, including the calling thread, and one more thread for each dedicated
 /// stage. Returns after all of them have ended.
-pub(crate) fn run(line: &Line<'_>, terms: Terms<'_>, workers: usize, affinity: Option<&Processors>) {
+pub(crate) fn run(line: &Line<'_>, context: RunContext<'_>, workers: usize, affinity: Option<&Processors>) {
     thread::scope(|scope| {
         let team = Team::new(affinity);
-        attend_dedicated(scope, &team, line, terms);
+        attend_dedicated(scope, &team, line, context);
         for number in 1..workers {
-            help(scope, &team, line, terms, number);
+            help(scope, &team, line, context, number);
         }
-        let more = || help(scope, &team, line, terms, terms.run.workers.load(Ordering::Relaxed) - 1);
-        Worker::new(line, terms, Origin::Caller { offer: None, more: Some(&more) }).work();
+        let more = || help(scope, &team, line, context, context.run.workers.load(Ordering::Relaxed) - 1);
+        Worker::new(line, context, Origin::Caller { offer: None, more: Some(&more) }).work();
         team.join();
     });
 }
 
 /// Like [`run`], but the helpers are threads of a crew.
-pub(crate) fn run_on_crew(line: &Line<'_>, terms: Terms<'_>, workers: usize, crew: &Crew) {
-    let run = terms.run;
+pub(crate) fn run_on_crew(line: &Line<'_>, context: RunContext<'_>, workers: usize, crew: &Crew) {
+    let run = context.run;
     run.workers.store(1, Ordering::Relaxed);
     let job = |guest: &Guest<'_>| {
         run.workers.fetch_add(1, Ordering::Relaxed);
-        match Worker::new(line, terms, Origin::Guest(guest)).work() {
-            Left::Done => Stay::Done,
-            Left::Away | Left::Vacant => Stay::Away,
+        match Worker::new(line, context, Origin::Guest(guest)).work() {
+            WalkEnd::Done => Stay::Done,
+            WalkEnd::Away | WalkEnd::Vacant => Stay::Away,
         }
     };
     let nudge = || run.event.notify_all();
     crew.lend(workers - 1, &job, &nudge, |offer| {
         let work = || {
-            Worker::new(line, terms, Origin::Caller { offer: Some(offer), more: None }).work();
+            Worker::new(line, context, Origin::Caller { offer: Some(offer), more: None }).work();
         };
-        if line.stations().all(|station| station.own.is_none()) {
+        if line.serial_units().all(|serial_unit| serial_unit.own.is_none()) {
             return work();
         }
         thread::scope(|scope| {
             let team = Team::new(None);
-            attend_dedicated(scope, &team, line, terms);
+            attend_dedicated(scope, &team, line, context);
             work();
             team.join();
         });
@@ -109,14 +109,14 @@ fn attend_dedicated<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     team: &Team<'scope>,
     line: &'scope Line<'_>,
-    terms: Terms<'scope>,
+    context: RunContext<'scope>,
 ) {
-    let dedicated = |station: &&Station<'_>| station.own.is_some();
-    for (number, station) in line.stations().filter(dedicated).enumerate() {
-        let name = format!("{}-stage-{number}", terms.name);
-        if !team.spawn(scope, name, move || attend(station, line, terms.run)) {
+    let dedicated = |serial_unit: &&SerialUnit<'_>| serial_unit.own.is_some();
+    for (number, serial_unit) in line.serial_units().filter(dedicated).enumerate() {
+        let name = format!("{}-stage-{number}", context.name);
+        if !team.spawn(scope, name, move || attend(serial_unit, line, context.run)) {
             // The dedicated threads that were spawned would wait for this stage, so the run ends here.
-            terms.run.finish();
+            context.run.finish();
             panic!("the system cannot create a thread for a dedicated stage");
         }
     }
@@ -128,19 +128,19 @@ fn help<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     team: &Team<'scope>,
     line: &'scope Line<'_>,
-    terms: Terms<'scope>,
+    context: RunContext<'scope>,
     number: usize,
 ) {
     let copy = team.clone();
-    let spawned = team.spawn(scope, format!("{}-{number}", terms.name), move || {
+    let spawned = team.spawn(scope, format!("{}-{number}", context.name), move || {
         if let Some(processors) = copy.affinity {
             processors.pin(number);
         }
-        let more = || help(scope, &copy, line, terms, terms.run.workers.load(Ordering::Relaxed) - 1);
-        Worker::new(line, terms, Origin::Helper { more: &more }).work();
+        let more = || help(scope, &copy, line, context, context.run.workers.load(Ordering::Relaxed) - 1);
+        Worker::new(line, context, Origin::Helper { more: &more }).work();
     });
     if !spawned {
-        terms.run.workers.fetch_sub(1, Ordering::Relaxed);
+        context.run.workers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The code of a node and of all nodes before it, without their types.
 
 use super::assembly::Assembly;
-use super::scales::Weigher;
 use super::taker::Taker;
+use super::weight::Weigher;
 use crate::pull::SourceEnd;
 
 /// The code of a node whose results are `S`, and of all nodes before it. The plan says how the code runs.

@@ -7,9 +7,9 @@ use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 use super::claims::QUICK_SOURCE_NS;
 use super::clock::Moment;
 use super::failure::{Cause, Position, caught_drop};
-use super::line::{Farm, Line, Place, PlaceUnit};
+use super::line::{Line, ParallelUnit, Place, PlaceUnit};
 use super::measures::Measures;
-use super::node::{Carrier, Poked, Station};
+use super::node::{Carrier, Poked, SerialUnit};
 use super::run::Run;
 
 /// The longest time that a worker spins before it parks, in nanoseconds. A worker also spins for at most
@@ -18,14 +18,14 @@ const SPIN_NS: u64 = 50_000;
 /// The same limit for a run with more threads than processors. A thread that spins there takes a processor
 /// from a thread that could work.
 const SPIN_CROWDED_NS: u64 = 20_000;
-/// The same limit for a worker whose last [`SPINS_IN_VAIN`] spins found nothing.
-const SPIN_IN_VAIN_NS: u64 = 2_000;
-/// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.
-const SPINS_IN_VAIN: u32 = 3;
+/// The same limit for a worker whose last [`FAILED_SPINS`] spins found nothing.
+const SPIN_AFTER_FAILURES_NS: u64 = 2_000;
+/// After this many spins in a row that found no work, a worker spins for at most [`SPIN_AFTER_FAILURES_NS`].
+const FAILED_SPINS: u32 = 3;
 
-/// A worker that has taken this many steps since it was last idle makes the run's notifications cheap. The next worker
-/// that parks then needs about 10 us more, which is about what the fences of 256 items cost.
-const CALM_STEPS: u32 = if cfg!(shuttle) { 2 } else { 256 };
+/// After this many steps without being idle, a worker makes the event of the run light: notifications then need no fence. The
+/// next worker that parks takes about 10 µs longer for it, which is about as long as the fences of 256 items take.
+const LIGHT_AFTER_STEPS: u32 = if cfg!(shuttle) { 2 } else { 256 };
 
 /// The caller of a run on a pool calls helpers once it has worked this many nanoseconds without a pause.
 const CALL_HELPERS_NS: u64 = 5_000;
@@ -35,7 +35,7 @@ const CALL_HELPERS_STEPS: u32 = 4;
 
 /// The parts of a run that its threads need in addition to the line.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Terms<'r> {
+pub(crate) struct RunContext<'r> {
     pub(crate) run: &'r Run,
     /// The widest window of the plan's domains, in items.
     pub(crate) window: u64,
@@ -63,14 +63,14 @@ pub(super) struct Seat<'s> {
     /// Vacates the seat, unless a notification has come since the key was made. Returns whether it did.
     pub(super) vacate: &'s dyn Fn(WaitKey) -> bool,
     /// How many spins in a row have found nothing.
-    pub(super) vain: &'s AtomicUsize,
+    pub(super) failed_spins: &'s AtomicUsize,
     /// Whether a notification has brought the thread to the seat.
     pub(super) was_recalled: bool,
 }
 
 /// How a worker's walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum WalkEnd {
     /// The run is over.
     Done,
     /// The run had too many workers, or another run wanted this one.
@@ -85,13 +85,14 @@ pub(super) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
     run: &'l Run,
     origin: Origin<'l>,
-    /// The start of the current stretch of work without a pause. It is kept until helpers are called.
+    /// When the current stretch of work without a pause began. After helpers were called, it stays as it was. At a seat it is
+    /// the time at which the thread took the seat.
     began: Moment,
     /// For each place of the line, this worker's side of the parallel unit there. `None` at a serial unit.
     carriers: Vec<Option<Box<dyn Carrier + 'l>>>,
     /// The widest window of the plan's domains, in items.
     window: u64,
-    /// The place of the slow source from which the last step has pulled, if it has.
+    /// The place of the slow source that the last step pulled from. `None` if the last step did something else.
     pulled: Option<usize>,
     /// Whether this was the only worker when its walk began. No other worker can have left work behind since
     /// then.
@@ -99,7 +100,7 @@ pub(super) struct Worker<'l, 'env> {
     /// The running mean of the worker's waits, in nanoseconds.
     wait: u64,
     /// How many spins in a row have found nothing.
-    vain: u32,
+    failed_spins: u32,
     /// Whether the worker has called helpers, or never needs to.
     has_called: bool,
     /// How many steps the worker has taken alone.
@@ -110,8 +111,8 @@ pub(super) struct Worker<'l, 'env> {
     pace: u32,
     /// How many steps the worker has taken since the last note.
     unnoted: u32,
-    /// How many steps the worker has taken since it was last idle, up to [`CALM_STEPS`].
-    calm: u32,
+    /// How many steps the worker has taken since it was last idle, up to [`LIGHT_AFTER_STEPS`].
+    steps_since_idle: u32,
 }
 
 /// A worker of a detached run that has worked this many nanoseconds leaves when other runs wait for a thread.
@@ -124,13 +125,13 @@ const NOTE_NS: u64 = 50_000;
 const NOTE_STEPS: u32 = 64;
 
 impl<'l, 'env> Worker<'l, 'env> {
-    pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, origin: Origin<'l>) -> Self {
+    pub(super) fn new(line: &'l Line<'env>, context: RunContext<'l>, origin: Origin<'l>) -> Self {
         let carrier = |place: &'l Place<'env>| match &place.unit {
             PlaceUnit::Serial(_) => None,
-            PlaceUnit::Parallel(farm) => Some(farm.hop.carrier()),
+            PlaceUnit::Parallel(unit) => Some(unit.hop.carrier()),
         };
         let carriers = line.places.iter().map(carrier).collect();
-        let Terms { run, window, .. } = terms;
+        let RunContext { run, window, .. } = context;
         let has_called = !matches!(origin, Origin::Caller { offer: Some(offer), .. } if !offer.is_called());
         Self {
             line,
@@ -142,18 +143,18 @@ impl<'l, 'env> Worker<'l, 'env> {
             pulled: None,
             walks_alone: false,
             wait: SPIN_NS / 2,
-            vain: if let Origin::Seat(seat) = origin { seat.vain() } else { 0 },
+            failed_spins: if let Origin::Seat(seat) = origin { seat.failed_spins() } else { 0 },
             has_called,
             steps: 0,
             noted: 0,
             pace: 1,
             unnoted: 0,
-            calm: 0,
+            steps_since_idle: 0,
         }
     }
 
     /// Works until the run is over, or until this worker is to leave it.
-    pub(super) fn work(mut self) -> Left {
+    pub(super) fn work(mut self) -> WalkEnd {
         let _track = self.run.measures().map(Measures::on_track);
         if let Some(feed) = &self.run.feed {
             feed.enter();
@@ -163,14 +164,14 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
         let left = loop {
             if self.run.is_done() {
-                break Left::Done;
+                break WalkEnd::Done;
             }
             if self.is_too_many() && self.gets_away() {
-                break Left::Away;
+                break WalkEnd::Away;
             }
             if self.step() {
                 self.call_helpers();
-                self.calm_down();
+                self.note_step();
                 if let Some(measures) = self.run.measures() {
                     self.note_waiting(measures);
                 }
@@ -180,16 +181,16 @@ impl<'l, 'env> Worker<'l, 'env> {
             {
                 guest.close_behind();
                 self.run.was_left.store(true, Ordering::Relaxed);
-                break Left::Away;
+                break WalkEnd::Away;
             } else if self.idle() {
-                break Left::Vacant;
+                break WalkEnd::Vacant;
             }
         };
         // A notification may have woken this worker in place of another one. If there is work, this worker wakes
         // another one before it leaves (rule 9). A seat that is left for another run is taken again.
         if let Origin::Seat(seat) = self.origin {
-            seat.set_vain(self.vain);
-        } else if left == Left::Away && self.look() {
+            seat.set_vain(self.failed_spins);
+        } else if left == WalkEnd::Away && self.look() {
             self.run.event.notify();
         }
         if let Some(feed) = &self.run.feed {
@@ -202,10 +203,10 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Makes the notifications of the run cheap once the worker has found work for a while (rule 10). A run with a feed
     /// is left out, because the threads that post have a protocol of their own.
     #[inline]
-    fn calm_down(&mut self) {
-        if self.calm < CALM_STEPS {
-            self.calm += 1;
-            if self.calm == CALM_STEPS && self.run.feed.is_none() {
+    fn note_step(&mut self) {
+        if self.steps_since_idle < LIGHT_AFTER_STEPS {
+            self.steps_since_idle += 1;
+            if self.steps_since_idle == LIGHT_AFTER_STEPS && self.run.feed.is_none() {
                 self.run.event.make_light();
             }
         }
@@ -241,7 +242,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         match self.origin {
             Origin::Guest(guest) => guest.is_overstaffed(),
             Origin::Seat(seat) => {
-                self.calm > 0
+                self.steps_since_idle > 0
                     && seat.shift.is_wanted_elsewhere()
                     && (cfg!(any(loom, shuttle)) || self.began.elapsed() >= SHIFT_NS)
             }
@@ -278,8 +279,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         // the holder of the source sees that it is alone (rule 16).
         #[cfg(not(mutant = "no_fence_on_leaving"))]
         fence(Ordering::SeqCst);
-        let mut stations = self.line.stations();
-        let is_held = stations.any(|station| station.own.is_none() && station.node.is_held());
+        let mut serial_units = self.line.serial_units();
+        let is_held = serial_units.any(|serial_unit| serial_unit.own.is_none() && serial_unit.node.is_held());
         if cfg!(not(mutant = "leaves_whatever_is_left")) && is_held && self.look() {
             self.run.workers.fetch_add(1, Ordering::SeqCst);
             return false;
@@ -303,13 +304,14 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.walks_alone = self.run.is_alone();
         for at in (0..line.places.len()).rev() {
             let worked = match &line.places[at].unit {
-                PlaceUnit::Serial(station) => station.is_open() && self.serve(at),
-                PlaceUnit::Parallel(farm) => farm.hop.is_ready() && self.carry(at, farm),
+                PlaceUnit::Serial(serial_unit) => serial_unit.is_open() && self.serve(at),
+                PlaceUnit::Parallel(unit) => unit.hop.is_ready() && self.carry(at, unit),
             };
             if worked {
                 let waits = !matches!(self.origin, Origin::Seat(_));
-                let station = line.station(at).filter(|station| station.is_source && waits);
-                self.pulled = station.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
+                let serial_unit = line.serial_unit(at).filter(|serial_unit| serial_unit.is_source && waits);
+                self.pulled =
+                    serial_unit.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
                 return true;
             }
         }
@@ -318,10 +320,11 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Claims items of the parallel unit at `at`, carries them across it, and pokes the serial node behind it
     /// (rules 4 and 5). Returns whether it claimed any.
-    fn carry(&mut self, at: usize, farm: &Farm<'env>) -> bool {
+    fn carry(&mut self, at: usize, unit: &ParallelUnit<'env>) -> bool {
         let (line, run) = (self.line, self.run);
         let elsewhere = move || run.is_done() || line.ready_from(0).next().is_some();
-        let (Some(before), Some(behind)) = (line.station(farm.before), line.station(farm.behind)) else {
+        let (Some(before), Some(behind)) = (line.serial_unit(unit.before), line.serial_unit(unit.behind))
+        else {
             unreachable!("the neighbours of a parallel unit are serial")
         };
         let carrier = self.carriers[at].as_mut().expect("a parallel unit has a carrier");
@@ -332,7 +335,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             return true;
         }
         #[cfg(not(mutant = "no_poke_after_claim"))]
-        self.serve(farm.behind);
+        self.serve(unit.behind);
         true
     }
 
@@ -360,23 +363,23 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// same way (rule 5). Returns whether the node at `at` worked.
     fn serve(&self, at: usize) -> bool {
         let (line, run) = (self.line, self.run);
-        let station = line.station(at).expect("a serial node is served");
-        let poked = match &station.own {
+        let serial_unit = line.serial_unit(at).expect("a serial node is served");
+        let poked = match &serial_unit.own {
             Some(own) => {
                 own.notify();
                 Poked::Elsewhere
             }
-            // Only work nearer to the sink counts here: it is done before this node, and work nearer to the
-            // source after it.
-            None => station
+            // Only work nearer to the sink counts here, because it is done before the work of this node. Work nearer to the
+            // source is done after it.
+            None => serial_unit
                 .node
                 .poke(&|| !self.walks_alone && (run.is_done() || line.ready_from(at + 1).next().is_some())),
         };
         let worked = poked == Poked::Worked;
         // After a pull the worker walks from the sink again, so a source pokes no neighbour.
-        if worked && !station.is_source && cfg!(not(mutant = "no_poke_of_neighbour")) {
+        if worked && !serial_unit.is_source && cfg!(not(mutant = "no_poke_of_neighbour")) {
             for behind in line.behind(at) {
-                if line.station(behind).is_some() {
+                if line.serial_unit(behind).is_some() {
                     self.serve(behind);
                 }
             }
@@ -391,7 +394,7 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Waits until there may be something to do. In a detached run it vacates the seat instead, and returns `true`.
     fn idle(&mut self) -> bool {
-        self.calm = 0;
+        self.steps_since_idle = 0;
         let began = Moment::now();
         // An idle worker does not look at the lanes. So it notes how many items wait when it becomes idle,
         // and again when it stops being idle.
@@ -452,7 +455,8 @@ impl<'l, 'env> Worker<'l, 'env> {
             return false;
         }
         let most = if self.run.is_crowded { SPIN_CROWDED_NS } else { SPIN_NS };
-        let limit = if self.vain >= SPINS_IN_VAIN { SPIN_IN_VAIN_NS } else { most.min(2 * self.wait) };
+        let limit =
+            if self.failed_spins >= FAILED_SPINS { SPIN_AFTER_FAILURES_NS } else { most.min(2 * self.wait) };
         let found = loop {
             if self.look() {
                 break true;
@@ -470,7 +474,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             }
         };
         self.run.spinning.store(false, Ordering::Relaxed);
-        self.vain = if found { 0 } else { self.vain.saturating_add(1) };
+        self.failed_spins = if found { 0 } else { self.failed_spins.saturating_add(1) };
         found
     }
 
@@ -489,23 +493,23 @@ impl<'l, 'env> Worker<'l, 'env> {
 
 /// Whether there is work for any thread of the run, or the run is over. Only looks.
 fn any_work(line: &Line<'_>, run: &Run) -> bool {
-    let is_ready = |station: &Station<'_>| station.own.is_some() && station.node.is_ready();
-    run.is_done() || line.ready_from(0).next().is_some() || line.stations().any(is_ready)
+    let is_ready = |serial_unit: &SerialUnit<'_>| serial_unit.own.is_some() && serial_unit.node.is_ready();
+    run.is_done() || line.ready_from(0).next().is_some() || line.serial_units().any(is_ready)
 }
 
 /// The loop of a dedicated thread. It runs one serial node, and waits at that node's own event.
-pub(super) fn attend(station: &Station<'_>, line: &Line<'_>, run: &Run) {
-    let own = station.own.as_ref().expect("a dedicated node has an event");
+pub(super) fn attend(serial_unit: &SerialUnit<'_>, line: &Line<'_>, run: &Run) {
+    let own = serial_unit.own.as_ref().expect("a dedicated node has an event");
     let _track = run.measures().map(Measures::on_track);
     if let Some(feed) = &run.feed {
         feed.enter();
     }
     while !run.is_done() {
-        if station.node.poke(&|| false) == Poked::Worked {
+        if serial_unit.node.poke(&|| false) == Poked::Worked {
             continue;
         }
         let key = own.prepare();
-        if station.node.is_ready() || run.is_done() {
+        if serial_unit.node.is_ready() || run.is_done() {
             own.leave();
         } else {
             let began = Moment::now();

@@ -19,10 +19,10 @@ use super::homes::Homes;
 
 /// The longest time that a worker spins before it waits, in nanoseconds.
 const SPIN_NS: u64 = 50_000;
-/// The same limit for a worker whose last [`SPINS_IN_VAIN`] spins found nothing.
-const SPIN_IN_VAIN_NS: u64 = 2_000;
-/// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.
-const SPINS_IN_VAIN: u32 = 4;
+/// The same limit for a worker whose last [`FAILED_SPINS`] spins found nothing.
+const SPIN_AFTER_FAILURES_NS: u64 = 2_000;
+/// The number of spins that found nothing after which a worker spins for [`SPIN_AFTER_FAILURES_NS`] only.
+const FAILED_SPINS: u32 = 4;
 
 /// The count of the threads that are awake, and the desk at which workers wait for rules.
 pub(super) struct Awake {
@@ -253,15 +253,15 @@ impl Awake {
     }
 
     /// Looks for a rule again and again, for a short time, as a worker that has nothing to do. The worker counts as
-    /// awake meanwhile, and as idle, so that others give it rules. `vain` counts the calls in a row that found nothing.
+    /// awake meanwhile, and as idle, so that others give it rules. `failed_spins` counts the calls in a row that found nothing.
     ///
     /// Waking a thread takes longer than many firings, and a worker without a rule often gets one soon.
-    pub(super) fn spin(&self, vain: &mut u32) -> Option<usize> {
+    pub(super) fn spin(&self, failed_spins: &mut u32) -> Option<usize> {
         let is_vain = self.spinning.load(Ordering::Relaxed) || processors() == 1;
         if cfg!(shuttle) || is_vain || self.spinning.swap(true, Ordering::Relaxed) {
             return None;
         }
-        let limit = if *vain < SPINS_IN_VAIN { SPIN_NS } else { SPIN_IN_VAIN_NS };
+        let limit = if *failed_spins < FAILED_SPINS { SPIN_NS } else { SPIN_AFTER_FAILURES_NS };
         let began = Moment::now();
         self.idle.fetch_add(1, Ordering::Relaxed);
         let rule = loop {
@@ -279,7 +279,7 @@ impl Awake {
         };
         self.idle.fetch_sub(1, Ordering::Relaxed);
         self.spinning.store(false, Ordering::Relaxed);
-        *vain = if rule.is_some() { 0 } else { vain.saturating_add(1) };
+        *failed_spins = if rule.is_some() { 0 } else { failed_spins.saturating_add(1) };
         rule
     }
 

@@ -298,8 +298,8 @@ impl Rates {
         if needs > most {
             let verb = if reads { "peeks at" } else { "produces" };
             return Some(format!(
-                "rule \"{name}\" {verb} {needs} items of {title} in each firing, which has a horizon of {most}: make \
-                 the record with a horizon of {needs} or more"
+                "rule \"{name}\" {verb} {needs} items of {title} in each firing, but its horizon is {most}: make the \
+                 record with a horizon of {needs} or more"
             ));
         }
         let range = range.filter(|range| range % rate != 0 || needs > rate)?;

@@ -1,8 +1,8 @@
 //! The connection between a network and the stream of one of its [stages](super::Network::stage).
 //!
-//! The threads of such a stream are not processes, so the [hub](super::awake) does not count them one by one. It
-//! counts the process that runs the stage, which stands for all of them: the process counts as awake until every
-//! thread of the stream waits and none of them would find work. The stage is *quiet* then.
+//! The threads of such a stream are not processes, so [`Awake`](super::awake::Awake) does not count them one by one. It counts
+//! the process that runs the stage, which stands for all of them: the process counts as awake until every thread of the stream
+//! waits and none of them would find work. The stage is *quiet* then.
 //!
 //! Threads of the stream wait at two places. A thread without work waits in [`Feed::wait`]; it looks for work of
 //! any thread before the stage becomes quiet, because another thread may have been woken and not run yet. The

@@ -17,7 +17,7 @@ use super::{homes, hub::Hub, role::Role};
 
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
-/// In one of this many turns, a worker takes a rule from the hub or the queue before the one in the slot.
+/// A worker takes the rule in the slot first, except in one of this many turns: then it looks at the hub and the queue first.
 const SLOT_FIRST: u32 = 64;
 
 /// A firing that takes at least this long is worth moving the rule in the slot to an idle worker.

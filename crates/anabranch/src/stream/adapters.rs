@@ -98,8 +98,8 @@ where
         self.stage(Node::serial("map_while"), EachWhile(f))
     }
 
-    /// Gathers `size` neighbours each into a vector; the last may be shorter. It is [`batch`](Self::batch) by the name
-    /// that it has in itertools.
+    /// Collects each `size` consecutive items into a vector. The last vector may be shorter. This is [`batch`](Self::batch) by
+    /// its name in itertools.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -197,8 +197,8 @@ where
         self.with("chain", other.into_iter(), false)
     }
 
-    /// Gives the items of the stream and of an iterator in turn, beginning with the stream; when one has ended, the rest
-    /// of the other.
+    /// Alternates between the items of the stream and of an iterator, beginning with the stream. After one of them has ended,
+    /// gives the rest of the other.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -221,8 +221,8 @@ where
         strands.spreading(Node::serial(name), SpreadEach { call: |strand| strand, open: None })
     }
 
-    /// Sorts items that are out of order by a little: an item may be at most `window` places before or behind where it
-    /// belongs. It holds `window` items back, which do not count in the stream's window. Equal items keep their order.
+    /// Sorts a stream that is nearly sorted: each item is at most `window` places away from its sorted position. It holds
+    /// `window` items back, which do not count in the stream's window. Equal items keep their order.
     ///
     /// An item that is further behind comes out as soon as it has come, and so out of order.
     ///

@@ -11,7 +11,7 @@ use super::Stream;
 use super::draft::Draft;
 use crate::branch::{Branch, Broadcast, Merge, OneOf, Split, Tuple, Zip};
 use crate::engine::{
-    BranchEnd, BranchUpstream, Combine, Deal, Ends, ErrorSlot, Fork, JoinUpstream, Mouth, Ports, Tail,
+    BranchEnd, BranchUpstream, Combine, Deal, Ends, ErrorSlot, Fork, InletSlot, JoinUpstream, Ports, Tail,
     Upstream,
 };
 use crate::mode::{Blend, Mode};
@@ -49,9 +49,9 @@ use crate::unit::{Apply, Identity, Unit};
 ///
 /// The branches may fail with one type of error. [`map_err`](Stream::map_err) at the end of a branch converts others.
 ///
-/// Stages that give items new places in the order are no stages of a branch, and adding one panics: `spread`,
-/// `serial_flat_map`, `serial_spread`, `unordered`, `chain`, `interleave`, `chunk_by` and `sorted_within`. Settings of the
-/// stream that a branch makes, as `workers`, hold for the whole stream.
+/// Stages that give items new places in the order are no stages of a branch, and adding one panics. These are `unordered` and
+/// all stages that open a domain, such as `spread`, `chain`, `windows` and `feedback`: the [contract](crate::contract) lists
+/// them at C3. Settings of the stream that a branch makes, as `workers`, hold for the whole stream.
 #[must_use = "a stream does nothing before its end"]
 pub struct Branches<'env, K, T: Send, F: Mode, M: Mode, L> {
     fork: Fork<'env, T>,
@@ -203,7 +203,7 @@ where
         let errors = Arc::clone(&tail.base.errors);
         let upstream: Box<dyn Upstream<U::Out> + 'env> = Box::new(tail);
         Branches {
-            fork: Fork { upstream, deal, mouths: Vec::new(), id },
+            fork: Fork { upstream, deal, slots: Vec::new(), id },
             before: Arc::clone(&errors),
             errors,
             ends: (),
@@ -242,14 +242,14 @@ where
     {
         let Self { mut fork, before, errors, ends, mut lasts, mut draft, .. } = self;
         let (branch, outer) = draft.outline.begin_branch(fork.id);
-        let mouth = Mouth::new();
-        fork.mouths.push(mouth.again());
-        let upstream = Box::new(BranchUpstream { branch, mouth });
+        let slot = InletSlot::new();
+        fork.slots.push(slot.again());
+        let upstream = Box::new(BranchUpstream { branch, slot });
         let tail = Tail::behind(upstream, Arc::clone(&before), draft.outline.plan.nodes.len());
         let stream = stages(Stream { tail, draft, mode: PhantomData });
         assert!(
             stream.draft.outline.branch == branch,
-            "a branch is made of the stream that its function gets, and this is another stream"
+            "the function of a branch must return the stream that it was given, with stages added"
         );
         let stream = if stream.draft.outline.begins() {
             stream.stage(Node::serial("pass"), Each(|item| item))

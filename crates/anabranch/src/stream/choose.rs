@@ -43,8 +43,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Passes do not widen a window that was set, and do not change other settings that were set.
     ///
     /// Without passes, the executor chooses while it runs. Each worker measures its items and claims 4 to 20
-    /// µs of work at a time. The window has up to 4,096 items. All workers may be in a parallel stage at
-    /// once.
+    /// µs of work at a time. The window has its [default](Self::window). All workers may be in a parallel stage at once.
     ///
     /// ```
     /// use std::time::Duration;

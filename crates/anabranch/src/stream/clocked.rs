@@ -22,8 +22,8 @@ where
     /// and in order. What comes out does not change, only when.
     ///
     /// The stage sleeps while an item waits. Behind it, [`dedicated`](Self::dedicated) gives it a thread of its own, so that
-    /// no worker sleeps. A stop of the run waits for the item that waits. When an item comes out depends on the clock, so the
-    /// time is outside of what a stream [promises](crate::contract); the items and their order are not.
+    /// no worker sleeps. Stopping the run waits for the item that is delayed. The [contract](crate::contract) covers the items
+    /// and their order, but not the time at which they come out.
     ///
     /// ```
     /// use std::time::{Duration, Instant};

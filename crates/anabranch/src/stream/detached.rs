@@ -12,7 +12,7 @@ use super::Stream;
 use super::draft::Draft;
 use super::run::{Attachment, Connect, connecting};
 use crate::cancel::CancelToken;
-use crate::engine::{self, Feed, Lodging, Outcome, Run, Tray};
+use crate::engine::{self, DetachedParts, Feed, Outcome, ResultQueue, Run};
 use crate::flow::Halt;
 use crate::mode::Mode;
 use crate::pool::{Pool, PoolShare};
@@ -23,7 +23,7 @@ use crate::settings::Outside;
 use crate::unit::Apply;
 
 /// What a stream needs to run without a thread of its own.
-struct Berth {
+struct DetachedStream {
     plan: Plan,
     pool: StdArc<Pool>,
     dispatcher: Dispatcher,
@@ -32,7 +32,7 @@ struct Berth {
 
 /// Checks whether a stream with this end can run on the threads of its pool alone: its pool is shared, its source and its
 /// results never let a worker wait, and no part of it asks for a thread.
-fn berth(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Option<Berth> {
+fn detached_stream(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Option<DetachedStream> {
     let attached = &draft.attached;
     let Some(PoolShare::Shared(pool)) = &attached.pool else { return None };
     let Some(Outside { feed: Some(feed), .. }) = &attached.outside else { return None };
@@ -53,7 +53,7 @@ fn berth(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Option<Berth> {
     // One worker is a thread of the pool too.
     plan.settings.executor = Executor::Pool;
     let dispatcher = pool.crew.dispatcher()?;
-    Some(Berth { plan, pool: StdArc::clone(pool), dispatcher, feed: StdArc::clone(feed) })
+    Some(DetachedStream { plan, pool: StdArc::clone(pool), dispatcher, feed: StdArc::clone(feed) })
 }
 
 impl<U, M> Stream<'static, U, M>
@@ -71,12 +71,14 @@ where
         capacity: usize,
         wrap: fn(Result<U::Out, M::Error>) -> V,
     ) -> Result<Reader<V>, Self> {
-        let Some(berth) = berth(&self.draft, sink, ItemType::of::<U::Out>()) else { return Err(self) };
+        let Some(detached_stream) = detached_stream(&self.draft, sink, ItemType::of::<U::Out>()) else {
+            return Err(self);
+        };
         let token = CancelToken::new();
         let stream = self.cancel(&token);
         let Stream { tail, mut draft, .. } = stream;
         let errors = Arc::clone(&tail.base.errors);
-        let results = Results::new(capacity, berth.feed.event());
+        let results = Results::new(capacity, detached_stream.feed.event());
         let ending = Ending(StdArc::clone(&results));
         let sent = StdArc::clone(&results);
         let send = move |item| match sent.push(wrap(Ok(item))) {
@@ -86,8 +88,8 @@ where
         let handovers = std::mem::take(&mut draft.attached.handovers);
         let slot = Arc::clone(&errors);
         let mut connect = connecting(tail, Last(send, std::marker::PhantomData), &slot);
-        let tray: StdArc<dyn Tray> = StdArc::clone(&results) as StdArc<dyn Tray>;
-        let reader = Reader { results, token, pool: StdArc::clone(&berth.pool) };
+        let queue: StdArc<dyn ResultQueue> = StdArc::clone(&results) as StdArc<dyn ResultQueue>;
+        let reader = Reader { results, token, pool: StdArc::clone(&detached_stream.pool) };
         let over = move |outcome: Outcome| {
             let ended = catch_unwind(AssertUnwindSafe(|| {
                 handovers.into_iter().for_each(|handover| handover());
@@ -104,7 +106,7 @@ where
             }
             drop(ending);
         };
-        start(draft, berth, tray, &mut connect, Box::new(over));
+        start(draft, detached_stream, queue, &mut connect, Box::new(over));
         Ok(reader)
     }
 }
@@ -112,12 +114,12 @@ where
 /// Starts a detached run. The function has no type of a stream, so it is compiled once for all streams.
 fn start(
     mut draft: Box<Draft<'static>>,
-    berth: Berth,
-    tray: StdArc<dyn Tray>,
+    detached_stream: DetachedStream,
+    queue: StdArc<dyn ResultQueue>,
     connect: &mut Connect<'_, 'static>,
     over: Box<dyn FnOnce(Outcome) + Send>,
 ) {
-    let Berth { plan, pool, dispatcher, feed } = berth;
+    let DetachedStream { plan, pool, dispatcher, feed } = detached_stream;
     let attached = &mut draft.attached;
     if let Some(Outside { bell, .. }) = &attached.outside {
         bell.detach();
@@ -139,6 +141,6 @@ fn start(
         drop(pool);
         over(ended.outcome());
     };
-    let lodging = Lodging { dispatcher, tray, most: attached.most, over: Box::new(over) };
-    engine::detach(&run, plan, lodging, |assembly| connect(assembly, reporter));
+    let parts = DetachedParts { dispatcher, queue, most: attached.most, over: Box::new(over) };
+    engine::detach(&run, plan, parts, |assembly| connect(assembly, reporter));
 }

@@ -22,7 +22,7 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Lets items go through some stages again, until these give them up.
+    /// Sends each item through some stages again and again, until the stages return [`Lap::Done`](crate::Lap::Done).
     ///
     /// The stages give a [`Lap`]: `Again` with an item that goes round again, or `Done` with a result that leaves. With
     /// `flat_map`, they give several laps for an item, or none. The feedback ends by itself when the stages before have ended
@@ -143,7 +143,7 @@ where
         let Stream { tail, mut draft, .. } = stream;
         assert!(
             draft.outline.is_in_loop && draft.outline.last().domain == domain,
-            "the loop of a feedback is made of the stream that its function gets, and this is another stream"
+            "the function of a feedback must return the stream that it was given, with stages added"
         );
         let id = draft.outline.add(Node::serial("leave"), ItemType::of::<Lap<U::Out, V>>());
         draft.outline.go_round(entry, item, places);

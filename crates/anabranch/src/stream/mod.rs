@@ -41,9 +41,9 @@ use draft::Draft;
 
 /// A streaming loop: a source, stages, and settings. The methods that are called *ends* run it.
 ///
-/// A stage whose name has `serial` in it runs for one item at a time, in order, and may change the variables
-/// that it captures. The other stages run for several items at once. The end sees what the plain loop would
-/// have given: the same items in the same order, and the same first error.
+/// A stage whose name has `serial` in it, or that depends on the order of the items, as `take`, `scan` and `batch` do, runs for
+/// one item at a time, in order, and may change the variables that it captures. The other stages run for several items at once.
+/// The end sees what the plain loop would have given: the same items in the same order, and the same first error.
 ///
 /// If an item is less than a microsecond of work, let parallel closures own (`move`) the variables that they
 /// read. A variable on the stack may share a cache line with a variable that a serial stage changes, and is

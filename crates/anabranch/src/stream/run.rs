@@ -12,7 +12,8 @@ use super::Stream;
 use super::draft::Draft;
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{
-    self, Assembly, DirectSink, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, Tail, own_events,
+    self, Assembly, DirectSink, ErrorSlot, ExecutorParts, Line, Measures, Outcome, Run, SinkCall, Tail,
+    own_events,
 };
 use crate::mode::Mode;
 use crate::progress::Reporter;
@@ -146,8 +147,8 @@ fn run<'run>(
     };
     let crew = attached.pool.as_ref().map(|pool| &pool.crew);
     let most = attached.most;
-    let means = Means { crew, own, most, watch: is_watched.then_some(&watch) };
-    let (plan, pulled) = engine::execute(&run, plan, means, |assembly| connect(assembly, reporter));
+    let parts = ExecutorParts { crew, own, most, watch: is_watched.then_some(&watch) };
+    let (plan, pulled) = engine::execute(&run, plan, parts, |assembly| connect(assembly, reporter));
     guard.end(pulled);
     let report = finish.map(|finish| finish(plan, began.elapsed(), &run));
     std::mem::take(&mut attached.handovers).into_iter().for_each(|handover| handover());

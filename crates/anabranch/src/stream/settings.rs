@@ -1,4 +1,5 @@
-//! Settings: how a stream runs. No setting changes the results.
+//! Settings: how a stream runs. They do not change the results, except that `with_plan` may give up their order and a token may
+//! end the run early.
 
 use std::time::Duration;
 
@@ -57,10 +58,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert_eq!(results.next(), Some(42));
     /// ```
     ///
-    /// A stage that waits for something occupies a thread of the pool meanwhile. If all threads of the pool are occupied, and
-    /// a stream that has work has found none for 100 ms, the pool gets one thread more, until that has nothing to do for a second.
-    /// So streams that wait for each other go on. The [states](Self::map_with) of the workers are dropped when the stream has
-    /// nothing to do, and made again when it goes on.
+    /// A stage that waits for something occupies a thread of the pool meanwhile. If a stream with work has waited 100 ms
+    /// because all threads of the pool are occupied, the pool starts one more thread. That thread ends after a second without
+    /// work. So streams that wait for each other go on. The [states](Self::map_with) of the workers are dropped when the stream
+    /// has nothing to do, and made again when it goes on.
     ///
     /// Other streams have a calling thread of their own besides: those with another source, which may block, and those with a
     /// [`dedicated`](Self::dedicated) stage, a [`monitor`](Self::monitor), a [`watchdog`](Self::watchdog),
@@ -92,9 +93,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Sets how many items may be between the source and the end at a time. The bound holds however uneven
     /// the work is, and however slow the end is. The default depends on the size of the items: 4,096 items,
-    /// or as many as fit into 64 KiB, but at least 16 for each worker. The first two numbers are four times as large if
-    /// the source [never waits](Self::never_waits), and again four times as large if there are windows by key. The size does not include memory that
-    /// an item owns, so set a window for items that own much memory.
+    /// or as many as fit into 64 KiB, but at least 16 for each worker. If the source [never waits](Self::never_waits), the
+    /// first two numbers are multiplied by 4. Windows by key multiply them by 4 once more. The size does not include memory
+    /// that an item owns, so set a window for items that own much memory.
     ///
     /// # Panics
     /// If `window` is 0.
@@ -230,14 +231,16 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// Runs the stream on the calling thread. Each item passes from the source to the end before the source
-    /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block. The results of all other executors are defined by this one.
+    /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block. This executor is
+    /// the reference: all others must give the same results.
     pub fn inline(mut self) -> Self {
         self.draft.outline.plan.settings.executor = Executor::Inline;
         self
     }
 
-    /// Makes waiting workers spin instead of park. They react faster, and occupy their processors while they
-    /// wait.
+    /// Makes one waiting worker poll for work until there is some, instead of parking after some microseconds. The other
+    /// waiting workers park. The stream reacts faster, and occupies one processor while it waits. A stage with a thread of its
+    /// own ([`dedicated`](Self::dedicated)) parks as without this setting.
     pub fn spin(mut self) -> Self {
         self.draft.outline.plan.settings.wait = Wait::Spin;
         self

@@ -194,8 +194,8 @@ where
     /// [`on_progress`](Self::on_progress), [`monitor`](Self::monitor), [`watchdog`](Self::watchdog) or
     /// [`window_bytes`](Self::window_bytes), and if a stage gives up their order.
     ///
-    /// One worker takes the items of a block through a stage, one after another. So if the calls of a stage wait for each
-    /// other, as at a barrier, the source must not say this.
+    /// One worker takes the items of a block through a stage, one after another. So do not call this if calls of a stage wait
+    /// for each other, for example at a barrier.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -205,13 +205,17 @@ where
     /// ```
     ///
     /// # Panics
-    /// If it does not follow the source.
+    /// If it is not called directly after the source.
     #[track_caller]
     pub fn never_waits(self) -> Stream<'env, Identity<T, Batched>, M> {
         let Self { tail, mut draft, mode } = self;
         let plan = &mut draft.outline.plan;
         let last = &plan.nodes[plan.nodes.len() - 1];
-        assert!(plan.nodes.len() == 1, "never_waits() follows `{}`: it is said of a source", last.name);
+        assert!(
+            plan.nodes.len() == 1,
+            "never_waits() follows `{}`: call it directly after the source",
+            last.name
+        );
         assert!(
             plan.settings.window_bytes.is_none(),
             "never_waits() follows `window_bytes`: write it before"
@@ -269,10 +273,10 @@ impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
     /// stands for. While the items in flight stand for `bytes` or more, the source is not asked. So all items
     /// but the last one stand for less than `bytes` together, and a single item may be heavier than `bytes`.
     ///
-    /// The limit ends at a stage whose results have a window of their own:
-    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread), and parallel stages after
-    /// [`unordered`](Self::unordered). If the end is an iterator, the stream waits with each result until the
-    /// iterator takes it. This is too slow for small items such as numbers.
+    /// The limit ends at the first stage whose results have a window of their own, such as
+    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread), [`windows`](Self::windows), or a parallel stage
+    /// after [`unordered`](Self::unordered). The [contract](crate::contract) lists them at C3. If the end is an iterator, the
+    /// stream waits with each result until the iterator takes it. This is too slow for small items such as numbers.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -286,7 +290,7 @@ impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
     /// ```
     ///
     /// # Panics
-    /// If `bytes` is 0, or it does not follow the source.
+    /// If `bytes` is 0, or it is not called directly after the source.
     #[track_caller]
     pub fn window_bytes<F>(mut self, bytes: u64, weigh: F) -> Self
     where

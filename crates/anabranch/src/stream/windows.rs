@@ -19,7 +19,8 @@ use crate::windows::{
     partition,
 };
 
-/// The number of shards for each processor. The load of the shards differs, and more shards even it out.
+/// The number of shards for each worker that a stream has by default. The load of the shards differs, and more shards even it
+/// out.
 const SHARDS_A_WORKER: usize = 4;
 /// The largest number of shards of windows. Each block of items is divided into as many parts.
 const SHARDS: usize = 64;

@@ -123,7 +123,7 @@ impl Numbers {
     }
 }
 
-/// "change it in the stage that has the `break`, or in a later one"
+/// "change it in the stage that leaves the loop, or in a later one"
 #[stream]
 pub fn changed_with_the_break(n: u32) -> u32 {
     let mut count = 0;

@@ -204,7 +204,7 @@ fn the_plan_says_whether_items_travel_in_blocks_and_is_obeyed() {
 #[test]
 fn never_waits_belongs_right_behind_a_source() {
     let behind = |message: &str, f: fn()| assert_eq!(panic_of(f), message);
-    behind("never_waits() follows `serial`: it is said of a source", || {
+    behind("never_waits() follows `serial`: call it directly after the source", || {
         let _ = Stream::from_iter(0..3).serial(|n| n).never_waits();
     });
     behind("never_waits() follows `window_bytes`: write it before", || {

@@ -22,7 +22,7 @@ pub(super) struct Simulated {
     pub(super) busy: Vec<f64>,
     /// The mean number of items in each record.
     pub(super) items: Vec<f64>,
-    /// The share of the time in which the writer of each record could fire but for its room.
+    /// For each record, the share of the time in which only a lack of room kept its writer from firing.
     pub(super) full: Vec<f64>,
     /// The share of the time in which the workers were busy, of all of them together.
     pub(super) workers: f64,

@@ -18,9 +18,9 @@ pub const SHARING: f64 = 0.02;
 /// second uses 3.0 to 3.9 % of a core.
 pub const WAKE_NS: f64 = 35_000.0;
 
-/// The share by which the time between two items is longer if a serial unit and the workers limit about
-/// equally, because one sometimes waits for the other. It was measured with a serial stage of 10 µs between
-/// parallel stages of 5 µs, with two workers (`bench/README.md`).
+/// How much longer the time between two items is, as a share of it, if a serial unit and the workers limit the stream about
+/// equally. One of them then sometimes waits for the other. It was measured with a serial stage of 10 µs between parallel
+/// stages of 5 µs, with two workers (`bench/README.md`).
 pub const MEETING: f64 = 0.055;
 
 /// The additional share if there are more workers than cores, because the thread that holds up the serial

@@ -59,17 +59,17 @@ rules! {
     domains_begin_at_0: |plan| {
         plan.open_domain(Domain { window: 1, ordered: true });
         plan.nodes[0].domain = 1
-    } => "node `read` (#0) is in domain 1 where 0 or, to open one, the next was expected";
+    } => "node `read` (#0) is in domain 1; expected domain 0, or 0 + 1 to open one";
     domains_do_not_return: |plan| {
         plan.open_domain(Domain { window: 1, ordered: true });
         for node in &mut plan.nodes[1..3] {
             node.domain = 1;
         }
-    } => "node `write` (#3) is in domain 0 where 1 or, to open one, the next was expected";
+    } => "node `write` (#3) is in domain 0; expected domain 1, or 1 + 1 to open one";
     units_begin_at_0: |plan| plan.nodes[0].unit = 1 =>
-        "node `read` (#0) is in unit 1 where 0 or, to begin one, the next was expected";
+        "node `read` (#0) is in unit 1; expected unit 0, or 0 + 1 to begin one";
     units_do_not_return: |plan| plan.nodes[3].unit = 0 =>
-        "node `write` (#3) is in unit 0 where 1 or, to begin one, the next was expected";
+        "node `write` (#3) is in unit 0; expected unit 1, or 1 + 1 to begin one";
     a_unit_is_serial_or_parallel: |plan| plan.nodes[3].unit = 1 =>
         "unit 1 has both `check` (#2) and `write` (#3), of which only one is parallel";
     a_unit_is_in_one_domain: |plan| {

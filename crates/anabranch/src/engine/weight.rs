@@ -15,7 +15,7 @@ pub(crate) struct Weigher<'env, T> {
 }
 
 /// The weight in flight of one source.
-pub(super) struct Scales<'env, T> {
+pub(super) struct WeightInFlight<'env, T> {
     weigher: Weigher<'env, T>,
     /// The weight of all items that the source gave, modulo 2^64.
     given: u64,
@@ -27,7 +27,7 @@ pub(super) struct Scales<'env, T> {
     gate: u64,
 }
 
-impl<'env, T> Scales<'env, T> {
+impl<'env, T> WeightInFlight<'env, T> {
     pub(super) fn new(weigher: Weigher<'env, T>) -> Self {
         Self { weigher, given: 0, released: 0, ends: VecDeque::new(), gate: 0 }
     }
@@ -77,16 +77,16 @@ mod tests {
     #[test]
     fn a_full_source_is_asked_again_at_the_weight_it_resumes_at() {
         let weigher = Weigher { limit: 10, resume: 4, weigh: Box::new(|&weight: &u64| weight) };
-        let mut scales = Scales::new(weigher);
+        let mut weight = WeightInFlight::new(weigher);
         for index in 0..5 {
-            assert_eq!(scales.gate(0), 0, "{index}");
-            scales.put(index, &2);
+            assert_eq!(weight.gate(0), 0, "{index}");
+            weight.put(index, &2);
         }
         // 10 bytes are in flight. Fewer than 4 are in flight when 4 of the 5 items have been given back.
-        assert_eq!(scales.gate(0), 4);
-        assert_eq!(scales.gate(3), 4);
-        assert_eq!(scales.gate(4), 4);
-        scales.put(5, &2);
-        assert_eq!(scales.gate(4), 4);
+        assert_eq!(weight.gate(0), 4);
+        assert_eq!(weight.gate(3), 4);
+        assert_eq!(weight.gate(4), 4);
+        weight.put(5, &2);
+        assert_eq!(weight.gate(4), 4);
     }
 }
