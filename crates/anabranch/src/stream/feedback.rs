@@ -22,7 +22,7 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Sends each item through some stages again and again, until the stages return [`Lap::Done`](crate::Lap::Done).
+    /// Sends each item through some stages again and again, until the stages return [`Lap::Done`].
     ///
     /// The stages give a [`Lap`]: `Again` with an item that goes round again, or `Done` with a result that leaves. With
     /// `flat_map`, they give several laps for an item, or none. The feedback ends by itself when the stages before have ended

@@ -292,4 +292,22 @@ fn parts_of_it_in_replicas(n: u64) -> Vec<u64> {
     all
 }
 
+#[stream]
+fn counted_before_a_jump(rows: &[Vec<u64>]) -> u64 {
+    let mut count = 0;
+    'rows: for row in rows {
+        #[to_stream]
+        for &value in row {
+            count += 1;
+            #[stage(replicate)]
+            let square = value * value;
+            #[stage]
+            if square > 100 {
+                continue 'rows;
+            }
+        }
+    }
+    count
+}
+
 fn main() {}
