@@ -8,7 +8,11 @@ use std::process::ExitCode;
 use command::sandbox::Sandbox;
 use command::{Console, bench, interrupt, jobs};
 
+/// The size of the main thread's stack that is reserved when the program begins, in bytes.
+const STACK_BYTES: usize = 256 << 10;
+
 fn main() -> ExitCode {
+    reserve_stack();
     interrupt::remove_unfinished_files_without_memory();
     if let Some(went_well) = bench::child::run() {
         return if went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE };
@@ -25,4 +29,12 @@ fn main() -> ExitCode {
     let mut console = Console::new(&asked);
     jobs::run(&asked, &mut console);
     console.exit_code()
+}
+
+/// Takes the main thread's stack from the system before there is anything to lose. The system ends a program by a signal if it
+/// cannot give the stack that a deeper call needs, and no file could be removed then. Other threads have their stacks from the
+/// start.
+#[inline(never)]
+fn reserve_stack() {
+    std::hint::black_box(&mut [0u8; STACK_BYTES]);
 }

@@ -117,7 +117,7 @@ enum {
     ANABRANCH_WINDOW = 1,   /* how many items may be between the source and the end: 1 to 2^31 */
     ANABRANCH_BURST = 2,    /* how many items a worker claims at once: 1 to 2^31. By default it depends on their cost */
     ANABRANCH_REPLICAS = 3, /* how many calls of the last stage, which is parallel, may run at once: 1 to 65536 */
-    ANABRANCH_SPIN = 4,     /* 1: waiting threads spin and never park. The default is 0 */
+    ANABRANCH_SPIN = 4,     /* 1: one waiting thread spins and never parks. The default is 0 */
     ANABRANCH_INLINE = 5,   /* 1: everything runs on the caller's thread, item by item. Not for sent items */
     ANABRANCH_NEVER_WAITS = 6 /* 1: the source function never waits, so its items travel in blocks, and small ones cost less.
                                * It may be called for the rest of a block after the stream has ended early. Not for sent items */

@@ -172,9 +172,9 @@ class [[nodiscard]] stream {
     // items cost less. The source may be asked for the rest of a block after the stream has ended early. To be called directly
     // after the source. The numbers of iota never wait, and neither do the elements of vectors, arrays and deques.
     stream never_waits() && { return std::move(*this).set(ANABRANCH_NEVER_WAITS, 1); }
-    // Makes waiting threads spin and never park.
+    // Makes one waiting thread spin and never park. The others park.
     stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
-    // Runs everything on the caller's thread, item by item. The results of the other ways to run are defined by this one.
+    // Runs everything on the caller's thread, item by item. This is the reference: all other ways to run must give the same results.
     stream run_inline() && { return std::move(*this).set(ANABRANCH_INLINE, 1); }
     // Makes the report record the work of each thread over time.
     stream trace() && {

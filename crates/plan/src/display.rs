@@ -133,7 +133,7 @@ pub(crate) fn settings_line(plan: &Plan) -> String {
         };
         line += match settings.wait {
             Wait::Park => "; idle workers park",
-            Wait::Spin => "; idle workers spin",
+            Wait::Spin => "; one idle worker spins",
         };
     }
     line

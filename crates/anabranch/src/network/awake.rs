@@ -257,8 +257,8 @@ impl Awake {
     ///
     /// Waking a thread takes longer than many firings, and a worker without a rule often gets one soon.
     pub(super) fn spin(&self, failed_spins: &mut u32) -> Option<usize> {
-        let is_vain = self.spinning.load(Ordering::Relaxed) || processors() == 1;
-        if cfg!(shuttle) || is_vain || self.spinning.swap(true, Ordering::Relaxed) {
+        let is_useless = self.spinning.load(Ordering::Relaxed) || processors() == 1;
+        if cfg!(shuttle) || is_useless || self.spinning.swap(true, Ordering::Relaxed) {
             return None;
         }
         let limit = if *failed_spins < FAILED_SPINS { SPIN_NS } else { SPIN_AFTER_FAILURES_NS };

@@ -18,7 +18,7 @@ use super::{homes, hub::Hub, role::Role};
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
 /// A worker takes the rule in the slot first, except in one of this many turns: then it looks at the hub and the queue first.
-const SLOT_FIRST: u32 = 64;
+const SLOT_LAST_EVERY: u32 = 64;
 
 /// A firing that takes at least this long is worth moving the rule in the slot to an idle worker.
 const LONG_FIRING_NS: u64 = 1_000;
@@ -194,7 +194,7 @@ pub(super) fn has_rules() -> bool {
 pub(super) fn take(hub: &Hub, turn: u32) -> Option<usize> {
     let slot = || Some(NEXT.with(|next| next.replace(NONE))).filter(|&rule| rule != NONE);
     let kept = || KEPT_RULES.with(|kept| kept.borrow_mut().pop_front());
-    if turn % SLOT_FIRST != SLOT_FIRST - 1 {
+    if turn % SLOT_LAST_EVERY != SLOT_LAST_EVERY - 1 {
         return slot().or_else(kept).or_else(|| hub.take_rule());
     }
     hub.take_rule().or_else(kept).or_else(slot)
