@@ -87,10 +87,10 @@ impl Claims {
         run: &Run,
         mean: Mean,
         ready: &dyn Fn() -> u64,
-        feeding: Refill<'_>,
+        refill: Refill<'_>,
         claim: impl FnOnce(u64) -> bool,
     ) -> bool {
-        let size = self.size(run, mean, ready, feeding);
+        let size = self.size(run, mean, ready, refill);
         if size == 0 {
             return false;
         }
@@ -103,19 +103,19 @@ impl Claims {
     ///
     /// Returns 0 if no items are ready or no replica is free. Otherwise the caller has a replica, and must
     /// give it back with [`leave`](Self::leave).
-    fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Refill<'_>) -> u64 {
+    fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, refill: Refill<'_>) -> u64 {
         let (least, most) = self.share(mean);
         let workers = run.workers.load(Ordering::Relaxed).max(1) as u64;
-        let enough = (2 * workers).saturating_mul(least).min(feeding.window.div_ceil(2));
+        let enough = (2 * workers).saturating_mul(least).min(refill.window.div_ceil(2));
         let mut found = ready();
-        let before = feeding.before;
+        let before = refill.before;
         if !run.is_alone()
             && found < enough
             && before.own.is_none()
             && before.node.mean_ns() < QUICK_SOURCE_NS
         {
             let is_elsewhere = if before.node.is_ready() {
-                before.node.poke(feeding.elsewhere) == Poked::Elsewhere
+                before.node.poke(refill.elsewhere) == Poked::Elsewhere
             } else {
                 before.node.is_held()
             };

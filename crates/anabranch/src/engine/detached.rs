@@ -148,7 +148,7 @@ impl Seat<'_> {
         self.failed_spins.load(Ordering::Relaxed) as u32
     }
 
-    pub(super) fn set_vain(&self, spins: u32) {
+    pub(super) fn set_failed_spins(&self, spins: u32) {
         self.failed_spins.store(spins as usize, Ordering::Relaxed);
     }
 }

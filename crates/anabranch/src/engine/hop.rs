@@ -89,7 +89,7 @@ impl<A: Send, B: Send> HopCarrier<'_, A, B> {
 impl<A: Send, B: Send> Carrier for HopCarrier<'_, A, B> {
     fn carry(&mut self, before: &SerialUnit<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let HopNode { hop, claims, placed } = self.node;
-        let feeding = Refill { before, window, elsewhere };
-        claims.carry(&placed.site.run, self.mean, &|| hop.ready(), feeding, |size| self.claim(size))
+        let refill = Refill { before, window, elsewhere };
+        claims.carry(&placed.site.run, self.mean, &|| hop.ready(), refill, |size| self.claim(size))
     }
 }

@@ -113,8 +113,8 @@ impl<A: Send, B: Send> FirstCarrier<'_, A, B> {
 impl<A: Send, B: Send> Carrier for FirstCarrier<'_, A, B> {
     fn carry(&mut self, before: &SerialUnit<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let FirstNode { dealer, claims, placed, .. } = self.node;
-        let feeding = Refill { before, window, elsewhere };
-        claims.carry(&placed.site.run, self.mean, &|| dealer.ready(), feeding, |size| self.claim(size))
+        let refill = Refill { before, window, elsewhere };
+        claims.carry(&placed.site.run, self.mean, &|| dealer.ready(), refill, |size| self.claim(size))
     }
 }
 

@@ -33,21 +33,21 @@ impl Place<'_> {
     #[inline]
     fn is_ready(&self) -> bool {
         match &self.unit {
-            PlaceUnit::Serial(serial_unit) => serial_unit.is_open(),
+            PlaceUnit::Serial(unit) => unit.is_open(),
             PlaceUnit::Parallel(unit) => unit.hop.is_ready(),
         }
     }
 
     fn given(&self) -> u64 {
         match &self.unit {
-            PlaceUnit::Serial(serial_unit) => serial_unit.node.given(),
+            PlaceUnit::Serial(unit) => unit.node.given(),
             PlaceUnit::Parallel(unit) => unit.hop.taken(),
         }
     }
 
     fn taken(&self) -> u64 {
         match &self.unit {
-            PlaceUnit::Serial(serial_unit) => serial_unit.node.taken(),
+            PlaceUnit::Serial(unit) => unit.node.taken(),
             PlaceUnit::Parallel(unit) => unit.hop.taken(),
         }
     }
@@ -100,7 +100,7 @@ impl<'run> Line<'run> {
     #[inline]
     pub(crate) fn serial_unit(&self, at: usize) -> Option<&SerialUnit<'run>> {
         match &self.places[at].unit {
-            PlaceUnit::Serial(serial_unit) => Some(serial_unit),
+            PlaceUnit::Serial(unit) => Some(unit),
             PlaceUnit::Parallel(_) => None,
         }
     }
@@ -131,16 +131,13 @@ impl<'run> Line<'run> {
                 id: place.id,
                 taken,
                 waiting: before.map(|from| self.places[from].given().saturating_sub(taken)).sum(),
-                running: self.serial_unit(at).map(|serial_unit| serial_unit.node.is_held()),
+                running: self.serial_unit(at).map(|unit| unit.node.is_held()),
             }
         })
     }
 
     /// How many items were pulled from the source.
     pub(crate) fn pulled(&self) -> u64 {
-        self.serial_units()
-            .filter(|serial_unit| serial_unit.is_source)
-            .map(|serial_unit| serial_unit.node.taken())
-            .sum()
+        self.serial_units().filter(|unit| unit.is_source).map(|unit| unit.node.taken()).sum()
     }
 }

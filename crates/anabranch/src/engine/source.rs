@@ -291,8 +291,8 @@ enum PullEnd {
 }
 
 impl PullConditions {
-    /// Returns whether the weight in flight allows another item. Tells the gate how many indices must be given back before they
-    /// do.
+    /// Returns whether the weight in flight allows another item. Tells the gate how many indices must be given back before it
+    /// does.
     #[inline]
     fn allows_weight<T: Send>(&self, flow: &mut SourceOutput<'_, T>) -> bool {
         let Some(weight) = &mut flow.weight else { return true };

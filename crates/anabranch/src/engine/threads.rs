@@ -92,7 +92,7 @@ pub(crate) fn run_on_crew(line: &Line<'_>, context: RunContext<'_>, workers: usi
         let work = || {
             Worker::new(line, context, Origin::Caller { offer: Some(offer), more: None }).work();
         };
-        if line.serial_units().all(|serial_unit| serial_unit.own.is_none()) {
+        if line.serial_units().all(|unit| unit.own.is_none()) {
             return work();
         }
         thread::scope(|scope| {
@@ -111,10 +111,10 @@ fn attend_dedicated<'scope>(
     line: &'scope Line<'_>,
     context: RunContext<'scope>,
 ) {
-    let dedicated = |serial_unit: &&SerialUnit<'_>| serial_unit.own.is_some();
-    for (number, serial_unit) in line.serial_units().filter(dedicated).enumerate() {
+    let dedicated = |unit: &&SerialUnit<'_>| unit.own.is_some();
+    for (number, unit) in line.serial_units().filter(dedicated).enumerate() {
         let name = format!("{}-stage-{number}", context.name);
-        if !team.spawn(scope, name, move || attend(serial_unit, line, context.run)) {
+        if !team.spawn(scope, name, move || attend(unit, line, context.run)) {
             // The dedicated threads that were spawned would wait for this stage, so the run ends here.
             context.run.finish();
             panic!("the system cannot create a thread for a dedicated stage");

@@ -189,7 +189,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         // A notification may have woken this worker in place of another one. If there is work, this worker wakes
         // another one before it leaves (rule 9). A seat that is left for another run is taken again.
         if let Origin::Seat(seat) = self.origin {
-            seat.set_vain(self.failed_spins);
+            seat.set_failed_spins(self.failed_spins);
         } else if left == WalkEnd::Away && self.look() {
             self.run.event.notify();
         }
@@ -279,8 +279,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         // the holder of the source sees that it is alone (rule 16).
         #[cfg(not(mutant = "no_fence_on_leaving"))]
         fence(Ordering::SeqCst);
-        let mut serial_units = self.line.serial_units();
-        let is_held = serial_units.any(|serial_unit| serial_unit.own.is_none() && serial_unit.node.is_held());
+        let mut units = self.line.serial_units();
+        let is_held = units.any(|unit| unit.own.is_none() && unit.node.is_held());
         if cfg!(not(mutant = "leaves_whatever_is_left")) && is_held && self.look() {
             self.run.workers.fetch_add(1, Ordering::SeqCst);
             return false;
@@ -304,14 +304,13 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.walks_alone = self.run.is_alone();
         for at in (0..line.places.len()).rev() {
             let worked = match &line.places[at].unit {
-                PlaceUnit::Serial(serial_unit) => serial_unit.is_open() && self.serve(at),
+                PlaceUnit::Serial(unit) => unit.is_open() && self.serve(at),
                 PlaceUnit::Parallel(unit) => unit.hop.is_ready() && self.carry(at, unit),
             };
             if worked {
                 let waits = !matches!(self.origin, Origin::Seat(_));
-                let serial_unit = line.serial_unit(at).filter(|serial_unit| serial_unit.is_source && waits);
-                self.pulled =
-                    serial_unit.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
+                let unit = line.serial_unit(at).filter(|unit| unit.is_source && waits);
+                self.pulled = unit.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
                 return true;
             }
         }
@@ -363,21 +362,21 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// same way (rule 5). Returns whether the node at `at` worked.
     fn serve(&self, at: usize) -> bool {
         let (line, run) = (self.line, self.run);
-        let serial_unit = line.serial_unit(at).expect("a serial node is served");
-        let poked = match &serial_unit.own {
+        let unit = line.serial_unit(at).expect("a serial node is served");
+        let poked = match &unit.own {
             Some(own) => {
                 own.notify();
                 Poked::Elsewhere
             }
             // Only work nearer to the sink counts here, because it is done before the work of this node. Work nearer to the
             // source is done after it.
-            None => serial_unit
+            None => unit
                 .node
                 .poke(&|| !self.walks_alone && (run.is_done() || line.ready_from(at + 1).next().is_some())),
         };
         let worked = poked == Poked::Worked;
         // After a pull the worker walks from the sink again, so a source pokes no neighbour.
-        if worked && !serial_unit.is_source && cfg!(not(mutant = "no_poke_of_neighbour")) {
+        if worked && !unit.is_source && cfg!(not(mutant = "no_poke_of_neighbour")) {
             for behind in line.behind(at) {
                 if line.serial_unit(behind).is_some() {
                     self.serve(behind);
@@ -493,23 +492,23 @@ impl<'l, 'env> Worker<'l, 'env> {
 
 /// Whether there is work for any thread of the run, or the run is over. Only looks.
 fn any_work(line: &Line<'_>, run: &Run) -> bool {
-    let is_ready = |serial_unit: &SerialUnit<'_>| serial_unit.own.is_some() && serial_unit.node.is_ready();
+    let is_ready = |unit: &SerialUnit<'_>| unit.own.is_some() && unit.node.is_ready();
     run.is_done() || line.ready_from(0).next().is_some() || line.serial_units().any(is_ready)
 }
 
 /// The loop of a dedicated thread. It runs one serial node, and waits at that node's own event.
-pub(super) fn attend(serial_unit: &SerialUnit<'_>, line: &Line<'_>, run: &Run) {
-    let own = serial_unit.own.as_ref().expect("a dedicated node has an event");
+pub(super) fn attend(unit: &SerialUnit<'_>, line: &Line<'_>, run: &Run) {
+    let own = unit.own.as_ref().expect("a dedicated node has an event");
     let _track = run.measures().map(Measures::on_track);
     if let Some(feed) = &run.feed {
         feed.enter();
     }
     while !run.is_done() {
-        if serial_unit.node.poke(&|| false) == Poked::Worked {
+        if unit.node.poke(&|| false) == Poked::Worked {
             continue;
         }
         let key = own.prepare();
-        if serial_unit.node.is_ready() || run.is_done() {
+        if unit.node.is_ready() || run.is_done() {
             own.leave();
         } else {
             let began = Moment::now();
