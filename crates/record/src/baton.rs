@@ -74,7 +74,8 @@ impl Word {
 
     /// Whether the baton can be taken, for a caller that has just made something available without a poke.
     ///
-    /// If the answer is no and a thread holds the baton, the holder will see what was made available when it looks after [`Held::let_go`].
+    /// If the answer is no and a thread holds the baton, the holder will see what was made available when it looks after
+    /// [`Held::let_go`].
     #[inline]
     pub fn is_free_after_fence(&self) -> bool {
         #[cfg(not(mutant = "no_fence_in_room_notice"))]

@@ -21,7 +21,7 @@ use super::homes::Homes;
 const SPIN_NS: u64 = 50_000;
 /// The same limit for a worker whose last [`FAILED_SPINS`] spins found nothing.
 const SPIN_AFTER_FAILURES_NS: u64 = 2_000;
-/// The number of spins that found nothing after which a worker spins for [`SPIN_AFTER_FAILURES_NS`] only.
+/// After this many spins in a row that found no work, a worker spins for at most [`SPIN_AFTER_FAILURES_NS`].
 const FAILED_SPINS: u32 = 4;
 
 /// The count of the threads that are awake, and the desk at which workers wait for rules.
