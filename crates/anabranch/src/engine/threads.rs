@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anabranch_record::Crew;
 use anabranch_record::crew::{Guest, Stay};
+#[cfg(not(any(loom, shuttle)))]
+use anabranch_record::sync::named_thread;
 use anabranch_record::sync::{Ordering, thread};
 
 use super::line::Line;
@@ -162,7 +164,7 @@ fn spawn<'scope>(
     name: String,
     body: impl FnOnce() + Send + 'scope,
 ) -> Option<thread::ScopedJoinHandle<'scope, ()>> {
-    thread::Builder::new().name(name).spawn_scoped(scope, body).ok()
+    named_thread(&name).spawn_scoped(scope, body).ok()
 }
 
 #[cfg(any(loom, shuttle))]

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::JoinHandle;
 
 use anabranch_plan::Node;
+use anabranch_record::sync::named_thread;
 use anabranch_record::{EventCount, WaitKey};
 
 use super::Stream;
@@ -358,7 +359,7 @@ where
             shared.send(wrap(Err(error)));
         }
     };
-    let thread = std::thread::Builder::new().name(format!("{name}-async")).spawn(run);
+    let thread = named_thread(&format!("{name}-async")).spawn(run);
     let thread = thread.expect("a thread for the stream behind an asynchronous one");
     AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use anabranch_plan::Node;
+use anabranch_record::sync::named_thread;
 
 use super::Stream;
 use super::run::Ended;
@@ -63,8 +64,7 @@ where
         let name = self.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
         let (ended, result) = std::thread::scope(|scope| {
             let run = move || self.send_to(&sender, |item| item);
-            let thread = std::thread::Builder::new()
-                .name(format!("{name}-iter"))
+            let thread = named_thread(&format!("{name}-iter"))
                 .spawn_scoped(scope, run)
                 .expect("a thread for the stream behind an iterator");
             let mut items = ScopedItems { receiver, token };
@@ -101,7 +101,7 @@ where
             let _ = sender.send(wrap(Err(error)));
         }
     };
-    let thread = std::thread::Builder::new().name(format!("{name}-iter")).spawn(run);
+    let thread = named_thread(&format!("{name}-iter")).spawn(run);
     Items::of_thread(receiver, thread.expect("a thread for the stream behind an iterator"), token)
 }
 

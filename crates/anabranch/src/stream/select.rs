@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::JoinHandle;
 
 use anabranch_plan::Node;
+use anabranch_record::sync::named_thread;
 
 use super::Stream;
 use crate::cancel::CancelToken;
@@ -105,8 +106,7 @@ where
             let stream = stream.cancel(&running.token);
             let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
             let post = post.clone();
-            let thread =
-                std::thread::Builder::new().name(format!("{name}-select")).spawn(move || stream.send(&post));
+            let thread = named_thread(&format!("{name}-select")).spawn(move || stream.send(&post));
             running.threads.push(thread.expect("a thread for one of several streams"));
         }
         Self::pulled(Selected { posted, _running: running }, Node::source("select_all")).rung_by(bell, None)
