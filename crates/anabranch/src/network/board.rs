@@ -15,7 +15,7 @@ use super::{
     queue::RuleLink,
     reader::{ReadPort, Reader},
     records::{Closing, RecordInfo, Side, ViewInfo},
-    role::Role,
+    role::{self, Role},
     rule::Fire,
     shelf::Shelf,
     writer::{WritePort, Writer},
@@ -322,7 +322,7 @@ impl<'env, E: Send> Board<'env, E> {
             lock(&self.failures).push(Failure { process: Arc::clone(process), outcome });
         }
         for index in std::mem::take(&mut *lock(&process.views)) {
-            self.close(index, Closing::Process(process.index));
+            self.close(index, process.closing());
         }
         if failed {
             self.hub.end();
@@ -336,6 +336,9 @@ impl<'env, E: Send> Board<'env, E> {
         Role::act(member.index, &self.hub);
         if let Some(body) = &body {
             body.notice(&member.process);
+        }
+        if member.process.is_over() {
+            role::stop(&member.process, &self.hub);
         }
         // The captures of the rule belong to the user, and their drops may panic.
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body)));
