@@ -100,6 +100,7 @@ mod iter;
 mod lap;
 mod mode;
 mod monitor;
+mod named;
 pub mod network;
 mod offload;
 mod order;

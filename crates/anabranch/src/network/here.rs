@@ -225,9 +225,7 @@ pub(super) fn start<'s, 'env: 's>(
 ) -> Option<thread::ScopedJoinHandle<'s, ()>> {
     #[cfg(not(shuttle))]
     {
-        // A thread's name must not contain a zero.
-        let builder = thread::Builder::new().name(name.replace('\0', " "));
-        builder.spawn_scoped(scope, code).ok()
+        crate::named::named(name).spawn_scoped(scope, code).ok()
     }
     #[cfg(shuttle)]
     {

@@ -19,6 +19,7 @@ use crate::cancel::CancelToken;
 use crate::engine::{Feed, RunThreads};
 use crate::flow::Halt;
 use crate::mode::{May, Mode, Sure};
+use crate::named::named;
 use crate::pull::{Pull, Pulled};
 use crate::results::Reader;
 use crate::shape::Single;
@@ -358,8 +359,8 @@ where
             shared.send(wrap(Err(error)));
         }
     };
-    let thread = std::thread::Builder::new().name(format!("{name}-async")).spawn(run);
-    let thread = thread.expect("a thread for the stream behind an asynchronous one");
+    let thread = named(&format!("{name}-async")).spawn(run);
+    let thread = thread.expect("the system has a thread for the stream behind an asynchronous one");
     AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
 }
 

@@ -11,6 +11,7 @@ use crate::cancel::CancelToken;
 use crate::flow::Halt;
 use crate::iter::{Items, ScopedItems};
 use crate::mode::{May, Mode, Sure};
+use crate::named::named;
 use crate::unit::Apply;
 
 /// The largest number of results that wait for the iterator.
@@ -63,10 +64,9 @@ where
         let name = self.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
         let (ended, result) = std::thread::scope(|scope| {
             let run = move || self.send_to(&sender, |item| item);
-            let thread = std::thread::Builder::new()
-                .name(format!("{name}-iter"))
+            let thread = named(&format!("{name}-iter"))
                 .spawn_scoped(scope, run)
-                .expect("a thread for the stream behind an iterator");
+                .expect("the system has a thread for the stream behind an iterator");
             let mut items = ScopedItems { receiver, token };
             let result = f(&mut items);
             drop(items);
@@ -101,8 +101,9 @@ where
             let _ = sender.send(wrap(Err(error)));
         }
     };
-    let thread = std::thread::Builder::new().name(format!("{name}-iter")).spawn(run);
-    Items::of_thread(receiver, thread.expect("a thread for the stream behind an iterator"), token)
+    let thread = named(&format!("{name}-iter")).spawn(run);
+    let thread = thread.expect("the system has a thread for the stream behind an iterator");
+    Items::of_thread(receiver, thread, token)
 }
 
 /// The results as an iterator. The stream runs on threads of its own while the iterator is used, or on those of a

@@ -63,6 +63,7 @@ mod deferred;
 mod examples;
 #[cfg(not(shuttle))]
 mod futures;
+mod limits;
 #[cfg(not(shuttle))]
 mod misuse;
 #[cfg(not(shuttle))]
