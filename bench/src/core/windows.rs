@@ -1,8 +1,10 @@
-//! Windows: a long sliding window beside a short one, and windows by key beside those of other libraries.
+//! Windows: a long sliding window beside a short one, many that are open at once, and windows by key beside those of other
+//! libraries.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
-use anabranch::{CountWindows, Stream, TimeWindows};
+use anabranch::{CountWindows, SessionWindows, Stream, TimeWindows};
 
 use super::{Setup, nanos};
 use crate::rivals::{Peer, Run};
@@ -15,6 +17,7 @@ const GROUP: &str = "windows";
 
 pub fn rows(setup: &Setup) -> Vec<Row> {
     let mut rows = vec![long_beside_short(setup)];
+    rows.extend(many_open(setup));
     rows.extend(by_key(setup));
     rows
 }
@@ -43,6 +46,82 @@ fn highest(items: u64, size: usize) -> Digest {
         .map(scrambled)
         .aggregate_windows(CountWindows::sliding(size, 1), |n| n, u64::max)
         .fold(Digest::EMPTY, |digest, window| digest.with(window.value))
+}
+
+/// How many items a stream has whose windows are all open at once.
+const OPEN_ITEMS: u64 = 80_000;
+/// A day, in seconds.
+const DAY: i64 = 86_400;
+
+/// Times 2 seconds apart.
+fn in_order(n: u64) -> i64 {
+    2 * n as i64
+}
+
+/// The same times in random order.
+fn in_disorder(n: u64) -> i64 {
+    // The factor has no common divisor with the number of items, so each time comes once.
+    2 * (n * 48_271 % OPEN_ITEMS) as i64
+}
+
+/// The number of items of each window by time, of the windows in the order of their ends.
+fn windows_of(time: fn(u64) -> i64, length: i64, lateness: i64) -> Digest {
+    let windows = TimeWindows::tumbling(length, move |&n: &u64| time(n)).lateness(lateness);
+    Stream::from_range(0..OPEN_ITEMS)
+        .inline()
+        .aggregate_windows(windows, |_| 1, |a, b| a + b)
+        .fold(Digest::EMPTY, |digest, window| digest.with(window.start as u64).with(window.value))
+}
+
+/// The number of items of each session, of the sessions in the order of their ends.
+fn sessions_of(time: fn(u64) -> i64, lateness: i64) -> Digest {
+    let windows = SessionWindows::new(1, move |&n: &u64| time(n)).lateness(lateness);
+    Stream::from_range(0..OPEN_ITEMS)
+        .inline()
+        .aggregate_windows(windows, |_| 1, |a, b| a + b)
+        .fold(Digest::EMPTY, |digest, window| digest.with(window.start as u64).with(window.value))
+}
+
+/// What both give if each item is in a window of its own, by a map.
+fn by_hand(time: fn(u64) -> i64) -> Digest {
+    let mut open = BTreeMap::<i64, u64>::new();
+    (0..OPEN_ITEMS).for_each(|n| *open.entry(time(n)).or_default() += 1);
+    open.into_iter().fold(Digest::EMPTY, |digest, (start, count)| digest.with(start as u64).with(count))
+}
+
+/// One worker, because the stage runs on one thread at a time.
+fn many_open(setup: &Setup) -> Vec<Row> {
+    let whole = 2 * OPEN_ITEMS as i64;
+    let expected = by_hand(in_order);
+    let contenders = vec![
+        Contender::timed("a map", expected, || by_hand(in_disorder)),
+        Contender::timed("sessions", expected, || sessions_of(in_order, DAY)),
+        Contender::timed("windows", expected, || windows_of(in_order, 1, DAY)),
+        Contender::timed("sessions in disorder", expected, move || sessions_of(in_disorder, whole)),
+        Contender::timed("windows in disorder", expected, move || windows_of(in_disorder, 1, whole)),
+    ];
+    let rounds = measure(setup.budget, None, contenders);
+    let each = |what: &str, at: usize| {
+        Row::new(GROUP, what, (Target::AtMost(1.0), Unit::Microseconds), &rounds, |rounds| {
+            let an_item = 1e6 / OPEN_ITEMS as f64;
+            (rounds.summary(|round| an_item * round.samples[at]), "one worker".to_owned())
+        })
+    };
+    let all = |what: &str, at: usize| {
+        Row::new(GROUP, what, (Target::AtMost(40.0), Unit::Milliseconds), &rounds, |rounds| {
+            let by_hand = 1e3 * rounds.median(|round| round.samples[0]);
+            (
+                rounds.summary(|round| 1e3 * round.samples[at]),
+                format!("one worker; a `BTreeMap` by hand {by_hand:.1} ms"),
+            )
+        })
+    };
+    vec![
+        each("sessions with a lateness of a day, one each 2 s: an item", 1),
+        each("tumbling windows of 1 s with a lateness of a day, an item each 2 s: an item", 2),
+        all("80,000 sessions in random order, all open at once", 3),
+        all("80,000 windows in random order, all open at once", 4),
+    ]
 }
 
 /// How many keys there are.

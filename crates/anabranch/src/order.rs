@@ -132,6 +132,10 @@ impl<T: Send, E, I: Iterator<Item = T> + Send> Serial<T, E> for With<I> {
 
     fn call(&mut self, item: T, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
         let second = if self.alternates { self.other.as_mut().and_then(Iterator::next) } else { None };
+        if self.alternates && second.is_none() {
+            // The other has ended, even if it would go on.
+            self.other = None;
+        }
         emit(Strand { first: Some(item), second, rest: None })
     }
 

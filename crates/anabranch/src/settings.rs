@@ -130,6 +130,8 @@ pub(crate) const WINDOW_ITEMS: usize = 4_096;
 const WINDOW_BYTES: usize = 64 << 10;
 /// The smallest default window, in items for each worker. It comes before the other two limits.
 const WINDOW_ITEMS_A_WORKER: usize = 16;
+/// More workers than this do not make the default window larger, because no machine runs as many.
+const WINDOW_WORKERS: usize = 1 << 14;
 
 /// How many times larger the first two limits are if the items travel in blocks.
 const BLOCKS_TIMES: usize = 4;
@@ -140,7 +142,8 @@ const PARTS_TIMES: usize = 4;
 /// The default window, in items, for items of at most `size` bytes.
 fn default_window(workers: usize, size: usize, in_blocks: bool, divided: bool) -> usize {
     let times = if in_blocks { BLOCKS_TIMES } else { 1 } * if divided { PARTS_TIMES } else { 1 };
-    (times * WINDOW_ITEMS).min(times * WINDOW_BYTES / size.max(1)).max(WINDOW_ITEMS_A_WORKER * workers)
+    let least = WINDOW_ITEMS_A_WORKER * workers.min(WINDOW_WORKERS);
+    (times * WINDOW_ITEMS).min(times * WINDOW_BYTES / size.max(1)).max(least)
 }
 
 impl Unset {
@@ -176,7 +179,8 @@ impl Unset {
         }
         for &Blocks { whole, divided, parts } in &self.blocks {
             let window = plan.settings.window;
-            let blocks = (window / BLOCK_ITEMS).max(BLOCKS_A_WORKER * plan.settings.workers).min(window);
+            let least = BLOCKS_A_WORKER.saturating_mul(plan.settings.workers);
+            let blocks = (window / BLOCK_ITEMS).max(least).min(window);
             plan.domains[whole].window = blocks;
             plan.domains[divided].window = blocks.max(parts);
         }

@@ -25,7 +25,8 @@ const UNUSED: &str = "-Wl,--gc-sections";
 /// The folders of an installation.
 #[derive(Debug, Clone)]
 pub struct Installation {
-    /// The folder with `libanabranch_c.a` and `libanabranch_c.so`.
+    /// The folder with `libanabranch_c.a` and `libanabranch_c.so`. Cargo leaves them in a folder `deps` of it when it builds a
+    /// program of this crate; those in `deps` are as new as the program, so they come first.
     pub built: PathBuf,
     /// The folder that gets `include`, `lib` and so on.
     pub prefix: PathBuf,
@@ -61,7 +62,15 @@ impl Installation {
     }
 
     fn copy(&self, from: &str, to: &str) -> io::Result<PathBuf> {
-        let from = self.built.join(from);
+        let folders = [self.built.join("deps"), self.built.clone()];
+        let found = folders.iter().map(|folder| folder.join(from)).find(|file| file.is_file());
+        let from = found.ok_or_else(|| {
+            let text = format!(
+                "{from} is not in {} and not in its folder `deps`: build it with `cargo build --release -p capi`",
+                self.built.display()
+            );
+            io::Error::new(io::ErrorKind::NotFound, text)
+        })?;
         let path = self.place(&Path::new("lib").join(to))?;
         fs::copy(&from, &path).map_err(|error| told("copy", &from, &error))?;
         Ok(path)

@@ -60,6 +60,19 @@ fn an_installed_library_is_found_by_pkg_config_and_cmake() {
 }
 
 #[test]
+fn the_program_installs_the_libraries_that_were_built_with_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let prefix = folder.path().join("prefix");
+    let output = run(Command::new(env!("CARGO_BIN_EXE_capi")).arg("install").arg("--prefix").arg(&prefix));
+    let files: Vec<String> =
+        String::from_utf8(output.stdout).expect("paths are text").lines().map(str::to_owned).collect();
+    assert!(files.iter().all(|file| Path::new(file).exists()), "{files:?}");
+    for name in ["include/anabranch.hpp", "lib/libanabranch.a", "lib/libanabranch.so"] {
+        assert!(files.iter().any(|file| Path::new(file) == prefix.join(name)), "{name} of {files:?}");
+    }
+}
+
+#[test]
 fn an_installation_that_cannot_be_written_says_where() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");

@@ -324,8 +324,8 @@ impl EventCount {
         seats.into_iter().for_each(|recall| recall());
     }
 
-    /// How many threads have announced that they wait, and how many seats are vacant. The number is for reports and must not decide anything
-    /// that needs to be exact.
+    /// How many threads have announced that they wait, and how many seats are vacant. A thread that has left sees a number without
+    /// itself; otherwise the number may be outdated.
     pub fn sleepers(&self) -> usize {
         self.sleepers.load(Ordering::Relaxed) & !LIGHT
     }

@@ -30,12 +30,10 @@ pub use std::{
 
 /// The stack of a thread that [`named_thread`] starts, in bytes. A debug build copies an item about 35 times on its way through a
 /// stage, and each copy is on the stack.
-#[cfg(not(any(loom, shuttle)))]
 const DEBUG_STACK_BYTES: usize = 8 << 20;
 
 /// Prepares a thread that runs code of the user. It has the standard library's stack (2 MiB), or 8 MiB in a debug build. The
 /// environment variable `RUST_MIN_STACK` sets another size. A zero in `name`, which the system does not take, becomes a space.
-#[cfg(not(any(loom, shuttle)))]
 pub fn named_thread(name: &str) -> std::thread::Builder {
     let builder = std::thread::Builder::new().name(name.replace('\0', " "));
     let is_set = || std::env::var_os("RUST_MIN_STACK").is_some();

@@ -71,7 +71,7 @@ impl Length {
     /// The lengths of the blocks of the source of `plan`. They are 1 if its items do not travel in blocks.
     pub(super) fn new(plan: &Plan) -> Self {
         let (settings, window) = (&plan.settings, plan.domains[0].window as u64);
-        let share = window / (BLOCKS_A_WORKER * settings.workers.max(1) as u64);
+        let share = window / BLOCKS_A_WORKER.saturating_mul(settings.workers.max(1) as u64);
         let burst = match settings.burst {
             Burst::Fixed(items) => Some((items as u64).min(window)),
             Burst::Adaptive => None,

@@ -71,7 +71,7 @@ pub(crate) fn detach(
     };
     let detached = StdArc::new(Detached { body: Mutex::new(Some(StdArc::new(body))), dispatcher });
     // The first thread works. The other seats are vacant until there is work for them.
-    for _ in 1..plan.settings.workers {
+    for _ in 1..plan.settings.workers.min(detached.dispatcher.threads()) {
         while !detached.vacate(run, run.event.prepare()) {}
     }
     detached.send(false);

@@ -43,7 +43,8 @@ pub(crate) struct Loop<T> {
     places: u64,
     /// The items, each with the first index at which it may enter.
     items: Mutex<VecDeque<(u64, T)>>,
-    /// The first index at which the first item may enter, for threads that only look. `u64::MAX` if there is no item.
+    /// The first index at which the first item may enter, for threads that only look: at most [`ANY`], or `u64::MAX` if
+    /// there is no item.
     due: AtomicU64,
     /// Every index below this one has left.
     left: AtomicU64,
@@ -76,7 +77,8 @@ impl<T> Loop<T> {
     /// Adds the items that leave at `index` and are to go round again, and notes that the index has left.
     fn leave(&self, index: u64, again: &mut Vec<T>) {
         if !again.is_empty() {
-            let due = index.saturating_add(self.places);
+            // No index is as high as `ANY`, so an item that is due then waits until the stages before have ended.
+            let due = index.saturating_add(self.places).min(ANY);
             let mut items = lock(&self.items);
             items.extend(again.drain(..).map(|item| (due, item)));
             self.due.store(items.front().map_or(u64::MAX, |&(due, _)| due), Ordering::Release);

@@ -93,7 +93,7 @@ impl Run {
         supply: Option<std::sync::Arc<Supply>>,
     ) -> Self {
         let workers = plan.settings.workers;
-        let is_crowded = workers + dedicated.len() + usize::from(feed.is_some()) > processors();
+        let is_crowded = workers.saturating_add(dedicated.len() + usize::from(feed.is_some())) > processors();
         Self {
             event: feed.as_ref().map_or_else(Arc::default, |feed| Arc::clone(feed.event())),
             dedicated,
@@ -209,6 +209,21 @@ impl Run {
     pub(crate) fn set_target(&self, workers: usize) {
         self.target.store(workers, Ordering::Relaxed);
         self.event.notify_all();
+    }
+
+    /// Notes that a worker which was counted does not come, because the system cannot create its thread. No other worker
+    /// is asked for, unless somebody sets their number again.
+    #[cold]
+    pub(crate) fn lose_a_worker(&self) {
+        let left = self.workers.fetch_sub(1, Ordering::Relaxed) - 1;
+        self.target.fetch_min(left, Ordering::Relaxed);
+    }
+
+    /// Whether a worker is idle: it waits, or spins before it waits. The answer may be outdated, but not for ever: a
+    /// worker that stops being idle asks this as well.
+    #[inline]
+    pub(crate) fn has_idle_worker(&self) -> bool {
+        self.event.sleepers() > 0 || self.spinning.load(Ordering::Relaxed)
     }
 
     /// Whether the run is over, so that every thread leaves it.

@@ -63,15 +63,16 @@ impl<'scope> Team<'scope> {
     }
 }
 
-/// Runs a line with `workers` threads, including the calling thread, and one more thread for each dedicated
+/// Runs a line with up to `workers` threads, including the calling thread, and one more thread for each dedicated
 /// stage. Returns after all of them have ended.
 pub(crate) fn run(line: &Line<'_>, context: RunContext<'_>, workers: usize, affinity: Option<&Processors>) {
     thread::scope(|scope| {
         let team = Team::new(affinity);
+        let run = context.run;
+        // Helpers come one by one, as there is work for them (rule 21). If a handle has set their number, it stays.
+        run.workers.store(1, Ordering::Relaxed);
+        let _ = run.target.compare_exchange(0, workers, Ordering::Relaxed, Ordering::Relaxed);
         attend_dedicated(scope, &team, line, context);
-        for number in 1..workers {
-            help(scope, &team, line, context, number);
-        }
         let more = || help(scope, &team, line, context, context.run.workers.load(Ordering::Relaxed) - 1);
         Worker::new(line, context, Origin::Caller { offer: None, more: Some(&more) }).work();
         team.join();
@@ -142,7 +143,7 @@ fn help<'scope>(
         Worker::new(line, context, Origin::Helper { more: &more }).work();
     });
     if !spawned {
-        context.run.workers.fetch_sub(1, Ordering::Relaxed);
+        context.run.lose_a_worker();
     }
 }
 

@@ -169,7 +169,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             if self.is_too_many() && self.gets_away() {
                 break WalkEnd::Away;
             }
-            if self.step() {
+            if self.is_staffed() && self.step() {
                 self.call_helpers();
                 self.note_step();
                 if let Some(measures) = self.run.measures() {
@@ -234,9 +234,32 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
+    /// Starts another worker if there is work, no worker is idle, and there are fewer workers than there should be
+    /// (rule 21). Returns whether this worker may take a step: if there is no work to start another worker for, there is
+    /// none for this one either.
+    #[inline]
+    fn is_staffed(&self) -> bool {
+        let (Origin::Caller { more: Some(more), .. } | Origin::Helper { more }) = self.origin else {
+            return true;
+        };
+        let run = self.run;
+        let now = run.workers.load(Ordering::Relaxed);
+        if now >= run.target.load(Ordering::Relaxed) || run.has_idle_worker() {
+            return true;
+        }
+        if !self.look() {
+            return false;
+        }
+        if cfg!(not(mutant = "starts_no_worker"))
+            && run.workers.compare_exchange(now, now + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            more();
+        }
+        true
+    }
+
     /// Whether this worker should leave the run: because the run has more workers than were set, because the crew has
-    /// other callers, or because another detached run waits for a thread. If the run has fewer workers than were set,
-    /// starts one.
+    /// other callers, or because another detached run waits for a thread.
     fn is_too_many(&self) -> bool {
         let target = self.run.target.load(Ordering::Relaxed);
         match self.origin {
@@ -246,14 +269,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                     && seat.shift.is_wanted_elsewhere()
                     && (cfg!(any(loom, shuttle)) || self.began.elapsed() >= SHIFT_NS)
             }
-            Origin::Caller { more: Some(more), .. } | Origin::Helper { more } if target > 0 => {
-                let now = self.run.workers.load(Ordering::Relaxed);
-                let order = Ordering::Relaxed;
-                if now < target && self.run.workers.compare_exchange(now, now + 1, order, order).is_ok() {
-                    more();
-                }
-                now > target && matches!(self.origin, Origin::Helper { .. })
-            }
+            Origin::Helper { .. } => self.run.workers.load(Ordering::Relaxed) > target,
             _ => false,
         }
     }

@@ -15,7 +15,7 @@ use super::{
     queue::RuleLink,
     reader::{ReadPort, Reader},
     records::{Closing, RecordInfo, Side, ViewInfo},
-    role::Role,
+    role::{self, Role},
     rule::Fire,
     shelf::Shelf,
     writer::{WritePort, Writer},
@@ -97,6 +97,12 @@ pub(super) struct Failure<E> {
     pub(super) outcome: Outcome<E>,
 }
 
+/// Whether there is memory for so many items. What the system promises without having it does not count.
+fn has_memory<T>(items: usize) -> bool {
+    // A record has a power of two of slots.
+    items.checked_next_power_of_two().is_some_and(|slots| Vec::<T>::new().try_reserve_exact(slots).is_ok())
+}
+
 pub(super) struct Board<'env, E> {
     pub(super) hub: Arc<Hub>,
     pub(super) views: Mutex<Views<'env>>,
@@ -174,16 +180,28 @@ impl<'env, E: Send> Board<'env, E> {
     pub(super) fn new_record<T>(&self, horizon: &mut Horizon, initial: usize) -> Arc<RecordInfo> {
         let mut records = lock(&self.hub.records);
         let asked = horizon.items;
-        horizon.items = asked.clamp(1, 1 << 32);
-        horizon.most = horizon.most.clamp(horizon.items, 1 << 32);
+        let is_possible = Horizon::POSSIBLE.contains(&asked);
+        // A record that is not possible gets little memory: the network does not run.
+        horizon.items = if is_possible { asked } else { 1 };
+        horizon.most = horizon.most.clamp(horizon.items, *Horizon::POSSIBLE.end());
+        let fits = has_memory::<T>(horizon.items);
+        if !fits {
+            (horizon.items, horizon.most) = (1, 1);
+        }
         let info = RecordInfo::new::<T>(records.len(), horizon, initial);
         records.push(Arc::clone(&info));
         drop(records);
         let title = info.title();
-        if asked != horizon.items {
+        if !is_possible {
             self.hub.misuse(format!(
                 "{title} is made with a horizon of {asked} items: a horizon is 1 to 2^32, so that its writer can \
                  commit an item and its reader receive it"
+            ));
+        } else if !fits {
+            self.hub.misuse(format!(
+                "{title} is made with a horizon of {asked} items of {} bytes, for which there is no memory: make it \
+                 with a smaller one, which may grow",
+                size_of::<T>()
             ));
         } else if initial > horizon.items {
             self.hub.misuse(format!(
@@ -322,7 +340,7 @@ impl<'env, E: Send> Board<'env, E> {
             lock(&self.failures).push(Failure { process: Arc::clone(process), outcome });
         }
         for index in std::mem::take(&mut *lock(&process.views)) {
-            self.close(index, Closing::Process(process.index));
+            self.close(index, process.closing());
         }
         if failed {
             self.hub.end();
@@ -336,6 +354,9 @@ impl<'env, E: Send> Board<'env, E> {
         Role::act(member.index, &self.hub);
         if let Some(body) = &body {
             body.notice(&member.process);
+        }
+        if member.process.is_over() {
+            role::stop(&member.process, &self.hub);
         }
         // The captures of the rule belong to the user, and their drops may panic.
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body)));

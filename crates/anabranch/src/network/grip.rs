@@ -82,10 +82,11 @@ impl Grip {
                     hub.is_deadlock_after_all();
                 }
                 process.notice_own(closing);
+                self.stop_if_over(process);
             }
             return Err(Closed);
         }
-        if self.hub.is_over() {
+        if self.hub.is_over() || current.as_ref().is_some_and(|(process, _)| process.is_over()) {
             return Err(Closed);
         }
         if let Some((process, _)) = &current
@@ -147,6 +148,14 @@ impl Grip {
     pub(super) fn notice(&self) {
         if let Some((process, hub)) = role::current_process() {
             process.notice(&hub, &self.record, self.side().other());
+            self.stop_if_over(&process);
+        }
+    }
+
+    /// Closes every view to the current process if it has found out that the network ends.
+    fn stop_if_over(&self, process: &Process) {
+        if process.is_over() {
+            role::stop(process, &self.hub);
         }
     }
 
@@ -167,6 +176,7 @@ impl Grip {
         ));
         if let Some((process, _)) = &process {
             process.notice_own(Closing::Ending);
+            self.stop_if_over(process);
         }
     }
 }
@@ -175,7 +185,7 @@ impl Drop for Grip {
     fn drop(&mut self) {
         if self.info.closing() == Some(Closing::Forgotten) {
             // The process has held the view all the time, so the view was not forgotten.
-            if let Closing::Process(process) = role::closing_by(&self.hub) {
+            if let Some(process) = role::acting(&self.hub) {
                 self.info.set_owner(Some(process));
                 self.hub.is_deadlock_after_all();
             }

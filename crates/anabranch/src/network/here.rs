@@ -13,7 +13,7 @@ use super::{
     process::Process,
     reader::Reader,
     registry::Registry,
-    role::Role,
+    role::{self, Role},
     rule::Verdict,
     writer::Writer,
 };
@@ -48,6 +48,9 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         F: for<'a, 't> FnOnce(&'a Here<'t, 'env, E>) -> Result<(), E> + Send + 'env,
     {
         let process = self.board.new_process(name, false);
+        if self.process.is_over() {
+            process.notice_ending();
+        }
         spawn(self.scope, &self.board, &self.threads, process, Box::new(code));
     }
 
@@ -155,7 +158,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Writer<T>, RegisterError> {
-        self.board.register_writer(registry, id, horizon)
+        self.registered(self.board.register_writer(registry, id, horizon))
     }
 
     /// Registers a reader of the record that receives up to `horizon` items at a time. `id` is less than the
@@ -169,7 +172,16 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Reader<T, R>, RegisterError> {
-        self.board.register_reader(registry, id, horizon)
+        self.registered(self.board.register_reader(registry, id, horizon))
+    }
+
+    /// Notes if a view could not be registered because the network ends.
+    fn registered<V>(&self, result: Result<V, RegisterError>) -> Result<V, RegisterError> {
+        if result.is_err() && self.board.hub.is_ending() {
+            self.process.notice_ending();
+            role::stop(&self.process, &self.board.hub);
+        }
+        result
     }
 }
 

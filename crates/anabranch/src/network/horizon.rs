@@ -21,6 +21,9 @@ pub struct Horizon {
 }
 
 impl Horizon {
+    /// The numbers of items that a record may hold.
+    pub(super) const POSSIBLE: std::ops::RangeInclusive<usize> = 1..=1 << 32;
+
     /// A horizon of `items` items, from 1 to 2^32.
     pub fn of(items: usize) -> Self {
         Self { items, most: items, name: None, stage: None }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 use super::{
     awake::Awake,
@@ -23,6 +23,8 @@ pub struct Process {
     /// The indices of the views that the process owns.
     pub(super) views: Mutex<Vec<usize>>,
     saw: Mutex<Saw>,
+    /// Whether the process has noticed that the network ends. From then on it reads and writes nothing.
+    is_over: AtomicBool,
 }
 
 /// The reasons for closed views that a process has noticed.
@@ -48,6 +50,7 @@ impl Process {
             actor: Arc::new(Actor::new()),
             views: Mutex::default(),
             saw: Mutex::default(),
+            is_over: AtomicBool::new(false),
         })
     }
 
@@ -61,12 +64,13 @@ impl Process {
 
     /// Notes that the process has found the `other` side of `record` closed, and why it was closed.
     pub(super) fn notice(&self, awake: &Awake, record: &RecordInfo, other: Side) {
+        if awake.is_ending() {
+            self.notice_ending();
+        }
         let mut saw = lock(&self.saw);
-        saw.ending |= awake.is_ending();
         for view in lock(record.views(other)).iter() {
             match view.closing() {
                 Some(Closing::Process(index)) if index != self.index => _ = saw.processes.insert(index),
-                Some(Closing::Ending) => saw.ending = true,
                 Some(Closing::Forgotten) => saw.forgotten = true,
                 _ => {}
             }
@@ -75,12 +79,31 @@ impl Process {
 
     /// Notes that the process has found a view of its own closed, and why.
     pub(super) fn notice_own(&self, closing: Closing) {
-        let mut saw = lock(&self.saw);
         match closing {
-            Closing::Ending => saw.ending = true,
-            Closing::Forgotten => saw.forgotten = true,
+            Closing::Ending => self.notice_ending(),
+            Closing::Forgotten => lock(&self.saw).forgotten = true,
             Closing::Process(_) | Closing::Outside => {}
         }
+    }
+
+    /// Notes that the process has found out that the network ends.
+    ///
+    /// What the process does afterwards is not what its program would do if the network went on: it takes an end of the
+    /// network for the end of a stream. So all of its views are closed to it from now on, and nobody reads what it would
+    /// write.
+    pub(super) fn notice_ending(&self) {
+        lock(&self.saw).ending = true;
+        self.is_over.store(true, Ordering::Release);
+    }
+
+    /// Whether the process has found out that the network ends.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    /// The reason to note for the views that close because the process ends.
+    pub(super) fn closing(&self) -> Closing {
+        if self.is_over() { Closing::Ending } else { Closing::Process(self.index) }
     }
 
     pub(super) fn saw(&self) -> Saw {

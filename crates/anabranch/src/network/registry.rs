@@ -72,6 +72,18 @@ impl<'env, E: Send> Board<'env, E> {
         Registry { shared }
     }
 
+    /// The horizon of a view that asks for this one. If a record cannot hold so many items, the network ends with an error.
+    fn horizon_of_view(&self, asked: usize, info: &RecordInfo) -> usize {
+        if asked <= *Horizon::POSSIBLE.end() {
+            return asked.max(1);
+        }
+        self.hub.misuse(format!(
+            "a view with a horizon of {asked} items is registered with {}: a horizon is 1 to 2^32",
+            info.title()
+        ));
+        1
+    }
+
     pub(super) fn register_writer<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         registry: &Registry<T, R>,
@@ -79,7 +91,8 @@ impl<'env, E: Send> Board<'env, E> {
         horizon: usize,
     ) -> Result<Writer<T>, RegisterError> {
         let Shared { record, info, doors } = &*registry.shared;
-        let writer = self.writer(&lock(record), id, horizon.max(1), info, doors)?;
+        let horizon = self.horizon_of_view(horizon, info);
+        let writer = self.writer(&lock(record), id, horizon, info, doors)?;
         info.set_horizon(info.horizon().max(horizon));
         Ok(writer)
     }
@@ -91,7 +104,8 @@ impl<'env, E: Send> Board<'env, E> {
         horizon: usize,
     ) -> Result<Reader<T, R>, RegisterError> {
         let Shared { record, info, doors } = &*registry.shared;
-        let reader = self.reader(&lock(record), id, horizon.max(1), info, doors)?;
+        let horizon = self.horizon_of_view(horizon, info);
+        let reader = self.reader(&lock(record), id, horizon, info, doors)?;
         info.set_horizon(info.horizon().max(horizon));
         Ok(reader)
     }

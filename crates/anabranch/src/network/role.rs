@@ -18,16 +18,40 @@ std::thread_local! {
     /// The id of the process whose thread this is. 0 if it is not the thread of a process.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
     static HANDLE: RefCell<Option<Handle>> = const { RefCell::new(None) };
-    /// The process or rule that counts as the one that drops views on this thread: the address of its hub,
-    /// and its index.
-    static ACTING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    static ACTING: Cell<Acting> = const { Cell::new(Acting::NOBODY) };
 }
 
 #[cfg(shuttle)]
 anabranch_record::sync::thread_local! {
     static CURRENT: Cell<u64> = Cell::new(0);
     static HANDLE: RefCell<Option<Handle>> = RefCell::new(None);
-    static ACTING: Cell<(usize, usize)> = Cell::new((0, 0));
+    static ACTING: Cell<Acting> = Cell::new(Acting::NOBODY);
+}
+
+/// The process or rule that drops the views that a thread drops.
+#[derive(Clone, Copy)]
+struct Acting {
+    /// The address of the hub of its network.
+    hub: usize,
+    /// The index of the process or rule.
+    process: usize,
+    /// The reason to note for the views.
+    closing: Closing,
+}
+
+impl Acting {
+    const NOBODY: Self = Self { hub: 0, process: 0, closing: Closing::Outside };
+
+    fn by(process: usize, hub: &Hub, closing: Closing) -> Self {
+        Self { hub: std::ptr::from_ref(hub).addr(), process, closing }
+    }
+
+    /// The one that acts on this thread in the network of `hub`.
+    fn of(hub: &Hub) -> Option<Self> {
+        // A view may be dropped with the thread-local variables of a thread, when `ACTING` is gone already.
+        let acting = ACTING.try_with(Cell::get).unwrap_or(Self::NOBODY);
+        (acting.hub == std::ptr::from_ref(hub).addr()).then_some(acting)
+    }
 }
 
 /// The id of the process whose thread this is. 0 if it is not the thread of a process.
@@ -43,16 +67,26 @@ pub(super) fn current_process() -> Option<(Arc<Process>, Arc<Hub>)> {
 
 /// The reason to note for a view of the network of `hub` that is dropped on this thread.
 pub(super) fn closing_by(hub: &Hub) -> Closing {
-    // A view may be dropped with the thread-local variables of a thread, when `ACTING` is gone already.
-    let acting = ACTING.try_with(Cell::get).unwrap_or((0, 0));
-    if acting.0 == std::ptr::from_ref(hub).addr() { Closing::Process(acting.1) } else { Closing::Outside }
+    Acting::of(hub).map_or(Closing::Outside, |acting| acting.closing)
+}
+
+/// The index of the process or rule of the network of `hub` for which this thread acts.
+pub(super) fn acting(hub: &Hub) -> Option<usize> {
+    Acting::of(hub).map(|acting| acting.process)
+}
+
+/// Closes every view to the process or rule for which this thread acts, because it has found out that the network ends.
+pub(super) fn stop(process: &Process, hub: &Hub) {
+    // No process has the id 0, so each use of a view looks whether the process may use it.
+    CURRENT.with(|cell| cell.set(0));
+    ACTING.with(|acting| acting.set(Acting::by(process.index, hub, Closing::Ending)));
 }
 
 /// A guard that restores the thread-local variables as they were before [`Role::play`] or [`Role::none`].
 pub(super) struct Role {
     current: u64,
     handle: Option<Handle>,
-    acting: (usize, usize),
+    acting: Acting,
 }
 
 impl Role {
@@ -60,20 +94,22 @@ impl Role {
     pub(super) fn play(process: &Arc<Process>, hub: &Arc<Hub>) -> Self {
         process.actor().make_bed();
         let handle = Handle { process: Arc::clone(process), hub: Arc::clone(hub) };
-        Self::set(process.id, Some(handle), (Arc::as_ptr(hub).addr(), process.index))
+        let id = if process.is_over() { 0 } else { process.id };
+        Self::set(id, Some(handle), Acting::by(process.index, hub, process.closing()))
     }
 
     /// Makes the calling thread the thread of no process, until the role is dropped.
     pub(super) fn none() -> Self {
-        Self::set(0, None, (0, 0))
+        Self::set(0, None, Acting::NOBODY)
     }
 
     /// Notes that the calling thread fires the rule with this index: views that it drops count as dropped by the rule.
+    #[inline]
     pub(super) fn act(index: usize, hub: &Hub) {
-        ACTING.with(|acting| acting.set((std::ptr::from_ref(hub).addr(), index)));
+        ACTING.with(|acting| acting.set(Acting::by(index, hub, Closing::Process(index))));
     }
 
-    fn set(current: u64, handle: Option<Handle>, acting: (usize, usize)) -> Self {
+    fn set(current: u64, handle: Option<Handle>, acting: Acting) -> Self {
         Self {
             current: CURRENT.with(|cell| cell.replace(current)),
             handle: HANDLE.with(|cell| cell.replace(handle)),

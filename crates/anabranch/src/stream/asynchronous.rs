@@ -360,7 +360,7 @@ where
         }
     };
     let thread = named_thread(&format!("{name}-async")).spawn(run);
-    let thread = thread.expect("a thread for the stream behind an asynchronous one");
+    let thread = thread.expect("the system has a thread for the stream behind an asynchronous one");
     AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
 }
 

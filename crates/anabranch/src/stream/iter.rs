@@ -66,7 +66,7 @@ where
             let run = move || self.send_to(&sender, |item| item);
             let thread = named_thread(&format!("{name}-iter"))
                 .spawn_scoped(scope, run)
-                .expect("a thread for the stream behind an iterator");
+                .expect("the system has a thread for the stream behind an iterator");
             let mut items = ScopedItems { receiver, token };
             let result = f(&mut items);
             drop(items);
@@ -102,7 +102,8 @@ where
         }
     };
     let thread = named_thread(&format!("{name}-iter")).spawn(run);
-    Items::of_thread(receiver, thread.expect("a thread for the stream behind an iterator"), token)
+    let thread = thread.expect("the system has a thread for the stream behind an iterator");
+    Items::of_thread(receiver, thread, token)
 }
 
 /// The results as an iterator. The stream runs on threads of its own while the iterator is used, or on those of a

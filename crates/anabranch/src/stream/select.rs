@@ -31,7 +31,7 @@ enum Sent<T, E> {
 struct Selected<T, E> {
     posted: Posted<Sent<T, E>>,
     // Dropped after `posted`, so that no thread waits for room any more.
-    _running: Running,
+    running: Running,
 }
 
 /// Ends the streams when it is dropped, and waits for their threads.
@@ -83,6 +83,9 @@ where
     /// At most 16 results of each wait before the source. The first failure in time ends the stream and the
     /// others, and so does a panic. When the stream has ended or was dropped, all threads are gone.
     ///
+    /// # Panics
+    /// If the system cannot create a thread for each stream.
+    ///
     /// The name is that of the crate `futures`.
     ///
     /// ```
@@ -101,15 +104,25 @@ where
         let streams: Vec<Self> = streams.into_iter().collect();
         let (post, posted) = channel(WAITING_ITEMS * streams.len().max(1));
         let bell = posted.bell().clone();
-        let mut running = Running { token: CancelToken::new(), threads: Vec::new() };
+        // If a thread cannot be created, dropping this ends those that were: in the order that the fields need.
+        let mut selected =
+            Selected { posted, running: Running { token: CancelToken::new(), threads: Vec::new() } };
+        let running = &mut selected.running;
+        let count = streams.len();
         for stream in streams {
             let stream = stream.cancel(&running.token);
             let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
             let post = post.clone();
-            let thread = named_thread(&format!("{name}-select")).spawn(move || stream.send(&post));
-            running.threads.push(thread.expect("a thread for one of several streams"));
+            match named_thread(&format!("{name}-select")).spawn(move || stream.send(&post)) {
+                Ok(thread) => running.threads.push(thread),
+                Err(error) => panic!(
+                    "the system cannot create a thread for each of {count} streams, after {}: {error}",
+                    running.threads.len()
+                ),
+            }
         }
-        Self::pulled(Selected { posted, _running: running }, Node::source("select_all")).rung_by(bell, None)
+        drop(post);
+        Self::pulled(selected, Node::source("select_all")).rung_by(bell, None)
     }
 
     /// Runs the stream, and posts its results and its failure until nobody takes them.

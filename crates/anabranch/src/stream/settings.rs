@@ -18,6 +18,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Sets how many threads work, including the calling thread. The default is
     /// [`default_workers`](crate::default_workers).
     ///
+    /// Threads start as there is work for them: a stream of ten items starts a few, whatever the number. If the system
+    /// creates no more threads, the stream goes on with those that it has.
+    ///
     /// # Panics
     /// If `workers` is 0.
     #[track_caller]

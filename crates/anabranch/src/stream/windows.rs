@@ -176,7 +176,7 @@ where
     {
         let parts = windows.parts();
         let (layout, time) = (parts.layout, parts.time);
-        let shards = (SHARDS_A_WORKER * default_workers()).min(SHARDS);
+        let shards = SHARDS_A_WORKER.saturating_mul(default_workers()).min(SHARDS);
         // The order of the results does not depend on the hashes, so they may differ from run to run.
         let hasher = RandomState::default();
         let divide = move |block| partition(block, shards, &hasher, &key, &time);
@@ -236,7 +236,7 @@ where
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, U::Out) -> V + Send + Sync + 'env,
     {
-        let shards = (SHARDS_A_WORKER * default_workers()).min(SHARDS);
+        let shards = SHARDS_A_WORKER.saturating_mul(default_workers()).min(SHARDS);
         let of_item = key.clone();
         let call = move |states: &mut HashMap<K, L>, item: U::Out| {
             f(states.entry(of_item(&item)).or_insert_with(&make), item)

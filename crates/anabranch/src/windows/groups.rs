@@ -13,14 +13,16 @@ pub(super) struct Group<K, V> {
 /// Values by key. They lie side by side in the order in which their keys came, so what comes out of a window needs no sorting.
 ///
 /// A table of places, with open addressing and linear probing, finds them. A place has the lower half of a hash and a number, so
-/// a look at the value is needed only if the hashes agree so far.
+/// a look at the value is needed only if the hashes agree so far. A few values need no table.
 pub(super) struct Groups<K, V> {
     groups: Vec<Group<K, V>>,
     /// The lower half of the hash, and 1 more than the number of the group. 0 is an empty place. The length is a power of two,
-    /// or 0.
+    /// or 0 while there are at most [`FEW`] groups.
     places: Vec<u64>,
 }
 
+/// So many groups are found without a table.
+const FEW: usize = 4;
 /// The least number of places.
 const LEAST_PLACES: usize = 16;
 
@@ -43,6 +45,9 @@ impl<K: Eq, V> Groups<K, V> {
         make: impl FnOnce() -> (u64, V),
     ) -> Option<&mut Group<K, V>> {
         if 2 * self.groups.len() >= self.places.len() {
+            if self.places.is_empty() && self.groups.len() < FEW {
+                return self.get_or_insert_few(key, make);
+            }
             self.grow();
         }
         let mask = self.places.len() - 1;
@@ -64,6 +69,22 @@ impl<K: Eq, V> Groups<K, V> {
         self.groups.push(Group { key, first, value });
         self.places[at] = half << 32 | self.groups.len() as u64;
         None
+    }
+
+    /// As [`get_or_insert`](Self::get_or_insert), without a table.
+    fn get_or_insert_few(
+        &mut self,
+        key: Hashed<K>,
+        make: impl FnOnce() -> (u64, V),
+    ) -> Option<&mut Group<K, V>> {
+        match self.groups.iter().position(|group| group.key == key) {
+            Some(at) => Some(&mut self.groups[at]),
+            None => {
+                let (first, value) = make();
+                self.groups.push(Group { key, first, value });
+                None
+            }
+        }
     }
 
     #[cold]

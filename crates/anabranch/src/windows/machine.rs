@@ -60,7 +60,7 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Machine<K, T, A> {
         match self {
             Machine::Count(_) => {}
             Machine::Time(times) => times.advance(watermark, aggregate, closing, results),
-            Machine::Session(sessions) => sessions.advance(watermark, results),
+            Machine::Session(sessions) => sessions.advance(watermark, aggregate, closing, results),
         }
     }
 
@@ -69,7 +69,7 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Machine<K, T, A> {
         match self {
             Machine::Count(count) => count.end(aggregate, results),
             Machine::Time(times) => times.advance(i64::MAX, aggregate, closing, results),
-            Machine::Session(sessions) => sessions.advance(i64::MAX, results),
+            Machine::Session(sessions) => sessions.advance(i64::MAX, aggregate, closing, results),
         }
     }
 }

@@ -261,6 +261,9 @@ where
 /// of [`TimeWindows`], rounded down to a multiple of a sixteenth of the gap. A session closes when the watermark reaches its
 /// end. **An item is late if it belongs to no session that is open, and the watermark has reached its time plus the gap.**
 ///
+/// An item that comes between two open sessions makes one session of them. Its items are in the order in which they came, so
+/// what was computed of items of one session between which items of another one came is combined when the session closes.
+///
 /// ```
 /// use anabranch::{SessionWindows, Stream};
 ///

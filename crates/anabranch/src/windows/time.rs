@@ -1,5 +1,7 @@
 //! Windows by time.
 
+use std::collections::BTreeMap;
+
 use super::aggregate::{Aggregate, Stretch};
 use super::groups::{Group, Groups};
 use super::keys::{Hashed, Keys};
@@ -21,7 +23,7 @@ pub(crate) struct Times<K, T, A: Aggregate<T>> {
     /// The stretch of the last item.
     last: Option<At>,
     /// The stretches to which items may be added, by their starts.
-    open: Vec<(i64, OfStretch<K, A::Value>)>,
+    open: BTreeMap<i64, OfStretch<K, A::Value>>,
     /// For each key, the stretches that are complete and belong to a window that is open.
     whole: Keys<K, A::Queue>,
     /// The end of the first window to which the stretches in `whole` belong.
@@ -45,7 +47,7 @@ const SPARE_MAPS: usize = 2;
 impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
     pub(super) fn new(length: i64, step: i64) -> Self {
         let stretch = common_divisor(length, step);
-        let (open, whole, spare) = (Vec::new(), Keys::default(), Vec::new());
+        let (open, whole, spare) = (BTreeMap::new(), Keys::default(), Vec::new());
         Self { length, step, stretch, last: None, open, whole, next_end: i64::MIN, spare }
     }
 
@@ -95,21 +97,14 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
 
     /// Reads what adding items with keys of these hashes will read, if they belong to the newest stretch.
     pub(super) fn warm(&self, hashes: impl Iterator<Item = u64>) -> u64 {
-        self.open.last().map_or(0, |(_, of_stretch)| of_stretch.warm(hashes))
+        self.open.last_key_value().map_or(0, |(_, of_stretch)| of_stretch.warm(hashes))
     }
 
     /// The items of the open stretch that begins at `start`.
     #[inline]
     fn of_stretch(&mut self, start: i64) -> &mut OfStretch<K, A::Value> {
-        let at = match self.open.iter().rposition(|&(other, _)| other <= start) {
-            Some(at) if self.open[at].0 == start => at,
-            before => {
-                let at = before.map_or(0, |before| before + 1);
-                self.open.insert(at, (start, self.spare.pop().unwrap_or_default()));
-                at
-            }
-        };
-        &mut self.open[at].1
+        let Self { open, spare, .. } = self;
+        open.entry(start).or_insert_with(|| spare.pop().unwrap_or_default())
     }
 
     pub(super) fn advance(
@@ -120,9 +115,9 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
         results: &mut Results<K, T, A::Value>,
     ) {
         loop {
-            let end = match self.open.first() {
+            let end = match self.open.first_key_value() {
                 _ if !self.whole.is_empty() => self.next_end,
-                Some(&(start, _)) => self.find(start).closes.unwrap_or(i64::MAX),
+                Some((&start, _)) => self.find(start).closes.unwrap_or(i64::MAX),
                 None => return,
             };
             if end > watermark {
@@ -135,9 +130,11 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
 
     /// Closes the window that ends at `end`.
     fn close(&mut self, end: i64, aggregate: &A, results: &mut Results<K, T, A::Value>) {
-        let complete = self.open.iter().take_while(|&&(start, _)| start < end || end == i64::MAX).count();
         let start = clamped(i128::from(end) - i128::from(self.length));
-        for (at, mut of_stretch) in self.open.drain(..complete) {
+        while let Some(entry) = self.open.first_entry()
+            && (*entry.key() < end || end == i64::MAX)
+        {
+            let (at, mut of_stretch) = entry.remove_entry();
             if self.stretch == self.length {
                 // A window of one stretch needs no queue.
                 results.closed.reserve(of_stretch.len());

@@ -130,7 +130,10 @@ impl Graph {
         let mut numbers = 0;
         let stages = Self::stages(random, &mut numbers, 2);
         let feedback = (random.below(2) == 0).then(|| Feedback {
-            places: 1 + random.below(12) as usize,
+            places: match random.below(8) {
+                0 => usize::MAX - random.below(3) as usize,
+                _ => 1 + random.below(12) as usize,
+            },
             first: random.below(4),
             stages: Self::stages(random, &mut numbers, 1),
             doubles: random.below(2) == 0,
@@ -224,7 +227,9 @@ impl Loop<'_> {
             let mut results = Vec::new();
             for lap in value.map_or(Vec::new(), |value| feedback.laps(value)) {
                 match lap {
-                    Lap::Again(value) => waiting.push_back((place + feedback.places as u64, origin, value)),
+                    Lap::Again(value) => {
+                        waiting.push_back((place.saturating_add(feedback.places as u64), origin, value));
+                    }
                     Lap::Done(value) => results.push(value),
                 }
             }

@@ -96,6 +96,49 @@ fn adapters_are_those_of_the_iterator() {
     });
 }
 
+/// An iterator that gives `None` after each third item, and then goes on.
+fn broken() -> impl Iterator<Item = i32> + Send {
+    let mut n = 0;
+    std::iter::from_fn(move || {
+        n += 1;
+        (n % 4 != 0 && n < 1_000).then_some(n)
+    })
+}
+
+#[test]
+fn an_iterator_that_goes_on_after_its_end_has_ended() {
+    for_all(|items, workers, window| {
+        let stream = || Stream::from_iter(items.clone()).workers(workers).window(window);
+        let iter = || items.iter().copied();
+        let ends = || broken().fuse();
+        prop_assert_eq!(
+            stream().chain(broken()).collect::<Vec<_>>(),
+            iter().chain(ends()).collect::<Vec<_>>()
+        );
+        let mut expected = Vec::new();
+        let (mut own, mut other) = (iter(), ends());
+        loop {
+            let pair = [own.next(), other.next()];
+            expected.extend(pair.into_iter().flatten());
+            if pair == [None, None] {
+                break;
+            }
+        }
+        prop_assert_eq!(stream().interleave(broken()).collect::<Vec<_>>(), expected);
+        let source = Stream::from_iter(broken()).workers(workers).window(window);
+        prop_assert_eq!(source.collect::<Vec<_>>(), [1, 2, 3]);
+        let zipped = stream().zip(broken()).collect::<Vec<_>>();
+        prop_assert_eq!(zipped, iter().zip(ends()).collect::<Vec<_>>());
+        let times = items.len();
+        let all: Vec<i32> = std::iter::repeat_n([1, 2, 3], times).flatten().collect();
+        prop_assert_eq!(stream().flat_map(|_| broken()).collect::<Vec<_>>(), all.clone());
+        prop_assert_eq!(stream().serial_flat_map(|_| broken()).collect::<Vec<_>>(), all.clone());
+        let spread = stream().flat_map(|_| broken()).spread().map(|n| n);
+        prop_assert_eq!(spread.collect::<Vec<_>>(), all);
+        Ok(())
+    });
+}
+
 #[test]
 fn two_sources_are_interleaved_until_both_have_ended() {
     for_all(|items, workers, window| {

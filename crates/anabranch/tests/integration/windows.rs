@@ -34,6 +34,13 @@ impl Kind {
             }),
             (1..30i64, 0..20i64).prop_map(|(length, lateness)| Kind::Time { length, step: length, lateness }),
             (1..40i64, 0..20i64).prop_map(|(gap, lateness)| Kind::Session { gap, lateness }),
+            // Many windows are open at once, and sessions merge.
+            (1..4i64, 1..4i64, 0..600i64).prop_map(|(length, step, lateness)| Kind::Time {
+                length,
+                step,
+                lateness
+            }),
+            (1..30i64, 0..600i64).prop_map(|(gap, lateness)| Kind::Session { gap, lateness }),
         ]
     }
 }
@@ -125,16 +132,14 @@ fn sessions(events: &[Event], gap: i64, lateness: i64, ends: bool) -> (Vec<Found
         all = others;
         joined.sort_by_key(|session| session.start);
         match joined.into_iter().reduce(|mut left, right| {
-            // Between the two comes the item.
-            left.items.push(number);
             left.items.extend(right.items);
             left.last = right.last;
             left
         }) {
             Some(mut session) => {
-                if !session.items.contains(&number) {
-                    session.items.push(number);
-                }
+                session.items.push(number);
+                // In the order in which they came.
+                session.items.sort_unstable();
                 session.start = session.start.min(time);
                 session.last = session.last.max(time);
                 all.push(session);
@@ -234,13 +239,15 @@ fn for_all(
     random::within(150, move |config| {
         let pool = Pool::new(2);
         let event = (0..5u8, -9..10i64, prop::bool::weighted(0.1));
-        let strategy = (prop::collection::vec(event, 0..200), Kind::strategy(), Setting::strategy());
-        random::for_all(config, strategy, |(events, kind, setting)| {
-            // Times go forward by a little, out of order, and sometimes leap.
+        let disorder = prop_oneof![2 => Just(1), 1 => 2..60i64];
+        let events = (prop::collection::vec(event, 0..200), disorder);
+        let strategy = (events, Kind::strategy(), Setting::strategy());
+        random::for_all(config, strategy, |((events, disorder), kind, setting)| {
+            // Times go forward by a little, out of order, and sometimes leap. In some streams the order is lost.
             let mut now = 0;
             let number = |(number, (key, delta, leaps)): (usize, (u8, i64, bool))| {
                 now += if leaps { 50 } else { 1 };
-                (key, now + delta, number)
+                (key, now + disorder * delta, number)
             };
             property(events.into_iter().enumerate().map(number).collect(), kind, setting, &pool)
         });
@@ -298,6 +305,19 @@ fn windows_of_the_whole_stream_are_those_of_the_loop() {
         prop_assert_eq!(&late, &too_late);
         Ok(())
     });
+}
+
+#[test]
+fn the_items_of_merged_sessions_are_in_the_order_in_which_they_came() {
+    let stream = || Stream::from_iter([0, 15, 8]);
+    let sessions = || SessionWindows::new(10, |time: &i64| *time).lateness(100);
+    let items: Vec<_> = stream().windows(sessions()).map(|session| session.value).collect();
+    assert_eq!(items, [[0, 15, 8]]);
+    let newest = stream().aggregate_windows(sessions(), |time| time, |_, newer| newer);
+    assert_eq!(
+        newest.map(|session| (session.start, session.end, session.value)).collect::<Vec<_>>(),
+        [(0, 25, 8)]
+    );
 }
 
 /// The payload of a planted panic.

@@ -95,6 +95,11 @@ impl Errands {
 }
 
 impl Dispatcher {
+    /// For how many threads the crew was made.
+    pub fn threads(&self) -> usize {
+        self.0.size
+    }
+
     /// Sends an errand, which some thread of the crew does after those that were sent before.
     pub fn send(&self, errand: Errand) {
         let Self(shared) = self;

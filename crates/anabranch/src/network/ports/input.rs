@@ -98,6 +98,7 @@ impl<T, R: Deal> Face for Input<T, R> {
         self.reader.grip.door.give_to_rule(link, is_alone);
         if let ReadPort::Many(view) = &mut self.reader.port
             && self.peeks > view.horizon()
+            && self.peeks <= self.reader.grip.record.most
         {
             view.widen(self.peeks);
         }

@@ -85,6 +85,7 @@ impl<T> Face for Output<T> {
         self.writer.grip.door.give_to_rule(link, is_alone);
         if let WritePort::Many(view) = &mut self.writer.port
             && self.produces > view.horizon()
+            && self.produces <= self.writer.grip.record.most
         {
             view.widen(self.produces);
         }

@@ -1,10 +1,11 @@
 //! The failure that a run returns, the fate of the other processes, and the messages for wrong networks.
 
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anabranch::network::{Error, Horizon, Network};
+use anabranch::network::{Dealt, Error, Horizon, Network};
 
 #[test]
 fn a_failure_that_follows_from_another_is_not_returned() {
@@ -184,6 +185,73 @@ fn wrong_records_are_told() {
     });
     let text = message(net);
     assert!(text.contains("record 0 of u8 has no reader") && text.contains("\"gives\""), "{text}");
+}
+
+#[test]
+fn numbers_at_both_ends_are_told_or_work() {
+    const FAR: [usize; 3] = [usize::MAX, usize::MAX - 1, (1 << 32) + 1];
+    for far in FAR.into_iter().chain([0]) {
+        let mut net = Network::<String>::new();
+        let _ends = net.record::<u64>(far);
+        let text = message(net);
+        assert!(text.contains("1 to 2^32"), "{text}");
+    }
+    // No process can have 2^32 items of 32 KiB.
+    let mut net = Network::<String>::new();
+    let _ends = net.record::<[u64; 1 << 12]>(1 << 32);
+    let text = message(net);
+    assert!(text.contains("no memory"), "{text}");
+
+    for far in FAR {
+        // A record that may grow without end, and rates, windows and bursts that never fit.
+        let pass = |produces: usize, consumes: usize, peeks: usize| {
+            let mut net = Network::<String>::new();
+            let (give, take) = net.record::<u8>(Horizon::of(1).grow_to(far));
+            net.rule("gives", (), give.produces(produces), move |(), out| {
+                out.push(1);
+                Ok(())
+            });
+            net.rule("takes", take.consumes(consumes).peeks(peeks), (), |_, ()| Ok(()));
+            message(net)
+        };
+        for (produces, consumes, peeks) in [(far, 1, 0), (1, far, 0), (1, 1, far), (0, 1, 1), (1, 0, 1)] {
+            let text = pass(produces, consumes, peeks);
+            assert!(text.contains("of record 0 of u8 in each firing"), "{text}");
+        }
+        for reads in [false, true] {
+            let mut net = Network::<String>::new();
+            let (mut give, mut take) = net.record::<u8>(Horizon::of(1).grow_to(far));
+            net.process("gives", move |_| match reads {
+                false => give.stall(far).map(drop).map_err(|closed| closed.to_string()),
+                true => give.push(1).map_err(|closed| closed.to_string()),
+            });
+            net.process("takes", move |_| {
+                assert!(if reads { take.receive(far).is_empty() } else { take.next().is_none() });
+                Ok(())
+            });
+            let text = message(net);
+            assert!(text.contains(&format!("{far} items at once")), "{text}");
+        }
+        let mut net = Network::<String>::new();
+        let registry = net.registry::<u8, _>(1, Dealt::one(), Dealt::one());
+        net.process("registers", move |here| {
+            let mut give = here.writer(&registry, 0, far).map_err(|error| error.to_string())?;
+            give.push(1).map_err(|closed| closed.to_string())
+        });
+        let text = message(net);
+        assert!(text.contains(&format!("a horizon of {far} items is registered")), "{text}");
+
+        let mut net = Network::<String>::new().workers(far);
+        let (give, take) = net.record::<u8>(2);
+        let mut left = 100;
+        net.rule("gives", (), give.produces(1), move |(), out| {
+            out.push(1);
+            left -= 1;
+            Ok(if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
+        net.rule("takes", take.consumes(1), (), |_, ()| Ok(()));
+        net.run().unwrap();
+    }
 }
 
 #[test]

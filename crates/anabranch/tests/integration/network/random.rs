@@ -1,9 +1,14 @@
 //! Compares random networks with a slow interpreter of Kahn networks as in a textbook: unbounded queues, one
 //! step at a time.
+//!
+//! The processes are careless. They ignore [`Closed`](anabranch::network::Closed) and go on. In networks without cycles they
+//! whose records grow they also ask a stream that has ended again, and write something when their input has ended. In some networks one process
+//! fails in the middle.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::contract_support::random;
+use crate::contract_support::{random, watchdog};
 use anabranch::network::{All, Dealt, Fill, Here, Horizon, Network, Reader, Registry, Window, Writer};
 use proptest::prelude::*;
 
@@ -53,6 +58,47 @@ struct Edge {
 struct Case {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// Whether records grow before the network stands still because they are too small.
+    grows: bool,
+    fails: Option<Fails>,
+}
+
+/// A process that fails.
+#[derive(Debug, Clone, Copy)]
+struct Fails {
+    /// Its index among the nodes.
+    node: usize,
+    /// How many items it reads and writes before.
+    after: u64,
+    panics: bool,
+}
+
+impl Kind {
+    /// Whether the process is one machine. It may fail then.
+    fn is_machine(&self) -> bool {
+        matches!(self, Self::Source { .. } | Self::Zip | Self::Modes | Self::Turns { .. })
+    }
+}
+
+impl Case {
+    /// How many items the process of `node` reads and writes before it fails.
+    fn budget(&self, node: usize) -> u64 {
+        self.fails.filter(|fails| fails.node == node).map_or(u64::MAX, |fails| fails.after)
+    }
+
+    /// Whether all processes may have to wait. Then a process may get the end of a stream whose writer no process has used
+    /// yet, before the network notices that this is a deadlock.
+    fn may_stand_still(&self) -> bool {
+        !self.grows || self.edges.iter().any(|edge| !edge.initial.is_empty())
+    }
+
+    /// Runs the machine of a node.
+    fn run_node(&self, kind: &Kind, io: &mut impl Streams, inputs: usize, outputs: usize) {
+        run_machine(kind, io, inputs, outputs);
+        if kind.is_machine() && !self.may_stand_still() {
+            go_on(io, inputs, outputs);
+        }
+    }
 }
 
 fn mix(a: u64, b: u64) -> u64 {
@@ -61,9 +107,35 @@ fn mix(a: u64, b: u64) -> u64 {
 
 /// The interface between a process and the network or interpreter that runs it.
 trait Streams {
+    /// `None` at the end of the input, and if the process fails here.
     fn read(&mut self, input: usize) -> Option<u64>;
-    /// Returns false if no reader is left.
+    /// Returns false if the process fails here.
     fn write(&mut self, output: usize, item: u64) -> bool;
+    /// Whether the process has failed.
+    fn has_failed(&self) -> bool;
+}
+
+/// Stands before an item that a process has read after the end of an input.
+const AFTER_THE_END: u64 = 0xbad;
+/// The last item that a process writes to each output.
+const LAST: u64 = 0x1a57;
+
+/// Does what no process needs to do after its machine has ended: reads the inputs on, and writes more items.
+fn go_on(io: &mut impl Streams, inputs: usize, outputs: usize) {
+    for input in 0..inputs {
+        if io.has_failed() {
+            return;
+        }
+        // The machine ends with its first input, so the others may have many items left.
+        for _ in 0..2 {
+            io.read(input);
+        }
+    }
+    for output in 0..outputs {
+        if !io.has_failed() {
+            io.write(output, LAST);
+        }
+    }
 }
 
 /// Runs a machine on streams. `None` means that it ends.
@@ -132,37 +204,73 @@ fn run_machine(kind: &Kind, io: &mut impl Streams, inputs: usize, outputs: usize
     }
 }
 
+/// What the interpreter knows of a network.
+#[derive(Debug, PartialEq)]
+struct Textbook {
+    /// The items that each edge has carried.
+    streams: Vec<Vec<u64>>,
+    /// Whether the process that fails has got so far.
+    has_failed: bool,
+}
+
 /// The interpreter. It has no threads. It runs each process again and again from its beginning, with the
 /// items that its inputs have so far. Each run must give the same items as before, and perhaps more. It ends
 /// when nothing changes.
-fn interpret(case: &Case) -> Vec<Vec<u64>> {
+fn interpret(case: &Case) -> Textbook {
     struct Replay<'a> {
         inputs: Vec<&'a [u64]>,
+        /// Which inputs get no more items.
+        ended: Vec<bool>,
         outputs: Vec<Vec<u64>>,
         at: Vec<usize>,
+        budget: u64,
+        /// Whether the process waits for an item. What it does afterwards does not count.
+        waits: bool,
     }
     impl Streams for Replay<'_> {
         fn read(&mut self, input: usize) -> Option<u64> {
-            let item = self.inputs[input].get(self.at[input]).copied()?;
+            if self.has_failed() || self.waits {
+                return None;
+            }
+            let Some(item) = self.inputs[input].get(self.at[input]).copied() else {
+                self.waits = !self.ended[input];
+                return None;
+            };
             self.at[input] += 1;
+            self.budget -= 1;
             Some(item)
         }
 
         fn write(&mut self, output: usize, item: u64) -> bool {
+            if self.has_failed() || self.waits {
+                return false;
+            }
             self.outputs[output].push(item);
+            self.budget -= 1;
             true
+        }
+
+        fn has_failed(&self) -> bool {
+            self.budget == 0
         }
     }
     let mut streams: Vec<Vec<u64>> = case.edges.iter().map(|edge| edge.initial.clone()).collect();
+    let mut ended = vec![false; streams.len()];
+    let mut has_failed = false;
     loop {
         let mut changed = false;
-        for node in &case.nodes {
+        for (index, node) in case.nodes.iter().enumerate() {
             let mut replay = Replay {
                 inputs: node.inputs.iter().map(|&edge| streams[edge].as_slice()).collect(),
+                ended: node.inputs.iter().map(|&edge| ended[edge]).collect(),
                 outputs: vec![Vec::new(); node.outputs.len()],
                 at: vec![0; node.inputs.len()],
+                budget: case.budget(index),
+                waits: false,
             };
-            run_machine(&node.kind, &mut replay, node.inputs.len(), node.outputs.len());
+            case.run_node(&node.kind, &mut replay, node.inputs.len(), node.outputs.len());
+            has_failed |= replay.has_failed();
+            let is_over = !replay.waits;
             let outputs = replay.outputs;
             for (&edge, written) in node.outputs.iter().zip(outputs) {
                 let initial = case.edges[edge].initial.len();
@@ -172,10 +280,12 @@ fn interpret(case: &Case) -> Vec<Vec<u64>> {
                     streams[edge].extend(written);
                     changed = true;
                 }
+                changed |= is_over && !ended[edge];
+                ended[edge] |= is_over;
             }
         }
         if !changed {
-            return streams;
+            return Textbook { streams, has_failed };
         }
     }
 }
@@ -186,21 +296,54 @@ struct Views<'a> {
     writers: &'a mut [Writer<u64>],
     /// The items that each input has given, for comparison.
     seen: &'a mut [Vec<u64>],
+    /// Which inputs have ended.
+    ended: Vec<bool>,
+    /// How many items the process reads and writes before it fails.
+    budget: u64,
+}
+
+impl<'a> Views<'a> {
+    fn new(
+        readers: &'a mut [Reader<u64>],
+        writers: &'a mut [Writer<u64>],
+        seen: &'a mut [Vec<u64>],
+        budget: u64,
+    ) -> Self {
+        let ended = vec![false; readers.len()];
+        Self { readers, writers, seen, ended, budget }
+    }
 }
 
 impl Streams for Views<'_> {
     fn read(&mut self, input: usize) -> Option<u64> {
-        let item = self.readers[input].next()?;
+        if self.has_failed() {
+            return None;
+        }
+        let Some(item) = self.readers[input].next() else {
+            self.ended[input] = true;
+            return None;
+        };
         if let Some(seen) = self.seen.get_mut(input) {
+            // No stream of the textbook has this item, so the test fails and shows where.
+            seen.extend(self.ended[input].then_some(AFTER_THE_END));
             seen.push(item);
         }
+        self.budget -= 1;
         Some(item)
     }
 
     fn write(&mut self, output: usize, item: u64) -> bool {
+        if self.has_failed() {
+            return false;
+        }
         // Goes on for the other readers: in the textbook, the queue of this reader would take the item too.
         let _ = self.writers[output].push(item);
+        self.budget -= 1;
         true
+    }
+
+    fn has_failed(&self) -> bool {
+        self.budget == 0
     }
 }
 
@@ -220,7 +363,7 @@ fn parent<'env>(
     }
     here.process("child", move |_| {
         let outputs = writers.len();
-        let mut io = Views { readers: &mut takes, writers: &mut writers, seen: &mut [] };
+        let mut io = Views::new(&mut takes, &mut writers, &mut [], u64::MAX);
         let inputs = io.readers.len();
         zip(&mut io, inputs, outputs);
         Ok(())
@@ -261,18 +404,33 @@ fn relay<'env>(
     }
 }
 
-/// The items that the readers of each node's inputs have seen, with `workers` workers.
-fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
+/// The failure of a process.
+const FAILED: &str = "planted: the process fails";
+
+/// How a network has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Done,
+    Deadlock,
+    /// A deadlock that larger records would not have.
+    TooSmall,
+    /// The process that fails has failed.
+    Failed,
+}
+
+/// The items that the readers of each node's inputs have seen, with `workers` workers, and how the network has ended.
+fn run(case: &Case, workers: usize) -> Result<(Vec<Seen>, End), String> {
     let mut seen: Vec<Seen> = case.nodes.iter().map(|node| vec![Vec::new(); node.inputs.len()]).collect();
     let mut net = Network::<String>::new().workers(workers);
     let (mut writers, mut readers) = (Vec::new(), Vec::new());
     for edge in &case.edges {
-        let horizon = Horizon::of(edge.horizon.max(edge.initial.len())).grow_to(1 << 24);
+        let horizon = Horizon::of(edge.horizon.max(edge.initial.len()));
+        let horizon = if case.grows { horizon.grow_to(1 << 24) } else { horizon };
         let (give, take) = net.record_with(horizon, edge.initial.clone());
         writers.push(Some(give));
         readers.push(Some(take));
     }
-    for (node, seen) in case.nodes.iter().zip(&mut seen) {
+    for (index, (node, seen)) in case.nodes.iter().zip(&mut seen).enumerate() {
         let mut takes: Vec<_> = node.inputs.iter().map(|&edge| readers[edge].take().unwrap()).collect();
         let mut gives: Vec<_> = node.outputs.iter().map(|&edge| writers[edge].take().unwrap()).collect();
         match node.kind.clone() {
@@ -407,18 +565,30 @@ fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
             }
             kind => net.process("machine", move |_| {
                 let (inputs, outputs) = (takes.len(), gives.len());
-                let mut io = Views { readers: &mut takes, writers: &mut gives, seen };
-                run_machine(&kind, &mut io, inputs, outputs);
-                Ok(())
+                let mut io = Views::new(&mut takes, &mut gives, seen, case.budget(index));
+                case.run_node(&kind, &mut io, inputs, outputs);
+                match case.fails {
+                    Some(Fails { panics: true, .. }) if io.has_failed() => panic!("{FAILED}"),
+                    Some(_) if io.has_failed() => Err(FAILED.to_string()),
+                    _ => Ok(()),
+                }
             }),
         }
     }
-    let result = net.run();
+    let result = catch_unwind(AssertUnwindSafe(|| net.run()));
     match result {
+        Err(payload) if watchdog::message(&*payload) == FAILED => Ok((seen, End::Failed)),
+        Err(payload) => resume_unwind(payload),
         // A cycle without enough items is in a deadlock in the textbook too.
-        Err(error) if error.is_deadlock() && !error.deadlock().unwrap().is_artificial() => Ok(seen),
-        Err(error) => Err(error.to_string()),
-        Ok(()) => Ok(seen),
+        Ok(Err(error)) if error.deadlock().is_some_and(|deadlock| !deadlock.is_artificial()) => {
+            Ok((seen, End::Deadlock))
+        }
+        Ok(Err(error)) if error.is_deadlock() && !case.grows => Ok((seen, End::TooSmall)),
+        Ok(Err(error)) if error.failure().is_some_and(|(_, error)| error == FAILED) => {
+            Ok((seen, End::Failed))
+        }
+        Ok(Err(error)) => Err(error.to_string()),
+        Ok(Ok(())) => Ok((seen, End::Done)),
     }
 }
 
@@ -483,9 +653,35 @@ fn cases() -> impl Strategy<Value = Case> {
                 let initial = if to <= from { initial } else { vec![] };
                 connect(&mut nodes, from, to, horizon, initial);
             }
-            Case { nodes, edges }
+            Case { nodes, edges, grows: true, fails: None }
         },
     )
+}
+
+/// Networks in which one process fails, unless it ends before.
+fn failing_cases() -> impl Strategy<Value = Case> {
+    (cases(), any::<bool>(), any::<prop::sample::Index>(), 1..80u64, any::<bool>()).prop_map(
+        |(mut case, grows, which, after, panics)| {
+            case.grows = grows;
+            // A record that does not grow must hold what a rule produces at once.
+            case.edges.iter_mut().for_each(|edge| edge.horizon = edge.horizon.max(3));
+            let machines: Vec<usize> =
+                (0..case.nodes.len()).filter(|&node| case.nodes[node].kind.is_machine()).collect();
+            case.fails = Some(Fails { node: machines[which.index(machines.len())], after, panics });
+            case
+        },
+    )
+}
+
+/// Checks that each process has read a prefix of what the textbook's queues hold.
+fn check_prefixes(case: &Case, streams: &[Vec<u64>], seen: &[Seen]) -> Result<(), TestCaseError> {
+    for (index, (node, seen)) in case.nodes.iter().zip(seen).enumerate() {
+        for (&edge, seen) in node.inputs.iter().zip(seen) {
+            let stream = &streams[edge];
+            prop_assert!(stream.starts_with(seen), "node {index}, edge {edge}: {seen:?} of {stream:?}");
+        }
+    }
+    Ok(())
 }
 
 proptest! {
@@ -495,15 +691,11 @@ proptest! {
     /// to the end.
     #[test]
     fn random_networks_give_what_the_textbook_gives(case in cases()) {
-        let streams = interpret(&case);
+        let Textbook { streams, .. } = interpret(&case);
         let first = run(&case, 1);
         prop_assert!(first.is_ok(), "{:?}", first);
-        let first = first.unwrap();
-        for (node, seen) in case.nodes.iter().zip(&first) {
-            for (&edge, seen) in node.inputs.iter().zip(seen) {
-                prop_assert!(streams[edge].starts_with(seen), "edge {edge}: {seen:?} of {:?}", streams[edge]);
-            }
-        }
+        let (first, _) = first.unwrap();
+        check_prefixes(&case, &streams, &first)?;
         // The items of the sink, and how far each process gets, are the same for every number of workers.
         let sink = first.last().unwrap();
         for (edge, seen) in case.nodes.last().unwrap().inputs.iter().zip(sink) {
@@ -512,7 +704,23 @@ proptest! {
         }
         for workers in 2..=9 {
             let other = run(&case, workers);
-            prop_assert_eq!(other.as_ref(), Ok(&first), "{} workers", workers);
+            prop_assert_eq!(other.as_ref().map(|(seen, _)| seen), Ok(&first), "{} workers", workers);
+        }
+    }
+
+    /// When a process fails, the others may read less than they would. They read nothing else.
+    #[test]
+    fn random_networks_that_fail_give_prefixes_of_what_the_textbook_gives(case in failing_cases()) {
+        watchdog::hush();
+        let Textbook { streams, has_failed } = interpret(&case);
+        for workers in [1, 2, 1, 3, 1, 4] {
+            let result = run(&case, workers);
+            prop_assert!(result.is_ok(), "{} workers: {:?}", workers, result);
+            let (seen, end) = result.unwrap();
+            if end != End::TooSmall {
+                prop_assert_eq!(end == End::Failed, has_failed, "{} workers", workers);
+            }
+            check_prefixes(&case, &streams, &seen)?;
         }
     }
 }
@@ -530,11 +738,13 @@ fn the_interpreter_knows_a_network_that_is_easily_worked_out() {
             Edge { horizon: 1, initial: vec![] },
             Edge { horizon: 1, initial: vec![] },
         ],
+        grows: true,
+        fails: None,
     };
     let source: Vec<u64> = (0..3).map(|n| mix(5, n)).collect();
     // The first is read, goes round, and comes back before the next is read.
-    let streams = interpret(&case);
-    assert_eq!(streams[0], source);
+    let Textbook { streams, .. } = interpret(&case);
+    assert_eq!(streams[0][..3], source);
     assert_eq!(streams[1][..4], [source[0], source[0], source[1], source[0]]);
-    assert_eq!(run(&case, 2).unwrap()[2][0], streams[1]);
+    assert_eq!(run(&case, 2).unwrap().0[2][0], streams[1]);
 }
