@@ -149,8 +149,8 @@ fn garbage_after_a_member_that_promised_another_is_an_error() {
 
 /// A member with any extent in its header: the contents are `data`, whatever it says.
 fn lying(data: &[u8], compressed: impl FnOnce(u32) -> u32, uncompressed: u32) -> Vec<u8> {
-    let mut file =
-        Encoder::new(6).encode(&Block { number: 0, data: data.to_vec(), whole: true }).unwrap().bytes;
+    let block = Block { number: 0, data: data.to_vec(), whole: true };
+    let mut file = Encoder::new(6).layout(Layout::Members).encode(&block).unwrap().bytes;
     let len = compressed(file.len() as u32);
     file[16..20].copy_from_slice(&len.to_le_bytes());
     file[20..24].copy_from_slice(&uncompressed.to_le_bytes());

@@ -9,6 +9,7 @@ mod corrupted;
 mod descriptors;
 mod faults;
 mod formats;
+mod golden;
 mod index;
 mod indexed;
 mod interop;

@@ -30,7 +30,7 @@ impl Scanner {
                 self.state = State::Block { mark };
                 Ok(Step::On)
             }
-            // The subfield of the header was not ours: it is a member like any other.
+            // It is a member like any other.
             _ if self.marked.blocks == 0 && !self.marked.is_part => {
                 self.feed.replay(0);
                 self.stream();

@@ -15,7 +15,6 @@ pub(super) use state::MAX_BGZF;
 pub use state::{Next, Scanned, Scanner};
 
 use super::error::{DecodeError, Fault, Part};
-use super::extent::is_marked;
 use super::guess::Guess;
 use super::header::MAGIC;
 use super::inflate::Inflater;
@@ -191,16 +190,14 @@ impl Scanner {
         };
         let Some(extent) = whole else {
             *input = give_back(&mut self.feed.held, header_len);
-            if is_marked(&header) {
+            if extent.is_some() {
+                self.mistaken.get_or_insert(self.number);
+                self.stream();
+            } else {
                 self.feed.release();
                 self.marked = Marked::default();
                 self.state = State::Mark;
-                return Ok(Step::On);
             }
-            if extent.is_some() {
-                self.mistaken.get_or_insert(self.number);
-            }
-            self.stream();
             return Ok(Step::On);
         };
         let len = extent.compressed as usize;
@@ -338,6 +335,11 @@ impl States for Scanner {
     fn reconsider(&mut self, data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
         match self.state {
             // The bytes began as a mark does, but they are no mark.
+            State::Mark if !self.feed.held.is_empty() && self.marked.blocks == 0 && !self.marked.is_part => {
+                self.feed.replay(0);
+                self.stream();
+                Ok(Step::On)
+            }
             State::Mark if !self.feed.held.is_empty() && self.marked.blocks > 0 && !self.marked.is_part => {
                 self.stream_on()?;
                 Ok(Step::On)

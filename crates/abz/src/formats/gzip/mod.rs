@@ -44,8 +44,8 @@ impl Reads for Gzip {
         let Run { how, conduct, input, output, mistaken } = run;
         let workers = how.workers_within();
         let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-        let (says_more, input) = has_extra_field(input).map_err(Error::Read)?;
-        if !says_more && how.speculation.is_done(workers) {
+        let (tells_parts, input) = tells_parts(input).map_err(Error::Read)?;
+        if !tells_parts && how.speculation.is_done(workers) {
             let stream = streams::decompress_guessing(workers, input, *conduct, mistaken);
             return carry_out(stream, conduct, &mut write);
         }
@@ -264,11 +264,19 @@ struct Kept {
     encoder: Encoder,
 }
 
-/// Whether a file of gzip begins with a header that has an extra field, in which it may say where its parts are, and a reader of
-/// all of it.
-fn has_extra_field<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
-    let mut start = Vec::with_capacity(4);
-    input.by_ref().take(4).read_to_end(&mut start)?;
-    let has_extra = start.get(3).is_some_and(|flags| flags & 4 != 0);
-    Ok((has_extra, io::Cursor::new(start).chain(input)))
+/// Whether a file of gzip begins as one that says where its parts are, and a reader of all of it. No more is read than tells it.
+fn tells_parts<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
+    let (mut start, mut glance) = (Vec::new(), [0; 512]);
+    let tells_parts = loop {
+        if let Some(known) = gzip::tells_parts(&start) {
+            break known;
+        }
+        match input.read(&mut glance) {
+            Ok(0) => break false,
+            Ok(len) => start.extend_from_slice(&glance[..len]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    };
+    Ok((tells_parts, io::Cursor::new(start).chain(input)))
 }
