@@ -68,6 +68,7 @@
 #![deny(unsafe_code)]
 
 pub mod access;
+mod behind;
 mod blocks;
 pub mod bzip2;
 mod damage;

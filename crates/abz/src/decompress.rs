@@ -18,6 +18,9 @@ pub struct Decompression {
     pub zstd: zstd::Decoding,
     /// Whether pieces of one member of gzip are decoded by all workers.
     pub speculation: Speculation,
+    /// What follows the last member of a file is ignored even if another member begins in it, as gzip and bzip2 do it. Otherwise
+    /// that is an error, because the contents of that member would be lost.
+    pub loose_trailing: bool,
 }
 
 /// What [`Decompression::run`] did.
@@ -44,6 +47,7 @@ impl Default for Decompression {
             memory_limit: None,
             zstd: zstd::Decoding::default(),
             speculation: Speculation::default(),
+            loose_trailing: false,
         }
     }
 }

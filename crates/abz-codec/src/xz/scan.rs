@@ -10,6 +10,7 @@ use super::decode::{Block, Decoder, Filtered, check_end, check_sizes, too_much};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FOOTER_LEN, MAGIC, STREAM_HEADER_LEN, check_footer, parse_stream_header};
 use super::index::{Index, Records};
+use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
@@ -398,6 +399,12 @@ impl States for Scanner {
     type Found = Scanned<Block>;
     type Error = DecodeError;
 
+    const BEGINNING: Beginning = Beginning {
+        magic: &MAGIC,
+        len: STREAM_HEADER_LEN,
+        may_begin: |start| start.first_chunk().is_some_and(|header| parse_stream_header(header).is_ok()),
+    };
+
     fn feed(&mut self) -> &mut Feed<DecodeError> {
         &mut self.feed
     }
@@ -429,6 +436,10 @@ impl States for Scanner {
 
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Block>> {
         self.feed.give_rest(data)
+    }
+
+    fn hides(error: DecodeError, at: u64) -> DecodeError {
+        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

@@ -428,7 +428,11 @@ impl Low {
             zstd.max_whole = zstd.max_whole.min(share);
         }
         let (memory_limit, lzip, speculation) = (self.most_to_decompress, self.lzip, self.speculation);
-        Decompression { workers, zstd, memory_limit, lzip, speculation }
+        // gzip and bzip2 do not look at what they ignore. lzip does not either, but plzip does.
+        let is_ignored = |severity| matches!(severity, Severity::Note | Severity::Warning);
+        let loose_trailing =
+            self.manners.are_foreign() && self.manners.severities.garbage.is_some_and(is_ignored);
+        Decompression { workers, zstd, memory_limit, lzip, speculation, loose_trailing }
     }
 }
 

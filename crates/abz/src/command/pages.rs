@@ -61,7 +61,7 @@ level, block size, name and time always give the same bytes.
 .PP
 What is compressed already is recognised, and stored.
 .PP
-Zeros after the last member are ignored; other bytes there are a warning.
+Zeros after the last member are ignored; other bytes there are a warning, and an error if another member begins among them.
 .PP
 On a terminal, a run that takes longer than half a second shows its progress on standard error.
 .SH SEE ALSO

@@ -91,6 +91,7 @@ fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     damaged[cut.len() / 2] ^= 0x55;
     folder.write(&format!("damaged{suffix}"), &damaged);
     folder.write(&format!("garbage{suffix}"), &[&whole[..], b"garbage"].concat());
+    folder.write(&format!("hidden{suffix}"), &[&whole[..], b"garbage", other].concat());
     folder.write(&format!("twice{suffix}"), &[&whole[..], other].concat());
     folder.write(&format!("wrong{suffix}"), b"this was never compressed");
     folder.write(&format!("none{suffix}"), b"");
@@ -175,6 +176,8 @@ const SAME: &[&str] = &[
     "-d damaged#",
     "-d garbage#",
     "-dc garbage#",
+    "-d hidden#",
+    "-t hidden#",
     "-d wrong#",
     "-t wrong# c#",
     "-d none#",

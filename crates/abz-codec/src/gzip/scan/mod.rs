@@ -16,11 +16,12 @@ pub use state::{Next, Scanned, Scanner};
 
 use super::error::{DecodeError, Fault, Part};
 use super::guess::Guess;
-use super::header::MAGIC;
+use super::header::{MAGIC, RESERVED};
 use super::inflate::Inflater;
 use super::mark;
 use super::member::Stretch;
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN};
+use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::parts::CHUNK;
@@ -299,6 +300,16 @@ impl States for Scanner {
     type Found = Scanned;
     type Error = DecodeError;
 
+    /// All of the fixed header, with flags, a level and a system that there are.
+    const BEGINNING: Beginning = Beginning {
+        magic: &START,
+        len: 10,
+        may_begin: |start| match start {
+            [_, _, _, flags, _, _, _, _, 0 | 2 | 4, 0..=13 | 255] => flags & RESERVED == 0,
+            _ => false,
+        },
+    };
+
     fn feed(&mut self) -> &mut Feed<DecodeError> {
         &mut self.feed
     }
@@ -356,6 +367,10 @@ impl States for Scanner {
             },
             _ => Ok(Step::Starved),
         }
+    }
+
+    fn hides(error: DecodeError, at: u64) -> DecodeError {
+        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {
