@@ -377,11 +377,41 @@ fn volumes_of_lzip_are_whole_files_of_limited_size() {
         assert!(parts.concat() == data, "{line:?}");
         names.iter().for_each(|name| fs::remove_file(folder.path(name)).unwrap());
     }
-    // Where one of the names is taken, there is nothing.
-    folder.write("x00002.lz", b"taken");
-    assert_eq!(run(links.path("lzip"), &folder, &["-S100k", "x"], b"", &[]).status.code(), Some(1));
-    assert_eq!(folder.names(), ["x", "x00002.lz"]);
-    assert_eq!(folder.read("x00002.lz"), b"taken");
+}
+
+#[test]
+fn volumes_of_lzip_are_written_over_but_for_the_first_one_as_lzip_does() {
+    let (links, data) = (Links::new(), noise(250_000, 3));
+    for program in [links.path("lzip"), PathBuf::from("lzip.lzip")] {
+        if program.is_relative() && !have("lzip.lzip") {
+            continue;
+        }
+        let folder = Folder::new();
+        folder.write("x", &data);
+        let make = |more: &[&str]| {
+            let words = [&["-0", "-S100k", "-o", "out", "x"], more].concat();
+            run(&program, &folder, &words, b"", &[]).status.code()
+        };
+        folder.write("out00002.lz", b"taken");
+        assert_eq!(make(&[]), Some(0), "{program:?}");
+        let names = ["out00001.lz", "out00002.lz", "out00003.lz"];
+        assert_eq!(folder.names(), [&names[..], &["x"]].concat());
+        let parts = names.map(|name| contents(&folder.read(name)));
+        assert!(parts.concat() == data, "{program:?}");
+        // The same once more.
+        assert_eq!(make(&[]), Some(1), "{program:?}");
+        assert_eq!(make(&["-f"]), Some(0), "{program:?}");
+        fs::remove_file(folder.path(names[0])).unwrap();
+        assert_eq!(make(&[]), Some(0), "{program:?}");
+        let parts = names.map(|name| contents(&folder.read(name)));
+        assert!(parts.concat() == data, "{program:?}");
+    }
+    // No volume replaces what is read.
+    let folder = Folder::new();
+    folder.write("out00002.lz", &data);
+    let words = ["-F", "-0", "-S100k", "-o", "out", "out00002.lz"];
+    assert_eq!(run(links.path("lzip"), &folder, &words, b"", &[]).status.code(), Some(1));
+    assert!(folder.names() == ["out00002.lz"] && folder.read("out00002.lz") == data);
 }
 
 #[test]
