@@ -3,6 +3,7 @@
 mod advice;
 mod archive;
 mod bad_inputs;
+mod boot;
 mod checks;
 mod command;
 mod corrupted;
