@@ -7,7 +7,7 @@ use std::mem;
 
 use crate::behind::{Beginning, Search};
 use crate::damage::{Damage, Remedy};
-use crate::parts::Scanned;
+use crate::parts::{Giving, Scanned};
 
 /// Bytes on their way into a scanner, and data on its way out.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ pub(crate) struct Feed<E> {
     failed: Option<E>,
     /// Behind the last part there are other bytes: the error that comes at their end, and a search for a part among them.
     behind: Option<(E, Search)>,
+    pub(crate) giving: Giving,
 }
 
 /// What a step of a scanner came to.
@@ -45,8 +46,11 @@ pub(crate) trait States {
     /// How each part of a file begins that may follow another one.
     const BEGINNING: Beginning;
 
-    /// Data is given out when there is no more input. Otherwise it waits until the chunk is full.
+    /// Data is given out when there is no more input, also if [that](Giving::prompt) was not asked for.
     const IS_EAGER: bool = false;
+
+    /// What was decoded before damage is given out only if all is that has been decoded.
+    const WITHHOLDS: bool = false;
 
     fn feed(&mut self) -> &mut Feed<Self::Error>;
 
@@ -59,7 +63,8 @@ pub(crate) trait States {
     /// Gives out the chunk, in `data`, if there is anything in it that is right as far as anybody knows.
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Self::Found>;
 
-    /// The file ends here, and nothing more was found: takes what is held for something else, if that is possible.
+    /// The file ends here, and nothing more was found: takes what is held for something else, if that is possible, or, if it is the
+    /// start of a part that was cut, lets it be decoded as it comes.
     fn reconsider(&mut self, _data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error> {
         Ok(Step::Starved)
     }
@@ -91,11 +96,16 @@ pub(crate) fn next<S: States>(
         match step {
             Ok(Step::Found(found)) => return Ok(Some(found)),
             Ok(Step::On) => {}
-            Ok(Step::Starved) if S::IS_EAGER => return Ok(scanner.give_rest(data)),
+            Ok(Step::Starved) if S::IS_EAGER || scanner.feed().giving.prompt => {
+                return Ok(scanner.give_rest(data));
+            }
             Ok(Step::Starved) => return Ok(None),
             Err(error) => {
                 scanner.end();
                 let is_behind = error.remedy() == Remedy::Ignore;
+                if S::WITHHOLDS && !scanner.feed().giving.prompt {
+                    scanner.feed().filled = 0;
+                }
                 // What was decoded before comes first.
                 let rest = scanner.give_rest(data);
                 if is_behind {
@@ -193,6 +203,7 @@ impl<E> Feed<E> {
             filled: 0,
             failed: None,
             behind: None,
+            giving: Giving::default(),
         }
     }
 

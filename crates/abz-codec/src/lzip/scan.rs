@@ -15,7 +15,7 @@ use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
 use crate::memory::make_room;
-use crate::parts::{CHUNK, Room, Scan, Scanned};
+use crate::parts::{CHUNK, Giving, Room, Scan, Scanned};
 
 /// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
 const SMALL: u64 = 8 << 20;
@@ -109,6 +109,13 @@ impl Scanner {
     /// Takes no member whole for which there is no room, and none at all whose dictionary is too large.
     pub fn within(mut self, room: Room) -> Self {
         self.room = room;
+        self
+    }
+
+    /// Gives out what it decodes as this says.
+    #[must_use]
+    pub fn giving(mut self, giving: Giving) -> Self {
+        self.feed.giving = giving;
         self
     }
 
@@ -374,7 +381,7 @@ impl States for Scanner {
     /// A member does not end where it should: what there is of it is decoded.
     fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Member>>, DecodeError> {
         match self.state {
-            State::Member { .. } => self.stream(Kind::Usual),
+            State::Member { .. } if !self.feed.giving.verified => self.stream(Kind::Usual),
             _ => Ok(Step::Starved),
         }
     }

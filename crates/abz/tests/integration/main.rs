@@ -27,6 +27,7 @@ mod readers;
 mod recover;
 mod reports;
 mod speculation;
+mod streams;
 mod support;
 mod tar_forms;
 mod ways;

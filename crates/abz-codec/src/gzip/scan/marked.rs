@@ -77,6 +77,15 @@ impl Scanner {
         Ok(())
     }
 
+    /// The file ends in the block that is held, which refers to nothing before it. From its mark on it is a stream.
+    pub(super) fn stream_block(&mut self) {
+        let marked = mem::take(&mut self.marked);
+        self.before = Some((marked.sum.finalize(), marked.len));
+        self.is_cut = true;
+        self.feed.replay(0);
+        self.stream();
+    }
+
     /// True if a mark is right about what came before it.
     fn admits(&mut self, mark: &Mark) -> bool {
         if self.marked.blocks == 0 {

@@ -257,6 +257,8 @@ impl Scanner {
                     }
                 }
                 Err(fault) => {
+                    // What comes before it comes out, however the input arrives.
+                    self.feed.filled += inflater.produced();
                     let offset = self.feed.offset + (inflater.consumed() - before);
                     return Err(self.fault_at(offset, fault));
                 }
@@ -266,6 +268,12 @@ impl Scanner {
     }
 
     fn trailer(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
+        // Whether it is right or not, what came before comes out then.
+        if self.feed.giving.prompt
+            && let Some(rest) = self.give_rest(data)
+        {
+            return Ok(Step::Found(rest));
+        }
         self.feed.hold(input, TRAILER_LEN);
         let Some(&trailer) = self.feed.held.first_chunk::<TRAILER_LEN>() else { return Ok(Step::Starved) };
         let trailer_at = self.feed.offset;
@@ -310,6 +318,8 @@ impl States for Scanner {
         },
     };
 
+    const WITHHOLDS: bool = true;
+
     fn feed(&mut self) -> &mut Feed<DecodeError> {
         &mut self.feed
     }
@@ -338,9 +348,13 @@ impl States for Scanner {
         self.state = State::Ended;
     }
 
-    /// What was decoded of a damaged member, but for whole chunks, is not given out.
-    fn give_rest(&mut self, _: &mut Vec<u8>) -> Option<Scanned> {
-        None
+    /// Of a member whose marks have ended before it did, something is damaged, or came to it later: only whole chunks are given out.
+    fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned> {
+        let is_right = self.before.is_none() || self.is_cut;
+        (self.feed.filled > 0 && is_right).then(|| {
+            self.feed.give_out(data);
+            Scanned::Data(self.stretch(None))
+        })
     }
 
     fn reconsider(&mut self, data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
@@ -363,8 +377,17 @@ impl States for Scanner {
                     self.stream_after_all(header_len);
                     Ok(Step::On)
                 }
+                Look::Longer if !self.feed.giving.verified => {
+                    self.feed.replay(header_len);
+                    self.stream();
+                    Ok(Step::On)
+                }
                 Look::Longer | Look::Wrong => Ok(Step::Starved),
             },
+            State::Block { .. } if !self.marked.is_part && !self.feed.giving.verified => {
+                self.stream_block();
+                Ok(Step::On)
+            }
             _ => Ok(Step::Starved),
         }
     }

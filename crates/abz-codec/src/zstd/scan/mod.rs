@@ -17,7 +17,7 @@ use super::{BLOCK_HEADER, CHECKSUM, LAST_BLOCK, MAGIC, SKIPPABLE, SKIPPABLE_HEAD
 use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{Feed, States, Step};
-use crate::parts::Scanned;
+use crate::parts::{Giving, Scanned};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
@@ -149,6 +149,13 @@ impl Scanner {
             part: offset,
             came: 0,
         }
+    }
+
+    /// Gives out what it decodes as this says.
+    #[must_use]
+    pub fn giving(mut self, giving: Giving) -> Self {
+        self.feed.giving = giving;
+        self
     }
 
     /// Decides what follows a frame.
@@ -319,6 +326,15 @@ impl States for Scanner {
 
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Frame>> {
         self.feed.give_rest(data)
+    }
+
+    fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        match self.state {
+            State::Whole { .. } | State::End { .. } if !self.feed.giving.verified => self.stream()?,
+            State::Piece(piece) if !self.feed.giving.verified => self.stream_piece(&piece)?,
+            _ => return Ok(Step::Starved),
+        }
+        Ok(Step::On)
     }
 
     fn hides(error: DecodeError, at: u64) -> DecodeError {

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::access::Part;
 use abz_codec::gzip::{
-    self, BGZF_BLOCK, Decoder, Encoder, Entry, Index, Layout, MAX_BLOCK, Piece, Salvager, Splitter, Survey,
+    self, BGZF_BLOCK, Decoder, Encoder, Entry, Index, Layout, MAX_BLOCK, Piece, Salvager, Scanner, Splitter,
+    Survey,
 };
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
@@ -46,16 +47,16 @@ impl Reads for Gzip {
         let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
         let (tells_parts, input) = tells_parts(input).map_err(Error::Read)?;
         if !tells_parts && how.speculation.is_done(workers) {
-            let stream = streams::decompress_guessing(workers, input, *conduct, mistaken);
+            let stream = streams::decompress_guessing((how, workers), input, *conduct, mistaken);
             return carry_out(stream, conduct, &mut write);
         }
-        carry_out(streams::decompress(workers, input, *conduct, mistaken), conduct, &mut write)
+        carry_out(streams::decompress((how, workers), input, *conduct, mistaken), conduct, &mut write)
     }
 
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        let RunAlone { tools, input, output, mistaken, .. } = run;
+        let RunAlone { how, tools, input, output, mistaken } = run;
         let mut decoder = tools.take::<Decoder>().unwrap_or_default();
-        let mut pieces = Splitter::new(input);
+        let mut pieces = Splitter::with(Scanner::new().giving(how.giving), input);
         while let Some(piece) = pieces.next() {
             mistaken.store(pieces.mistaken().unwrap_or(0), Ordering::Relaxed);
             let mut data = tools.data();
@@ -75,9 +76,10 @@ impl Reads for Gzip {
         let (conduct, mistaken) = (Conduct::default(), AtomicU64::new(0));
         match how.speculation.is_done(how.workers_within()) {
             true => {
-                streams::decompress_guessing(how.workers_within(), io::empty(), conduct, &mistaken).plan()
+                streams::decompress_guessing((how, how.workers_within()), io::empty(), conduct, &mistaken)
+                    .plan()
             }
-            false => streams::decompress(how.workers, io::empty(), conduct, &mistaken).plan(),
+            false => streams::decompress((how, how.workers), io::empty(), conduct, &mistaken).plan(),
         }
     }
 
