@@ -5,8 +5,8 @@ use std::io::Cursor;
 
 use crate::support::*;
 use abz_codec::gzip::{
-    DecodeError, Encoder, Extent, Fault, Header, HeaderError, Index, IndexError, Layout, MAX_BLOCK, Part,
-    Piece, Splitter,
+    DecodeError, Decoder, Encoder, Extent, Fault, Header, HeaderError, Index, IndexError, Layout, MAX_BLOCK,
+    Part, Piece, Splitter,
 };
 use abz_codec::{Block, Place, gzip};
 
@@ -37,6 +37,33 @@ fn a_foreign_file_cut_at_any_byte_is_found_truncated_except_between_members() {
     let data = prose(600);
     let (first, second) = (foreign(&data[..400]), foreign(&data[400..]));
     check_truncations(&[&first[..], &second].concat(), &data, &[first.len()]);
+}
+
+#[test]
+fn a_member_that_is_alone_in_its_file_is_decoded_as_a_whole_and_nothing_else_is() {
+    let data = prose(600);
+    let file = foreign(&data);
+    let (mut decoder, mut out) = (Decoder::new(), Vec::new());
+    assert!(decoder.decode_alone(&file, &mut out) && out == data);
+    for bit in 0..file.len() * 8 {
+        let mut bad = file.clone();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        // Some bits of the header are of no account.
+        let is_whole = decoder.decode_alone(&bad, &mut out);
+        assert!(!is_whole || out == data && decode(&bad).1.is_none(), "bit {bit}");
+    }
+    for cut in 0..file.len() {
+        assert!(!decoder.decode_alone(&file[..cut], &mut out), "cut at {cut}");
+    }
+    let twice = [&file[..], &file].concat();
+    let others =
+        [compress(&data, 6, 100), compress_to_one(&data, 6, 100), twice, [&file[..], b"more"].concat()];
+    for other in others {
+        assert!(!decoder.decode_alone(&other, &mut out));
+    }
+    // The end of another member in the same place is no end of this one.
+    let lying = [&file[..], &[0; 20], &file[file.len() - 8..]].concat();
+    assert!(!decoder.decode_alone(&lying, &mut out));
 }
 
 #[test]

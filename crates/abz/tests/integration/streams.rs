@@ -71,10 +71,12 @@ fn of_a_cut_file_comes_out_what_can_be_decoded_and_then_the_error() {
             assert!(folder.abz(&["-dc", "-p2", "cut"]).stdout() == found[0], "{what} cut at {cut}");
             let found = &found[0];
             assert!(data.starts_with(found), "{what} cut at {cut}");
-            // The contents are alike everywhere. Blocks of bzip2 and zstd are decoded when they are whole.
+            // The contents are alike everywhere, and blocks of bzip2 and zstd are decoded when they are whole.
             let expected = data.len() as u64 * cut as u64 / file.len() as u64;
             let most_held = match what {
                 "bzip2" => 150_000,
+                // Its strings become longer.
+                "compress's" => 100_000,
                 _ if what.starts_with("zstd") => 140_000,
                 _ => 20_000,
             };

@@ -56,7 +56,26 @@ impl Reads for Gzip {
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
         let RunAlone { how, tools, input, output, mistaken } = run;
         let mut decoder = tools.take::<Decoder>().unwrap_or_default();
-        let mut pieces = Splitter::with(Scanner::new().giving(how.giving), input);
+        // Of what may pause, nothing waits for the end.
+        let most = if how.giving.prompt { 0 } else { MAX_BLOCK };
+        let mut start = tools.block();
+        start.clear();
+        // An error comes again where the rest is read.
+        let read = (&mut *input).take(most as u64).read_to_end(&mut start);
+        if read.is_ok() && start.len() < most {
+            let mut data = tools.data();
+            let is_done = decoder.decode_alone(&start, &mut data);
+            if is_done {
+                output.write_all(&data).map_err(Error::Write)?;
+            }
+            tools.keep_data(data);
+            if is_done {
+                tools.keep_block(start);
+                tools.keep(decoder);
+                return Ok(());
+            }
+        }
+        let mut pieces = Splitter::with(Scanner::new().giving(how.giving), start.chain(input));
         while let Some(piece) = pieces.next() {
             mistaken.store(pieces.mistaken().unwrap_or(0), Ordering::Relaxed);
             let mut data = tools.data();
