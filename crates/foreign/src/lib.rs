@@ -20,10 +20,11 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 75] = [
+const PACKAGES: [(&str, &str); 81] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
+    ("bsdcat", "libarchive-tools"),
     ("bunzip2", "bzip2"),
     ("busybox", "busybox"),
     ("bzcat", "bzip2"),
@@ -43,7 +44,9 @@ const PACKAGES: [(&str, &str); 75] = [
     ("compress", "ncompress"),
     ("curl", "curl"),
     ("djpeg", "libjpeg-turbo-progs"),
+    ("erl", "erlang-base"),
     ("go", "golang-go"),
+    ("grub-fstest", "grub-common"),
     ("gunzip", "gzip"),
     ("gzexe", "gzip"),
     ("gzip", "gzip"),
@@ -61,6 +64,7 @@ const PACKAGES: [(&str, &str); 75] = [
     ("pbzip2", "pbzip2"),
     ("make", "make"),
     ("perl", "perl"),
+    ("php", "php-cli"),
     ("pigz", "pigz"),
     ("pkg-config", "pkg-config"),
     ("pixz", "pixz"),
@@ -68,9 +72,11 @@ const PACKAGES: [(&str, &str); 75] = [
     ("python3", "python3"),
     ("pzstd", "zstd"),
     ("qemu-system-x86_64", "qemu-system-x86"),
+    ("ruby", "ruby"),
     ("script", "bsdutils"),
     ("sha256sum", "coreutils"),
     ("tar", "tar"),
+    ("toybox", "toybox"),
     ("unshare", "util-linux"),
     ("unxz", "xz-utils"),
     ("unzip", "unzip"),
