@@ -114,6 +114,7 @@ impl Setting<'_> {
             true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
             false => None,
         };
+        target.spare(FileId::of(&input.metadata))?;
         let mut output = match outputs {
             None => Output::Nowhere,
             Some(_) if is_alone && target == Target::Stdout => Output::Memory(Vec::new()),

@@ -59,11 +59,12 @@ pub fn run(asked: &Asked, console: &mut Console) {
 
 /// Does a task with each input, and reports on it if that is asked for.
 fn work(task: &dyn Task, talk: &Talk, progress: &Progress, console: &mut Console) {
-    let reports = match Reports::open(task.terms().reporting.unwrap_or(&Reporting::default()), progress) {
+    let Terms { inputs, reporting, .. } = task.terms();
+    let reports = match Reports::open(reporting.unwrap_or(&Reporting::default()), inputs, progress) {
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
-    let setting = Setting { talk, progress, asks: ask::can_ask(talk, task.terms().inputs) };
+    let setting = Setting { talk, progress, asks: ask::can_ask(talk, inputs) };
     let jobs = Jobs { task, setting, reports, pool: OnceLock::new() };
     jobs.run(console);
     for problem in jobs.reports.end() {

@@ -83,13 +83,25 @@ impl fmt::Display for Output {
 }
 
 impl Output {
-    /// Opens the output for `target`. Until a file gets its attributes it has the rights `mode`, as far as the user lets new files
-    /// have them.
-    pub(super) fn open(target: Target, outputs: &Outputs, mode: u32) -> Result<Output, Problem> {
+    /// Opens the output for `target`, which must not be the file that is read. Until a file gets its attributes it has the rights
+    /// `mode`, as far as the user lets new files have them.
+    pub(super) fn open(
+        target: Target,
+        outputs: &Outputs,
+        read: FileId,
+        mode: u32,
+    ) -> Result<Output, Problem> {
+        target.spare(read)?;
         Output::open_over(target, outputs, mode, outputs.force)
     }
 
-    /// As [`open`](Self::open), over a file that is there, if so it shall be.
+    /// As [`open`](Self::open), for what is made of `input`.
+    pub(super) fn open_for(input: &Input, target: Target, outputs: &Outputs) -> Result<Output, Problem> {
+        Output::open(target, outputs, FileId::of(&input.metadata), rights_meanwhile(input))
+    }
+
+    /// As [`open`](Self::open), over a file that is there, if so it shall be. The caller has seen to it that the file is not one
+    /// that is read ([`Target::spare`]).
     pub(super) fn open_over(
         target: Target,
         outputs: &Outputs,

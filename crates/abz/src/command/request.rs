@@ -1,6 +1,6 @@
 //! What the command line asks for: each request has what it needs, and nothing reads an argument twice.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use abz::{Compression, Decompression, Span, Written};
 
@@ -244,6 +244,16 @@ pub(super) struct Inputs {
     pub(super) one_folder: Option<PathBuf>,
     pub(super) names: Names,
     pub(super) manners: Manners,
+}
+
+impl Inputs {
+    /// The files and folders that are named.
+    pub(super) fn named(&self) -> impl DoubleEndedIterator<Item = &Path> {
+        self.sources.iter().filter_map(|source| match source {
+            Source::Stdin => None,
+            Source::File(path) => Some(path.as_path()),
+        })
+    }
 }
 
 /// Where an input comes from.

@@ -8,7 +8,7 @@ use super::conversion::Setting;
 use super::crew::Crew;
 use super::input::Input;
 use super::list::saved;
-use super::output::{Attributes, Output, rights_meanwhile};
+use super::output::{Attributes, Output};
 use super::problem::Problem;
 use super::request::{Compress, Destination, Outputs, Source};
 use super::target::Target;
@@ -46,8 +46,7 @@ pub(super) fn make(
     // What cannot be made smaller is a little larger compressed, and a member must fit.
     let most = usize::try_from(size - size / 16).unwrap_or(usize::MAX);
     compression.block_size = Some(compression.block_len().min(most));
-    let mode = rights_meanwhile(input);
-    let mut volumes = Volumes { outputs, stem, size, mode, made: Vec::new(), len: 0, problem: None };
+    let mut volumes = Volumes { input, outputs, stem, size, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
     let done = match crew.telling(&tell) {
         Crew::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
@@ -71,12 +70,12 @@ pub(super) fn make(
 
 /// The volumes of an input. What is written at once is a member, which stays in one piece.
 struct Volumes<'a> {
+    input: &'a Input,
     outputs: &'a Outputs,
     /// What their names begin with.
     stem: PathBuf,
     /// The most bytes of each.
     size: u64,
-    mode: u32,
     made: Vec<Output>,
     /// The size of the last one so far.
     len: u64,
@@ -95,7 +94,7 @@ impl Volumes<'_> {
         let mut name = OsString::from(&self.stem);
         name.push(format!("{number:05}"));
         name.push(&self.outputs.names.suffix);
-        let output = Output::open(Target::File(name.into()), self.outputs, self.mode)?;
+        let output = Output::open_for(self.input, Target::File(name.into()), self.outputs)?;
         self.made.push(output);
         self.len = 0;
         Ok(())

@@ -18,6 +18,7 @@ mod lzip;
 mod memory;
 mod names;
 mod outputs;
+mod own_input;
 mod patches;
 mod progress;
 mod range;

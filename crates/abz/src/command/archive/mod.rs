@@ -23,12 +23,13 @@ use abz::{Conduct, Error};
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
 use super::console::Console;
+use super::file_id::FileId;
 use super::input::Input;
 use super::interrupt;
 use super::output::{Attributes, Output, USUAL};
 use super::problem::Problem;
 use super::progress::Progress;
-use super::request::{Archive, Extract, Source, Talk};
+use super::request::{Archive, Extract, Talk};
 use super::target::Target;
 use super::told::Told;
 use super::walk::Walk;
@@ -50,14 +51,12 @@ fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(
         true => Target::Stdout,
         false => Target::File(archiving.output.clone()),
     };
-    let mut output = Output::open(target, outputs, USUAL)?;
+    target.spare_named(&request.inputs)?;
+    let own = target.found();
+    let mut output = Output::open_over(target, outputs, USUAL, outputs.force)?;
     let name = output.to_string();
     let problems = Problems::default();
-    let folders = request.inputs.sources.iter().filter_map(|source| match source {
-        Source::Stdin => None,
-        Source::File(path) => Some(path.as_path()),
-    });
-    let archive = Pack::new(folders, archiving, &problems);
+    let archive = Pack::new(request.inputs.named(), archiving, own, &problems);
     let archive = progress.of(archive);
     let done = match &request.compression {
         None => copy(archive, &mut output),
@@ -104,13 +103,13 @@ fn take_one_apart(
     let mut reader = io::Cursor::new(start).chain(reader);
     let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")));
     if is_plain {
-        return Unpack::new(request, told).run(&mut reader).or_else(no_archive);
+        return Unpack::new(request, FileId::of(&input.metadata), told).run(&mut reader).or_else(no_archive);
     }
     let (mut contents, mut into) = io::pipe().map_err(cannot)?;
     let decompression = &request.decompression;
     let (unpacked, decompressed) = thread::scope(|scope| {
         let worker = scope.spawn(move || decompression.run(reader, &mut into));
-        let unpacked = Unpack::new(request, told).run(&mut contents);
+        let unpacked = Unpack::new(request, FileId::of(&input.metadata), told).run(&mut contents);
         // Behind the archive's end there is padding; and what follows has to be checked too.
         if unpacked.is_ok() {
             let _ = io::copy(&mut contents.by_ref(), &mut io::sink());

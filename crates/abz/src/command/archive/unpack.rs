@@ -13,6 +13,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::super::file_id::FileId;
 use super::super::output::{Attributes, Output, PRIVATE, USUAL, exists};
 use super::super::problem::Problem;
 use super::super::quote::quoted;
@@ -26,6 +27,8 @@ use super::names;
 pub(super) struct Unpack<'a> {
     outputs: &'a Outputs,
     folder: &'a Path,
+    /// The archive itself, which nothing in it may replace.
+    archive: FileId,
     told: &'a mut Told,
     /// Folders that were made, with the rights and the times that they get when all is in them.
     folders: BTreeMap<PathBuf, (u32, SystemTime)>,
@@ -47,9 +50,9 @@ impl From<Problem> for Refused {
 }
 
 impl<'a> Unpack<'a> {
-    pub(super) fn new(request: &'a Extract, told: &'a mut Told) -> Self {
+    pub(super) fn new(request: &'a Extract, archive: FileId, told: &'a mut Told) -> Self {
         let Extract { outputs, folder, .. } = request;
-        Unpack { outputs, folder, told, folders: BTreeMap::new(), made: HashSet::new() }
+        Unpack { outputs, folder, archive, told, folders: BTreeMap::new(), made: HashSet::new() }
     }
 
     /// Makes all files of an archive. Of what is refused it is told, and the others are made.
@@ -167,7 +170,9 @@ impl<'a> Unpack<'a> {
         let overwrite = self.outputs.force || self.made.contains(target);
         // While it is written, it may not be read by more people than at the end.
         let mode = if entry.mode & 0o044 == 0o044 { USUAL } else { PRIVATE };
-        let mut output = Output::open_over(Target::File(target.to_owned()), self.outputs, mode, overwrite)?;
+        let target_file = Target::File(target.to_owned());
+        target_file.spare(self.archive)?;
+        let mut output = Output::open_over(target_file, self.outputs, mode, overwrite)?;
         while let Some(piece) = entries.next_piece().map_err(Refused::Archive)? {
             let written = match piece {
                 Piece::Data(bytes) => output.write_all(bytes),
@@ -229,6 +234,9 @@ impl<'a> Unpack<'a> {
             fs::remove_dir(target).map_err(cannot)?;
             self.folders.remove(target);
             return Ok(());
+        }
+        if found.is_file() && FileId::of(&found) == self.archive {
+            return Err(Target::File(target.to_owned()).is_read());
         }
         if !found.is_dir() && (self.outputs.force || self.made.contains(target)) {
             return fs::remove_file(target).map_err(cannot);
