@@ -413,8 +413,22 @@ fn zstd_and_abz_do_the_same() {
         "-d -",
         "-c --patch-from=y x",
         "-dc --patch-from=x c#",
+        "-q -o image",
+        "-q - -o image",
+        "-d -q -o image",
+        "-q -o /dev/null",
+        "-q -o /dev/stdout",
+        "-q -o taken",
+        "-q -f -o taken",
+        "-f x -o x",
+        "x -o x",
+        "-f link -o x",
+        "-f x -o link",
+        "-f hard -o harder",
+        "-d -f c# -o c#",
     ];
     compare("zstd", ".zst", lines);
+    assert!(!Path::new("/dev/null.zst").exists());
     compare("unzstd", ".zst", &["c#", "-c c#"]);
     compare("zstdcat", ".zst", &["c#", "twice# c#"]);
     compare_with("zstd", ".zst", &[("ZSTD_CLEVEL", "19"), ("ZSTD_NBTHREADS", "2")], &["x"]);

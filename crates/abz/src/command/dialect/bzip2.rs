@@ -15,6 +15,7 @@ pub(super) static BZIP2: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    completes_names: false,
     variables: &["BZIP2", "BZIP"],
     numbers: &[],
     allows: |_| true,

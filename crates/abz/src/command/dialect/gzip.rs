@@ -16,6 +16,7 @@ pub(super) static GZIP: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    completes_names: false,
     variables: &["GZIP"],
     numbers: &[],
     // gzip takes those only that do not change what is done.
@@ -51,6 +52,7 @@ pub(super) static PIGZ: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    completes_names: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
     allows: |_| true,

@@ -41,6 +41,7 @@ pub(super) static LZIP: Tool = Tool {
     keeps: false,
     takes_stdin_once: true,
     asks_to_join: false,
+    completes_names: true,
 };
 
 const FLAGS: &[Flag] = &[

@@ -104,7 +104,7 @@ impl Tool {
             action: if mode == Mode::Compress { Action::Compress } else { Action::Decompress },
             stdout: mode == Mode::Cat,
             keep: self.keeps,
-            completes_names: true,
+            completes_names: self.completes_names,
             asks_to_join: self.asks_to_join,
             manners: Manners { name, options: self.options(), ..self.manners },
             ..Low::plain(self.format)

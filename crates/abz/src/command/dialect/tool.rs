@@ -27,6 +27,8 @@ pub(super) struct Tool {
     pub(super) takes_stdin_once: bool,
     /// Several inputs are joined in one output only with force.
     pub(super) asks_to_join: bool,
+    /// What comes from standard input goes to a file with the suffix, whether the name of the output has it or not.
+    pub(super) completes_names: bool,
 }
 
 impl Tool {

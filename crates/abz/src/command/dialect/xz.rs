@@ -44,6 +44,7 @@ pub(super) static XZ: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    completes_names: false,
 };
 
 const FLAGS: &[Flag] = &[

@@ -53,6 +53,7 @@ pub(super) static ZSTD: Tool = Tool {
     keeps: true,
     takes_stdin_once: false,
     asks_to_join: true,
+    completes_names: false,
 };
 
 const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };
