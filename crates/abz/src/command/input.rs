@@ -16,6 +16,7 @@ use abz::{Decompression, Format};
 use rustix::fs::OFlags;
 
 use super::file_id::FileId;
+use super::manners::Refusal;
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
 
@@ -269,6 +270,7 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
         let message = "is not a regular file -- ignored (use -c to read it)";
         return Err(Problem::new(severities.no_file, subject, message));
     }
+    check_special_bits(path, metadata, inputs)?;
     // What replaces its input must not take a file away from its other names.
     if let Some(severity) = severities.names
         && inputs.are_replaced
@@ -284,6 +286,38 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
         ));
     }
     Ok(())
+}
+
+/// Says why a file is not taken whose rights its output would not have.
+fn check_special_bits(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), Problem> {
+    let (found, force, keep) = (metadata.mode(), inputs.force, inputs.keep);
+    let advice = match inputs.manners.special_bits.refused {
+        Refusal::Always if inputs.are_files && (found & RUNS_AS != 0 || !force) => "use -c",
+        Refusal::UnlessKept if inputs.are_replaced && !force && !keep => {
+            "its output would not be: use -k to keep it, or -f"
+        }
+        _ => return Ok(()),
+    };
+    match special_bits(found) {
+        None => Ok(()),
+        Some(what) => {
+            let message = format_args!("is {what} -- ignored ({advice})");
+            Err(Problem::new(inputs.manners.severities.no_file, path.display(), message))
+        }
+    }
+}
+
+/// The rights to run as the owner, and as the group.
+const RUNS_AS: u32 = 0o6000;
+
+/// What a file of this mode is, if it has special bits.
+pub(super) fn special_bits(mode: u32) -> Option<&'static str> {
+    Some(match mode & 0o7000 {
+        0 => return None,
+        0o1000 => "a file with the sticky bit",
+        mode if mode & 0o4000 != 0 => "set-user-ID on execution",
+        _ => "set-group-ID on execution",
+    })
 }
 
 #[cfg(test)]

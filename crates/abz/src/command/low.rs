@@ -312,6 +312,7 @@ impl Low {
                 Destination::Folder(_) => !self.keep,
                 _ => false,
             },
+            keep: self.keep,
             are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder(_)),
             small: self.compression.block_len() as u64,
             one_folder,

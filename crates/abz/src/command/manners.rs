@@ -26,6 +26,7 @@ pub(super) struct Manners {
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
     pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
+    pub(super) special_bits: SpecialBits,
     /// What another tool says of a damaged file, if it is not to be what abz does.
     pub(super) words: fn(&Error) -> Option<&'static str>,
     /// Behind a member of gzip there may be a file of another format that is read.
@@ -91,6 +92,33 @@ impl Severities {
     }
 }
 
+/// What becomes of the rights to run as the owner or the group of a file, and of its sticky bit. An output under a new name has
+/// other contents than those that they were given for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpecialBits {
+    /// Where a file with such bits is not taken.
+    pub(super) refused: Refusal,
+    /// Those that the output has too.
+    pub(super) kept: u32,
+    /// The input is removed, and its output has fewer. `None`: nobody is told.
+    pub(super) lost: Option<Severity>,
+}
+
+/// Where a file is not taken for its special bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Never,
+    /// Where it would be removed, without force.
+    UnlessKept,
+    /// Where it gets an output beside it. Force is enough for the sticky bit.
+    Always,
+}
+
+impl SpecialBits {
+    /// They get lost, and nobody is told.
+    pub(super) const LOST: Self = SpecialBits { refused: Refusal::Never, kept: 0, lost: None };
+}
+
 /// Those of the program under its own name, which are gzip's in most.
 pub(super) const OWN: Manners = Manners {
     name: "abz",
@@ -106,6 +134,7 @@ pub(super) const OWN: Manners = Manners {
         time: None,
         ..Severities::all(Severity::Warning)
     },
+    special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: Some(Severity::Note) },
     words: |_| None,
     takes_mixed: false,
     minds_suffix: false,

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use super::file_id::FileId;
 use super::holes::Holes;
-use super::input::Input;
+use super::input::{Input, special_bits};
 use super::problem::{CLOSED, Problem};
 use super::request::{Made, Outputs};
 use super::target::Target;
@@ -189,12 +189,18 @@ impl Output {
         temporary
             .finish()
             .map_err(|error| Problem::of_file(subject, "cannot be given its length", &error))?;
+        let mut unlike = None;
         let attributes = match attributes {
             Attributes::Given { mode, modified } => temporary.set(mode, modified),
             Attributes::Of(input) if input.metadata.is_file() => {
                 let restores = outputs.restores_names && outputs.made != Made::Compressed;
                 let restored = if restores { input.stored_time() } else { None };
-                temporary.take_over(&input.metadata, restored)
+                temporary.take_over(&input.metadata, outputs.manners.special_bits.kept, restored).map(
+                    |mode| {
+                        let lost = special_bits(input.metadata.mode() & !mode);
+                        unlike = lost.filter(|_| !outputs.keep || outputs.manners.are_foreign());
+                    },
+                )
             }
             Attributes::Of(_) | Attributes::Usual => Ok(()),
         };
@@ -212,7 +218,13 @@ impl Output {
         }
         attributes.map_err(|error| {
             Problem::warning(subject, format_args!("could not get its attributes: {error}")).afterwards()
-        })
+        })?;
+        match outputs.manners.special_bits.lost.zip(unlike) {
+            None => Ok(()),
+            Some((severity, what)) => {
+                Err(Problem::new(severity, subject, format_args!("is not {what} any more")).afterwards())
+            }
+        }
     }
 }
 
@@ -252,9 +264,9 @@ impl Temporary {
     /// Takes over owner and group as far as that is allowed, permissions and times.
     ///
     /// Permissions come after the group: where the group cannot be taken over, it gets no right that others do not
-    /// have, for it is another group than the one that the rights were meant for. Rights to run as the owner are
-    /// not taken over: the contents are others.
-    fn take_over(&self, from: &Metadata, restored: Option<SystemTime>) -> io::Result<()> {
+    /// have, for it is another group than the one that the rights were meant for. Of the special bits it gets those in `kept`,
+    /// if owner and group are those of the input: the contents are others. Gives the mode that it has then.
+    fn take_over(&self, from: &Metadata, kept: u32, restored: Option<SystemTime>) -> io::Result<u32> {
         let file = self.file();
         let made = file.metadata()?;
         let mut mode = from.mode() & 0o777;
@@ -268,8 +280,17 @@ impl Temporary {
             // Only the super-user may give files away: all others keep what they made, as with gzip.
             let _ = fchown(file, Some(from.uid()), None);
         }
+        if from.mode() & kept != 0 {
+            // A change of the owner takes these bits away.
+            let made = file.metadata()?;
+            if (made.uid(), made.gid()) == (from.uid(), from.gid()) {
+                mode |= from.mode() & kept;
+                file.set_permissions(Permissions::from_mode(mode))?;
+            }
+        }
         let modified = restored.map_or_else(|| from.modified(), Ok)?;
-        file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(modified))
+        file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(modified))?;
+        Ok(mode)
     }
 
     /// Sets rights, of which there are no more than the user lets new files have, and the time.

@@ -238,6 +238,8 @@ pub(super) struct Inputs {
     pub(super) small: u64,
     /// Outputs take their place.
     pub(super) are_replaced: bool,
+    /// They stay nevertheless.
+    pub(super) keep: bool,
     /// Only regular files are taken.
     pub(super) are_files: bool,
     /// The folder in which all outputs have names made of theirs: two of one name have no place there.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::UNIX_EPOCH;
@@ -51,11 +52,14 @@ fn contents(file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// All files in a folder, with their contents; folders and links without.
-fn state(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
-    let of = |name: &String| match fs::symlink_metadata(folder.path(name)).unwrap().is_file() {
-        true => contents(&folder.read(name)),
-        false => b"no file".to_vec(),
+/// All files in a folder, with their special bits and contents; folders and links without.
+fn state(folder: &Folder) -> BTreeMap<String, (u32, Vec<u8>)> {
+    let of = |name: &String| {
+        let found = fs::symlink_metadata(folder.path(name)).unwrap();
+        match found.is_file() {
+            true => (found.mode() & 0o7000, contents(&folder.read(name))),
+            false => (0, b"no file".to_vec()),
+        }
     };
     folder.names().into_iter().map(|name| (name.clone(), of(&name))).collect()
 }
@@ -98,6 +102,12 @@ fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     symlink("x", folder.path("link")).unwrap();
     folder.write("hard", b"hard");
     fs::hard_link(folder.path("hard"), folder.path("harder")).unwrap();
+    for (name, mode) in [("suid", 0o4755), ("sgid", 0o2755), ("sticky", 0o1644)] {
+        for (name, data) in [(name, &b"data"[..]), (&format!("c{name}{suffix}"), other)] {
+            folder.write(name, data);
+            fs::set_permissions(folder.path(name), Permissions::from_mode(mode)).unwrap();
+        }
+    }
     folder
 }
 
@@ -450,6 +460,30 @@ fn xz_and_abz_do_the_same() {
     compare("xz", ".xz", lines);
     compare("unxz", ".xz", &["c#", "-k c#", "-c c#"]);
     compare("xzcat", ".xz", &["c#", "twice# c#", "-f x", "wrong#", "-"]);
+}
+
+#[test]
+fn special_bits_are_kept_lost_or_refused_as_the_tools_do_it() {
+    for (tool, suffix) in [
+        ("gzip", ".gz"),
+        ("pigz", ".gz"),
+        ("bzip2", ".bz2"),
+        ("lbzip2", ".bz2"),
+        ("lzip.lzip", ".lz"),
+        ("plzip", ".lz"),
+        ("xz", ".xz"),
+        ("zstd", ".zst"),
+    ] {
+        let mut lines = Vec::new();
+        for how in ["", "-f", "-k", "-c"] {
+            for name in ["suid", "sgid", "sticky"] {
+                lines.extend([format!("{how} {name} x"), format!("-d {how} c{name}# c#")]);
+            }
+        }
+        lines.extend(["-t csuid#".to_owned(), "-c suid x".to_owned()]);
+        compare(tool, suffix, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    compare("zstd", ".zst", &["-q --rm suid"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
@@ -29,6 +29,7 @@ pub(super) static LBZIP2: Tool = Tool {
             no_suffix: Severity::Note,
             ..Severities::all(Severity::Warning)
         },
+        special_bits: SpecialBits { lost: Some(Severity::Warning), ..SpecialBits::LOST },
         lists: Lists::Own,
         statuses: [4, 1, 1],
         ..MANNERS
@@ -52,6 +53,7 @@ const MANNERS: Manners = Manners {
         no_suffix: Severity::Note,
         ..Severities::all(Severity::Error)
     },
+    special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
     words: OWN.words,
     takes_mixed: false,
     minds_suffix: false,

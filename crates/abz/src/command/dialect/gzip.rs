@@ -3,7 +3,7 @@
 use abz::gzip::{DecodeError, Fault};
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
@@ -43,6 +43,7 @@ pub(super) static PIGZ: Tool = Tool {
             ("-zz", ""),
             (".zip", ""),
         ]),
+        special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
         words: OWN.words,
         takes_mixed: false,
         ..MANNERS
@@ -81,6 +82,7 @@ const MANNERS: Manners = Manners {
         lone_byte: Some(Severity::Error),
         ..Severities::all(Severity::Warning)
     },
+    special_bits: SpecialBits { refused: Refusal::Always, kept: 0, lost: None },
     words: |error| {
         Some(match error.damage::<DecodeError>()?.fault {
             Fault::Deflate => "invalid compressed data--format violated",

@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
@@ -25,6 +25,7 @@ pub(super) static LZIP: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        special_bits: SpecialBits { refused: Refusal::Never, kept: 0o7000, lost: None },
         words: OWN.words,
         takes_mixed: false,
         minds_suffix: true,

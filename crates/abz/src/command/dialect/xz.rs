@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
@@ -29,6 +29,7 @@ pub(super) static XZ: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Warning)
         },
+        special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: None },
         words: OWN.words,
         takes_mixed: false,
         minds_suffix: false,

@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
@@ -38,6 +38,7 @@ pub(super) static ZSTD: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        special_bits: SpecialBits::LOST,
         words: OWN.words,
         takes_mixed: false,
         minds_suffix: false,
