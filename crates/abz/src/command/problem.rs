@@ -153,6 +153,9 @@ impl Problem {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 self.message += "; make room there, or write elsewhere";
             }
+            io::ErrorKind::FileTooLarge => {
+                self.message += "; the file system, or a limit (ulimit -f), allows no larger file there";
+            }
             io::ErrorKind::OutOfMemory => self.advice = Some(Advice::OneThread),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 self.message += "; check the permissions of the file and its folder";
