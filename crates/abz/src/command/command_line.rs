@@ -15,6 +15,7 @@ use super::file_id::FileId;
 use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::manners::OWN;
 use super::pages;
+use super::patient::tell;
 use super::request::{Archiving, Asked, Reporting, Source, Ways};
 use super::status::{Loudness, Status};
 use super::stdout::print;
@@ -38,7 +39,7 @@ fn own_asked() -> Result<Asked, Status> {
         && let Some(folder) = folder
     {
         let problems = dialect::links::install(folder);
-        problems.iter().for_each(|problem| eprintln!("abz: {problem}"));
+        problems.iter().for_each(|problem| tell(&format!("abz: {problem}\n")));
         return Err(if problems.is_empty() { Status::Success } else { Status::Error });
     }
     if let Ok(arguments) = &arguments
@@ -51,7 +52,7 @@ fn own_asked() -> Result<Asked, Status> {
         return Err(match printed {
             Ok(()) => Status::Success,
             Err(problem) => {
-                eprintln!("abz: {problem}");
+                tell(&format!("abz: {problem}\n"));
                 Status::Error
             }
         });

@@ -1,10 +1,10 @@
 //! Where things are told, and the status that the program exits with.
 
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::manners::Manners;
+use super::patient::tell;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Asked, Talk};
@@ -77,10 +77,8 @@ impl Console {
         self.print(text);
     }
 
-    /// A line on standard error; if there is nobody to read it, nothing is left to be done.
+    /// A line on standard error.
     fn print(&self, message: impl Display) {
-        self.progress.aside(|| {
-            let _ = writeln!(io::stderr(), "{message}");
-        });
+        self.progress.aside(|| tell(&format!("{message}\n")));
     }
 }

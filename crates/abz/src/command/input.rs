@@ -17,6 +17,7 @@ use rustix::fs::OFlags;
 
 use super::file_id::FileId;
 use super::manners::Refusal;
+use super::patient::Patient;
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
 
@@ -28,7 +29,7 @@ const SMALL: u64 = 64 << 10;
 pub(super) struct Input {
     /// Where it was found: of a file the path that exists, which may be the user's with a suffix.
     pub(super) source: Source,
-    pub(super) file: File,
+    pub(super) file: Patient<File>,
     /// As it was when it was opened.
     pub(super) metadata: Metadata,
     /// The user named its folder, not itself.
@@ -167,7 +168,7 @@ impl Input {
 /// not asked once more.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
-    file: &'a File,
+    file: &'a Patient<File>,
     at: u64,
     end: Option<u64>,
     has_ended: bool,
@@ -201,7 +202,7 @@ fn open_stdin(inputs: &Inputs) -> Result<Input, Problem> {
     let file = stdin.as_fd().try_clone_to_owned().map(File::from);
     let opened = file.and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = opened.map_err(|error| Problem::of_file(name, "cannot be read", &error))?;
-    Ok(Input { source: Source::Stdin, file, metadata, was_found: false })
+    Ok(Input { source: Source::Stdin, file: Patient(file), metadata, was_found: false })
 }
 
 fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, Problem> {
@@ -231,7 +232,7 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     if FileId::of(&opened) != FileId::of(&metadata) {
         return Err(Problem::error(subject, "was replaced while it was opened: try again"));
     }
-    Ok(Input { source: Source::File(path), file, metadata: opened, was_found })
+    Ok(Input { source: Source::File(path), file: Patient(file), metadata: opened, was_found })
 }
 
 /// Opens what was found to be a file a moment ago, with fewer calls of the system. `None` if there is anything special
@@ -240,7 +241,7 @@ fn open_found(path: &Path) -> Option<Input> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
     let metadata = file.metadata().ok().filter(Metadata::is_file)?;
-    Some(Input { source: Source::File(path.to_owned()), file, metadata, was_found: true })
+    Some(Input { source: Source::File(path.to_owned()), file: Patient(file), metadata, was_found: true })
 }
 
 /// What there is of the name `path`, or of that with a suffix for which it may stand.
@@ -327,7 +328,7 @@ mod tests {
     fn opened(path: &Path) -> Input {
         let file = File::open(path).unwrap();
         let metadata = file.metadata().unwrap();
-        Input { source: Source::File(path.to_owned()), file, metadata, was_found: false }
+        Input { source: Source::File(path.to_owned()), file: Patient(file), metadata, was_found: false }
     }
 
     #[test]

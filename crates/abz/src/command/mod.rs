@@ -32,6 +32,7 @@
 //! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
 //! | [`temporary`] | the name that a file has until then |
+//! | [`patient`] | that what is not there yet is waited for |
 //! | [`holes`] | zeros that take no room on the disk |
 //! | [`sandbox`] | which files can be touched at all |
 //! | [`interrupt`] | what happens on signals and broken pipes |
@@ -74,6 +75,7 @@ mod manners;
 mod options;
 mod output;
 mod pages;
+mod patient;
 mod problem;
 mod progress;
 mod quote;

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use super::file_id::FileId;
 use super::holes::Holes;
 use super::input::{Input, special_bits};
+use super::patient::Patient;
 use super::problem::{CLOSED, Problem};
 use super::request::{Made, Outputs};
 use super::target::Target;
@@ -40,7 +41,7 @@ pub(super) enum Output {
     /// To be renamed.
     Temporary(Temporary),
     /// Standard output, or a device or pipe that was there already: what is written is out.
-    Direct { name: String, file: File },
+    Direct { name: String, file: Patient<File> },
     /// Memory, until its turn comes.
     Memory(Vec<u8>),
     /// Nowhere.
@@ -130,7 +131,7 @@ impl Output {
         }
         // A file, because the standard library's own standard output looks for lines in what it is given.
         match stdout.as_fd().try_clone_to_owned() {
-            Ok(file) => Ok(Output::Direct { name, file: file.into() }),
+            Ok(file) => Ok(Output::Direct { name, file: Patient(file.into()) }),
             Err(error) => Err(Problem::of_file(name, "cannot be written to", &error)),
         }
     }
@@ -317,7 +318,7 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             // A device or a pipe is written to, and not replaced.
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
-                return Ok(Output::Direct { name: target.display().to_string(), file });
+                return Ok(Output::Direct { name: target.display().to_string(), file: Patient(file) });
             }
             // Also by another of its names, or a link.
             Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {

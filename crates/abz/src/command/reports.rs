@@ -9,6 +9,7 @@ use abz::Report;
 use anabranch::{ReportFormat, ReportWriter};
 
 use super::arguments::Reported;
+use super::patient::Patient;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Inputs, Reporting};
@@ -43,7 +44,9 @@ impl Reports {
             };
             let (out, name) = match &reporting.report_file {
                 Some(path) => create(path, inputs, reporting.force)?,
-                None => (Box::new(io::stderr()) as Box<dyn Write + Send>, "standard error".to_owned()),
+                None => {
+                    (Box::new(Patient(io::stderr())) as Box<dyn Write + Send>, "standard error".to_owned())
+                }
             };
             documents.push(Document { writer: ReportWriter::new(out, format), name, error: None });
         }

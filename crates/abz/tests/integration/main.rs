@@ -20,6 +20,7 @@ mod names;
 mod outputs;
 mod own_input;
 mod patches;
+mod patience;
 mod progress;
 mod range;
 mod readers;

@@ -27,6 +27,7 @@ use self::words::Word;
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
 use super::low::{Action, Low, dictionary, reference};
 use super::manners::Manners;
+use super::patient::{self, Patient};
 use super::problem::Severity;
 use super::request::{Asked, Source};
 use super::status::{Loudness, Status};
@@ -57,11 +58,11 @@ pub(super) fn asked() -> Option<Result<Asked, Status>> {
     Some(asked.map_err(|stop| match stop {
         Stop::Told => Status::Success,
         Stop::Mistake(message) => {
-            eprintln!("{name}: {message}\nTry `{name} --help' for more information.");
+            patient::tell(&format!("{name}: {message}\nTry `{name} --help' for more information.\n"));
             Status::Error
         }
         Stop::Refused(message) => {
-            eprintln!("{name}: {message}");
+            patient::tell(&format!("{name}: {message}\n"));
             Status::Error
         }
     }))
@@ -339,7 +340,7 @@ fn listed(list: &OsStr, end: u8) -> Result<Vec<Source>, String> {
     let (read, name) = match list.is_empty() {
         true => {
             let mut names = Vec::new();
-            (io::stdin().lock().read_to_end(&mut names).map(|_| names), "standard input".to_owned())
+            (Patient(io::stdin().lock()).read_to_end(&mut names).map(|_| names), "standard input".to_owned())
         }
         false => (fs::read(list), list.display().to_string()),
     };
