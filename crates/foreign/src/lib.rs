@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 74] = [
+const PACKAGES: [(&str, &str); 76] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -63,11 +63,13 @@ const PACKAGES: [(&str, &str); 74] = [
     ("perl", "perl"),
     ("pigz", "pigz"),
     ("pkg-config", "pkg-config"),
+    ("prlimit", "util-linux"),
     ("pixz", "pixz"),
     ("plzip", "plzip"),
     ("python3", "python3"),
     ("pzstd", "zstd"),
     ("script", "bsdutils"),
+    ("setpriv", "util-linux"),
     ("sha256sum", "coreutils"),
     ("tar", "tar"),
     ("unshare", "util-linux"),

@@ -3,9 +3,9 @@
 
 use std::fmt;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -154,6 +154,18 @@ impl Output {
         }
     }
 
+    /// What will be written to a file from here on, to be read behind that; `None` if it goes elsewhere.
+    pub(super) fn written(&self) -> io::Result<Option<Written>> {
+        match self {
+            Output::Temporary(temporary) => {
+                let file = temporary.file().try_clone()?;
+                let at = (&file).stream_position()?;
+                Ok(Some(Written { file, at }))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Writes so many zeros, or leaves them out.
     pub(super) fn write_zeros(&mut self, mut len: u64) -> io::Result<()> {
         if let Output::Temporary(Temporary { holes: Some(holes), .. }) = self {
@@ -242,6 +254,21 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         // Files have no buffer of ours.
         Ok(())
+    }
+}
+
+/// What is written to a file, read by its place: the position of the file belongs to whoever writes it.
+#[derive(Debug)]
+pub(super) struct Written {
+    file: File,
+    at: u64,
+}
+
+impl Read for Written {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read_at(bytes, self.at)?;
+        self.at += len as u64;
+        Ok(len)
     }
 }
 
@@ -335,7 +362,7 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             target.display(),
             format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
         ),
-        kind => cannot(kind.into()),
+        _ => cannot(error),
     })?;
     let holes = (outputs.sparse && outputs.made == Made::Plain).then(Holes::default);
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))

@@ -428,7 +428,10 @@ fn a_folder_that_cannot_be_written_to_keeps_the_input() {
         .exits(1)
         .says("abz: no/folder/x.gz: cannot be made: there is no folder no/folder; make it first");
     folder.write("file", b"");
-    folder.abz(&["-o", "file/x.gz", "x"]).exits(1).says("abz: file/x.gz: cannot be made: not a directory");
+    folder
+        .abz(&["-o", "file/x.gz", "x"])
+        .exits(1)
+        .says("abz: file/x.gz: cannot be made: Not a directory (os error 20)");
     fs::remove_file(folder.path("file")).unwrap();
     assert_eq!(folder.names(), ["x"]);
 }

@@ -29,6 +29,7 @@ mod reports;
 mod speculation;
 mod support;
 mod tar_forms;
+mod threads;
 mod ways;
 mod xz;
 mod zstd;
