@@ -6,7 +6,7 @@ mod command;
 use std::process::ExitCode;
 
 use command::sandbox::Sandbox;
-use command::{Console, bench, interrupt, jobs};
+use command::{Console, bench, interrupt, jobs, limits};
 
 /// The size of the main thread's stack that is reserved when the program begins, in bytes.
 const STACK_BYTES: usize = 256 << 10;
@@ -21,12 +21,15 @@ fn main() -> ExitCode {
         Ok(asked) => asked,
         Err(status) => return status,
     };
+    let mut console = Console::new(&asked);
+    if !limits::let_begin(&mut console) {
+        return console.exit_code();
+    }
     if let Some(sandbox) = Sandbox::of(&asked) {
         sandbox.enter();
     }
     interrupt::remove_unfinished_files_on_signals(asked.maps());
 
-    let mut console = Console::new(&asked);
     jobs::run(&asked, &mut console);
     console.exit_code()
 }

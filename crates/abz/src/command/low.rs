@@ -11,6 +11,7 @@ use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip}
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
 use super::file_id::FileId;
+use super::limits;
 use super::manners::{Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{
@@ -161,6 +162,7 @@ impl Low {
     ///
     /// If it makes no sense: why.
     pub(super) fn request(mut self) -> Result<Asked, String> {
+        self.compression.workers = limits::threads(self.compression.workers);
         self.check_patch()?;
         self.check_block_size()?;
         let note = self.limit_compression()?;

@@ -16,6 +16,7 @@
 //! | [`compressing`], [`decompressing`] | its bytes |
 //! | [`explain`] | the plan that would run |
 //! | [`crew`] | the threads that do the work |
+//! | [`limits`] | how many of them at once, where few files may be open |
 //! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |
@@ -69,6 +70,7 @@ mod input;
 pub mod interrupt;
 pub mod jobs;
 mod join;
+pub mod limits;
 mod list;
 mod low;
 mod manners;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use abz::{Error, Remedy};
+use rustix::io::Errno;
 
 use super::options::{OWN, Options};
 use super::quote::without_controls;
@@ -160,10 +161,19 @@ impl Problem {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 self.message += "; check the permissions of the file and its folder";
             }
+            _ if is_of_limit(error) => {
+                self.message += "; the limit of open files is reached: raise it (ulimit -n)";
+            }
             _ => {}
         }
         self
     }
+}
+
+/// True if a limit allows no more open files, to the process or to the system.
+fn is_of_limit(error: &io::Error) -> bool {
+    let limits = [Errno::MFILE, Errno::NFILE].map(|limit| limit.raw_os_error());
+    error.raw_os_error().is_some_and(|error| limits.contains(&error))
 }
 
 impl Advice {
