@@ -1,4 +1,5 @@
-//! How many files may be open at once, and what is made of few.
+//! What the system allows: how many files may be open at once, how many addresses and how large a stack; and what is made of
+//! little.
 
 use std::fs;
 
@@ -48,6 +49,11 @@ pub(super) fn threads(wanted: usize) -> usize {
     let more = getrlimit(Resource::As).current.map(|limit| limit.saturating_sub(FIRST) / EACH);
     let more = more.and_then(|more| usize::try_from(more).ok()).unwrap_or(usize::MAX);
     wanted.min(more.saturating_add(1))
+}
+
+/// How large the stack of the main thread may become, in bytes.
+pub fn stack() -> u64 {
+    getrlimit(Resource::Stack).current.unwrap_or(u64::MAX)
 }
 
 /// How many more files may be opened now.

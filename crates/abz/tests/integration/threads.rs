@@ -117,6 +117,46 @@ fn without_a_second_thread_one_does_it_all() {
 }
 
 #[test]
+fn a_small_stack_is_enough() {
+    let (folder, data) = (Folder::new(), prose(3_000_000));
+    folder.write("x", &data);
+    fs::create_dir(folder.path("out")).unwrap();
+    for limit in [64, 100, 128, 200, 256, 500, 512] {
+        for line in [
+            "-k x",
+            "-dkf x.gz",
+            "-kfp1 -F xz -1 x",
+            "-t x.xz",
+            "-kf --verify -F bzip2 -1 x",
+            "-l --json x.gz",
+            "-f --archive a.tgz x",
+            "--extract -f -C out a.tgz",
+            "--help",
+            "--generate man",
+        ] {
+            let mut command = program("sh");
+            let script = format!("ulimit -s {limit} && exec \"$0\" {line}");
+            command.args(["-c", &script, env!("CARGO_BIN_EXE_abz")]).current_dir(folder.path(""));
+            let ran = Ran(fed(command, b""));
+            assert_eq!((ran.status(), &*ran.stderr()), (Some(0), ""), "{limit}: {line}");
+        }
+        assert!(folder.read("x") == data && folder.read("out/x") == data);
+        for name in ["x.gz", "x.xz", "x.bz2"] {
+            fs::remove_file(folder.path(name)).unwrap();
+        }
+    }
+    if let Some(bound) = Bound::new() {
+        let mut command = program("sh");
+        let script = "ulimit -s 100 && exec \"$@\"";
+        let bound = bound.command();
+        command.args(["-c", script, "sh"]).arg(bound.get_program()).args(bound.get_args()).arg("-c");
+        command.current_dir(bound.get_current_dir().unwrap());
+        let said = Ran(fed(command, b"data")).exits(1).stderr();
+        assert!(said.starts_with("abz: the limit of the stack (ulimit -s) is too low"), "{said}");
+    }
+}
+
+#[test]
 fn a_signal_ends_a_program_without_threads_and_leaves_no_file() {
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
