@@ -228,20 +228,17 @@ impl<'a> Pack<'a> {
     }
 }
 
-/// The time of a file where it has a fraction or is before 1970, for which a header has no room: as POSIX has it in
-/// extended headers.
+/// The time of a file that is before 1970, for which a header has no room: as POSIX has it in extended headers. For the fraction
+/// of a second alone there is none, as with GNU tar: it would double an archive of small files.
 fn exact_time(metadata: &Metadata) -> Option<String> {
     // The system counts nanoseconds from the second before.
     let (seconds, nanoseconds) = (metadata.mtime(), metadata.mtime_nsec());
-    if seconds >= 0 && nanoseconds == 0 {
-        return None;
-    }
-    let (sign, seconds, nanoseconds) = match (seconds < 0, nanoseconds) {
-        (false, _) => ("", seconds, nanoseconds),
-        (true, 0) => ("-", -seconds, 0),
-        (true, _) => ("-", -(seconds + 1), 1_000_000_000 - nanoseconds),
+    let (seconds, nanoseconds) = match nanoseconds {
+        _ if seconds >= 0 => return None,
+        0 => (-seconds, 0),
+        _ => (-(seconds + 1), 1_000_000_000 - nanoseconds),
     };
-    let time = format!("{sign}{seconds}.{nanoseconds:09}");
+    let time = format!("-{seconds}.{nanoseconds:09}");
     Some(time.trim_end_matches('0').trim_end_matches('.').to_owned())
 }
 

@@ -11,7 +11,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
 
 use super::super::file_id::FileId;
 use super::super::output::{Attributes, Output, PRIVATE, USUAL, exists};
@@ -131,13 +133,18 @@ impl<'a> Unpack<'a> {
                 if entry.kind == Kind::Symlink {
                     self.make_room(&target)?;
                     symlink(link, &target).map_err(cannot)?;
+                    if let Err(error) = set_time(&target, entry.modified) {
+                        let message = format_args!("could not get its time: {error}");
+                        self.told.add(Err(Problem::warning(quoted(&target), message).afterwards()));
+                    }
                 } else {
                     let other = names::inside(&entry.link)
                         .ok_or_else(|| refused("is a link that leads out of the folder"))?;
                     self.check_folders(other.parent().unwrap_or(Path::new("")))?;
                     let other = self.folder.join(other);
-                    let is_file = fs::symlink_metadata(&other).map_err(cannot)?.is_file();
-                    if !is_file {
+                    // Another name of a symbolic link is as good as that link, and is not followed either.
+                    let kind = fs::symlink_metadata(&other).map_err(cannot)?.file_type();
+                    if !kind.is_file() && !kind.is_symlink() {
                         return Err(refused("is a link to what is no file").into());
                     }
                     // A link to itself is there already.
@@ -243,6 +250,22 @@ impl<'a> Unpack<'a> {
         }
         Err(exists(target, self.outputs))
     }
+}
+
+/// Sets the time of a symbolic link.
+fn set_time(link: &Path, modified: SystemTime) -> io::Result<()> {
+    let (seconds, nanoseconds) = match modified.duration_since(UNIX_EPOCH) {
+        Ok(since) => (since.as_secs().cast_signed(), since.subsec_nanos()),
+        // The system counts nanoseconds from the second before.
+        Err(before) => match (before.duration().as_secs().cast_signed(), before.duration().subsec_nanos()) {
+            (seconds, 0) => (-seconds, 0),
+            (seconds, nanoseconds) => (-seconds - 1, 1_000_000_000 - nanoseconds),
+        },
+    };
+    let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+    let last_modification = Timespec { tv_sec: seconds, tv_nsec: nanoseconds.into() };
+    let times = Timestamps { last_access, last_modification };
+    Ok(utimensat(CWD, link, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// A link is not followed, whoever made it.
