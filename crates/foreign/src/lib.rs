@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 76] = [
+const PACKAGES: [(&str, &str); 77] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -72,6 +72,7 @@ const PACKAGES: [(&str, &str); 76] = [
     ("setpriv", "util-linux"),
     ("sha256sum", "coreutils"),
     ("tar", "tar"),
+    ("unpigz", "pigz"),
     ("unshare", "util-linux"),
     ("unxz", "xz-utils"),
     ("unzip", "unzip"),

@@ -219,7 +219,7 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     if let Some(severity) = inputs.manners.severities.link
         && found.is_symlink()
         && inputs.are_replaced
-        && !inputs.force
+        && !inputs.may_be_links()
     {
         let message = "is a symbolic link: use -f to follow it, or -c";
         return Err(Problem::new(severity, subject, message));
@@ -276,7 +276,7 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
     if let Some(severity) = severities.names
         && inputs.are_replaced
         && metadata.nlink() > 1
-        && !inputs.force
+        && !inputs.may_be_links()
     {
         let others = metadata.nlink() - 1;
         let links = if others == 1 { "link" } else { "links" };

@@ -17,7 +17,7 @@ use super::problem::{Problem, Severity};
 use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
     Explainable, Extract, Indexing, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting,
-    Request, Source, Talk, Test, Ways,
+    Request, Source, Sparse, Talk, Test, Ways,
 };
 use super::status::Loudness;
 use super::suffix::Names;
@@ -62,11 +62,13 @@ pub(super) struct Low {
     pub(super) force: bool,
     pub(super) recursive: bool,
     pub(super) exclude_compressed: bool,
+    /// Whether what is not compressed is copied, if that was said.
+    pub(super) passes_through: Option<bool>,
     pub(super) sandbox: bool,
     pub(super) format_was_named: bool,
     pub(super) bench_html: Option<PathBuf>,
     pub(super) sync: bool,
-    pub(super) sparse: bool,
+    pub(super) sparse: Sparse,
     pub(super) verify: bool,
     pub(super) checksum: bool,
     pub(super) reporting: Reporting,
@@ -130,11 +132,12 @@ impl Low {
             force: false,
             recursive: false,
             exclude_compressed: false,
+            passes_through: None,
             sandbox: true,
             format_was_named: false,
             bench_html: None,
             sync: false,
-            sparse: true,
+            sparse: Sparse::Files,
             verify: false,
             checksum: false,
             reporting: Reporting::default(),
@@ -242,7 +245,7 @@ impl Low {
         let decoding = |decompression| Decoding {
             decompression,
             checksum,
-            copies: self.force && to_stdout,
+            copies: self.passes_through.unwrap_or(self.force && to_stdout),
             gives_what_it_can: self.manners.gives_what_it_can && to_stdout,
             indexing,
             ways: self.ways,

@@ -26,6 +26,8 @@ pub(super) struct Manners {
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
     pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
+    /// What stays anyway may be a link, or have other names.
+    pub(super) keeps_links: bool,
     pub(super) special_bits: SpecialBits,
     /// What another tool says of a damaged file, if it is not to be what abz does.
     pub(super) words: fn(&Error) -> Option<&'static str>,
@@ -39,6 +41,8 @@ pub(super) struct Manners {
     pub(super) lists: Lists,
     /// The exit status after a warning, an error, and a damaged file.
     pub(super) statuses: [u8; 3],
+    /// That after an output could not be written, by the number of the system's error, if it is another one.
+    pub(super) write_status: Option<fn(i32) -> u8>,
 }
 
 /// Whose form a list has.
@@ -134,6 +138,7 @@ pub(super) const OWN: Manners = Manners {
         time: None,
         ..Severities::all(Severity::Warning)
     },
+    keeps_links: false,
     special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: Some(Severity::Note) },
     words: |_| None,
     takes_mixed: false,
@@ -141,6 +146,7 @@ pub(super) const OWN: Manners = Manners {
     stops_at_failure: false,
     lists: Lists::Own,
     statuses: [2, 1, 1],
+    write_status: None,
 };
 
 impl Manners {

@@ -9,12 +9,14 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rustix::fs::{OFlags, fcntl_getfl};
+
 use super::file_id::FileId;
 use super::holes::Holes;
 use super::input::{Input, special_bits};
 use super::patient::Patient;
 use super::problem::{CLOSED, Problem};
-use super::request::{Made, Outputs};
+use super::request::{Made, Outputs, Sparse};
 use super::target::Target;
 use super::temporary::Unnamed;
 use abz::descriptors::{StandardStream, was_closed};
@@ -41,7 +43,7 @@ pub(super) enum Output {
     /// To be renamed.
     Temporary(Temporary),
     /// Standard output, or a device or pipe that was there already: what is written is out.
-    Direct { name: String, file: Patient<File> },
+    Direct(Direct),
     /// Memory, until its turn comes.
     Memory(Vec<u8>),
     /// Nowhere.
@@ -76,7 +78,7 @@ impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Output::Temporary(temporary) => temporary.target.display().fmt(f),
-            Output::Direct { name, .. } => f.write_str(name),
+            Output::Direct(direct) => f.write_str(&direct.name),
             Output::Memory(_) => f.write_str(STDOUT),
             Output::Nowhere => f.write_str("nothing"),
         }
@@ -131,7 +133,14 @@ impl Output {
         }
         // A file, because the standard library's own standard output looks for lines in what it is given.
         match stdout.as_fd().try_clone_to_owned() {
-            Ok(file) => Ok(Output::Direct { name, file: Patient(file.into()) }),
+            Ok(file) => {
+                let file = File::from(file);
+                let holes = match outputs.sparse == Sparse::Everywhere && outputs.made == Made::Plain {
+                    true => at_its_end(&file).map(Holes::from),
+                    false => None,
+                };
+                Ok(Output::Direct(Direct { name, file: Patient(file), holes }))
+            }
             Err(error) => Err(Problem::of_file(name, "cannot be written to", &error)),
         }
     }
@@ -185,11 +194,14 @@ impl Output {
     pub(super) fn commit(self, attributes: Attributes<'_>, outputs: &Outputs) -> Result<(), Problem> {
         let mut temporary = match self {
             Output::Temporary(temporary) => temporary,
-            Output::Direct { name, file } if outputs.sync => {
-                return match file.sync_all() {
+            Output::Direct(mut direct) => {
+                let finished = direct.finish();
+                finished
+                    .map_err(|error| Problem::of_file(&direct.name, "cannot be given its length", &error))?;
+                return match if outputs.sync { direct.file.sync_all() } else { Ok(()) } {
                     // A pipe or a terminal has no disk to wait for.
                     Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-                        Err(Problem::of_file(name, "cannot be synchronised", &error))
+                        Err(Problem::of_file(&direct.name, "cannot be synchronised", &error))
                     }
                     _ => Ok(()),
                 };
@@ -245,7 +257,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Output::Temporary(temporary) => temporary.write(bytes),
-            Output::Direct { file, .. } => file.write(bytes),
+            Output::Direct(direct) => direct.write(bytes),
             Output::Memory(memory) => memory.write(bytes),
             Output::Nowhere => Ok(bytes.len()),
         }
@@ -255,6 +267,41 @@ impl Write for Output {
         // Files have no buffer of ours.
         Ok(())
     }
+}
+
+/// What was there already. What is left out at its end is there when it is dropped.
+#[derive(Debug)]
+pub(super) struct Direct {
+    name: String,
+    file: Patient<File>,
+    /// `None` if zeros are written like all else.
+    holes: Option<Holes>,
+}
+
+impl Direct {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.holes {
+            Some(holes) => holes.write(&self.file, bytes),
+            None => self.file.write(bytes),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.holes.as_mut().map_or(Ok(()), |holes| holes.finish(&self.file))
+    }
+}
+
+impl Drop for Direct {
+    fn drop(&mut self) {
+        let _ = self.finish();
+    }
+}
+
+/// Where a file ends, if it is a regular one that is written there and nowhere else.
+fn at_its_end(mut file: &File) -> Option<u64> {
+    let appends = fcntl_getfl(file).ok()?.contains(OFlags::APPEND);
+    let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && !appends)?;
+    file.stream_position().ok().filter(|at| *at == metadata.len())
 }
 
 /// What is written to a file, read by its place: the position of the file belongs to whoever writes it.
@@ -345,7 +392,8 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             // A device or a pipe is written to, and not replaced.
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
-                return Ok(Output::Direct { name: target.display().to_string(), file: Patient(file) });
+                let name = target.display().to_string();
+                return Ok(Output::Direct(Direct { name, file: Patient(file), holes: None }));
             }
             // Also by another of its names, or a link.
             Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {
@@ -364,7 +412,8 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
         ),
         _ => cannot(error),
     })?;
-    let holes = (outputs.sparse && outputs.made == Made::Plain).then(Holes::default);
+    let is_sparse = outputs.sparse != Sparse::Nowhere && outputs.made == Made::Plain;
+    let holes = is_sparse.then(Holes::default);
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
 

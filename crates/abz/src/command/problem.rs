@@ -17,6 +17,8 @@ pub struct Problem {
     pub(super) ends_work: bool,
     /// It is told in the words of gzip, with an empty line before.
     pub(super) is_of_gzip: bool,
+    /// An output could not be written: the number of the system's error.
+    pub(super) of_writing: Option<i32>,
     /// The file it is about, as the user named it.
     subject: String,
     message: String,
@@ -73,7 +75,15 @@ impl Problem {
         // Either may have a name in it that would do something to a terminal.
         let (subject, message) = (subject.to_string(), message.to_string());
         let (subject, message) = (without_controls(subject), without_controls(message));
-        Problem { severity, ends_work: true, is_of_gzip: false, subject, message, advice: None }
+        Problem {
+            severity,
+            ends_work: true,
+            is_of_gzip: false,
+            of_writing: None,
+            subject,
+            message,
+            advice: None,
+        }
     }
 
     /// The same problem, with advice about it.
@@ -112,7 +122,9 @@ impl Problem {
     pub(super) fn of_run(input: &str, output: &str, error: &Error) -> Self {
         match error {
             Error::Read(cause) => Self::error(input, error).on_io(cause),
-            Error::Write(cause) => Self::error(output, error).on_io(cause),
+            Error::Write(cause) => {
+                Problem { of_writing: cause.raw_os_error(), ..Self::error(output, error).on_io(cause) }
+            }
             Error::Damaged(damage) => match advice(damage.remedy()) {
                 Ok(Some(advice)) => Self::damage(input, format_args!("{damage}; {advice}")),
                 Ok(None) => Self::damage(input, damage),

@@ -4,6 +4,7 @@ use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static BZIP2: Tool = Tool {
@@ -15,6 +16,8 @@ pub(super) static BZIP2: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Nowhere,
+    refuses_with: |_| 1,
     completes_names: false,
     variables: &["BZIP2", "BZIP"],
     numbers: &[],
@@ -53,6 +56,7 @@ const MANNERS: Manners = Manners {
         no_suffix: Severity::Note,
         ..Severities::all(Severity::Error)
     },
+    keeps_links: false,
     special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
     words: OWN.words,
     takes_mixed: false,
@@ -60,6 +64,7 @@ const MANNERS: Manners = Manners {
     stops_at_failure: false,
     lists: Lists::Own,
     statuses: [0, 1, 2],
+    write_status: None,
 };
 
 const FLAGS: &[Flag] = &[

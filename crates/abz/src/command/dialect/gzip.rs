@@ -5,6 +5,7 @@ use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static GZIP: Tool = Tool {
@@ -16,6 +17,8 @@ pub(super) static GZIP: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Nowhere,
+    refuses_with: |_| 1,
     completes_names: false,
     variables: &["GZIP"],
     numbers: &[],
@@ -43,9 +46,11 @@ pub(super) static PIGZ: Tool = Tool {
             ("-zz", ""),
             (".zip", ""),
         ]),
+        severities: Severities { names: None, garbage: None, time: None, ..Severities::all(Severity::Error) },
         special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
         words: OWN.words,
         takes_mixed: false,
+        write_status: Some(|error| error as u8),
         ..MANNERS
     },
     flags: &[FLAGS, PIGZ_FLAGS],
@@ -53,6 +58,8 @@ pub(super) static PIGZ: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Nowhere,
+    refuses_with: |_| 22,
     completes_names: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
@@ -82,6 +89,7 @@ const MANNERS: Manners = Manners {
         lone_byte: Some(Severity::Error),
         ..Severities::all(Severity::Warning)
     },
+    keeps_links: false,
     special_bits: SpecialBits { refused: Refusal::Always, kept: 0, lost: None },
     words: |error| {
         Some(match error.damage::<DecodeError>()?.fault {
@@ -97,6 +105,7 @@ const MANNERS: Manners = Manners {
     stops_at_failure: false,
     lists: Lists::Gzip,
     statuses: OWN.statuses,
+    write_status: None,
 };
 
 const FLAGS: &[Flag] = &[
@@ -129,6 +138,8 @@ const GZIP_FLAGS: &[Flag] = &[
     Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
     Flag::new("", "ascii", Means::Nothing),
     Flag::new("a", "", Means::Nothing),
+    // What it was for, the format of compress, is not written any more.
+    Flag::new("b", "bits", Means::Ignored { most: 1 << 20 }).takes(Takes::Value),
     Flag::new("", "-presume-input-tty", Means::Nothing),
 ];
 

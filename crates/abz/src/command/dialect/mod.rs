@@ -17,6 +17,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::ExitCode;
 
 use abz::Compression;
 use abz::gzip::MAX_BLOCK;
@@ -29,9 +30,12 @@ use super::low::{Action, Low, dictionary, reference};
 use super::manners::Manners;
 use super::patient::{self, Patient};
 use super::problem::Severity;
-use super::request::{Asked, Source};
-use super::status::{Loudness, Status};
+use super::request::{Asked, Source, Sparse};
+use super::status::Loudness;
 use super::stdout::print;
+
+/// The most threads that are started.
+const MOST_THREADS: usize = 1024;
 
 /// The smallest volume in bytes, that of lzip.
 const MIN_VOLUME: u64 = 100_000;
@@ -45,25 +49,26 @@ enum Stop {
     Told,
     /// The help may help.
     Mistake(String),
-    Refused(String),
+    /// The value of an option, or several options together.
+    Refused(Option<Means>, String),
 }
 
 /// The options of the tool by whose name the program is called, if it is a known one; or the status to exit with, if
 /// there is nothing to do.
-pub(super) fn asked() -> Option<Result<Asked, Status>> {
+pub(super) fn asked() -> Option<Result<Asked, ExitCode>> {
     let mut arguments = std::env::args_os();
     let called = arguments.next()?;
     let (tool, name, mode) = find(Path::new(&called).file_name()?)?;
     let asked = tool.read(name, mode, arguments, |variable| std::env::var_os(variable));
     Some(asked.map_err(|stop| match stop {
-        Stop::Told => Status::Success,
+        Stop::Told => ExitCode::SUCCESS,
         Stop::Mistake(message) => {
             patient::tell(&format!("{name}: {message}\nTry `{name} --help' for more information.\n"));
-            Status::Error
+            ExitCode::from((tool.refuses_with)(None))
         }
-        Stop::Refused(message) => {
+        Stop::Refused(means, message) => {
             patient::tell(&format!("{name}: {message}\n"));
-            Status::Error
+            ExitCode::from((tool.refuses_with)(means))
         }
     }))
 }
@@ -107,6 +112,7 @@ impl Tool {
             keep: self.keeps,
             completes_names: self.completes_names,
             asks_to_join: self.asks_to_join,
+            sparse: self.sparse,
             manners: Manners { name, options: self.options(), ..self.manners },
             ..Low::plain(self.format)
         };
@@ -139,12 +145,14 @@ impl Tool {
                     most_to_compress = if compressing { limit } else { most_to_compress };
                     most_to_decompress = if decompressing { limit } else { most_to_decompress };
                 }
-                Word::Flag(means, value) => apply(means, value, &mut low).map_err(Stop::Refused)?,
+                Word::Flag(means, value) => {
+                    apply(means, value, &mut low).map_err(|message| Stop::Refused(Some(means), message))?;
+                }
             }
         }
         let has_lists = !lists.is_empty();
         for (list, end) in lists {
-            files.extend(listed(&list, end).map_err(Stop::Refused)?);
+            files.extend(listed(&list, end).map_err(|message| Stop::Refused(None, message))?);
         }
         if self.takes_stdin_once {
             let mut is_first = true;
@@ -157,7 +165,7 @@ impl Tool {
             Action::Compress => (low.most_to_compress, low.adjusts) = (most_to_compress, adjusts),
             _ => low.most_to_decompress = most_to_decompress,
         }
-        low.request().map_err(Stop::Refused)
+        low.request().map_err(|message| Stop::Refused(None, message))
     }
 
     fn help(&self, name: &str) -> Result<Asked, Stop> {
@@ -188,7 +196,7 @@ fn version(name: &str) -> String {
 fn tell(text: &str) -> Result<Asked, Stop> {
     match print(|out| out.write_all(text.as_bytes())) {
         Ok(()) => Err(Stop::Told),
-        Err(problem) => Err(Stop::Refused(problem.to_string())),
+        Err(problem) => Err(Stop::Refused(None, problem.to_string())),
     }
 }
 
@@ -266,9 +274,9 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             low.compression.fast = Some(fast);
         }
         Means::Threads => match text.parse() {
-            Ok(workers @ 1..=1024) => low.compression.workers = workers,
+            Ok(workers @ 1..) => low.compression.workers = workers.min(MOST_THREADS),
             Ok(0) => low.compression.workers = Low::plain(low.compression.format).compression.workers,
-            _ => return Err(format!("invalid number of threads '{text}': expected 1 to 1024")),
+            _ => return Err(format!("invalid number of threads '{text}': expected 1 to {MOST_THREADS}")),
         },
         Means::Block => match parse_block_size(&format!("{text}K"))? {
             size if size > MAX_BLOCK => return Err("the blocks of gzip have 4M at most".into()),
@@ -283,6 +291,10 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         Means::DictionarySize => {
             low.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
         }
+        Means::Ignored { most } => match text.parse() {
+            Ok(number) if (1..=most).contains(&number) => {}
+            _ => return Err(format!("invalid number '{text}': expected 1 to {most}")),
+        },
         Means::MatchLength => match text.parse() {
             Ok(length @ 5..=273) => low.compression.lzma.match_length = Some(length),
             _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
@@ -291,7 +303,9 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             low.compression.format = format;
             low.suffix = format.suffix().into();
         }
-        Means::NoSparse => low.sparse = false,
+        Means::PassThrough(passes) => low.passes_through = Some(passes),
+        Means::Sparse => low.sparse = Sparse::Everywhere,
+        Means::NoSparse => low.sparse = Sparse::Nowhere,
         Means::FormatIs => {
             let format = low.compression.format;
             // What is read tells its format itself.

@@ -4,6 +4,7 @@ use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static XZ: Tool = Tool {
@@ -29,6 +30,7 @@ pub(super) static XZ: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Warning)
         },
+        keeps_links: true,
         special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: None },
         words: OWN.words,
         takes_mixed: false,
@@ -36,6 +38,7 @@ pub(super) static XZ: Tool = Tool {
         stops_at_failure: false,
         lists: Lists::Xz,
         statuses: [2, 1, 1],
+        write_status: None,
     },
     flags: &[FLAGS],
     variables: &["XZ_DEFAULTS", "XZ_OPT"],
@@ -45,6 +48,8 @@ pub(super) static XZ: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Everywhere,
+    refuses_with: |_| 1,
     completes_names: false,
 };
 
