@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use abz::zstd::{self, Dictionary, Reference};
-use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
+use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip, xz};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
 use super::file_id::FileId;
@@ -84,6 +84,7 @@ pub(super) struct Low {
     /// The same to decompress.
     pub(super) most_to_decompress: Option<u64>,
     pub(super) lzip: lzip::Strictness,
+    pub(super) xz: xz::Leniency,
     pub(super) zstd: zstd::Decoding,
     /// The file that a patch refers to.
     pub(super) patch_from: Option<FileId>,
@@ -150,6 +151,7 @@ impl Low {
             adjusts: true,
             most_to_decompress: None,
             lzip: lzip::Strictness::default(),
+            xz: xz::Leniency::default(),
             zstd: zstd::Decoding::default(),
             patch_from: None,
             speculation: Speculation::default(),
@@ -433,8 +435,8 @@ impl Low {
             let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
             zstd.max_whole = zstd.max_whole.min(share);
         }
-        let (memory_limit, lzip, speculation) = (self.most_to_decompress, self.lzip, self.speculation);
-        Decompression { workers, zstd, memory_limit, lzip, speculation }
+        let (memory_limit, lzip, xz) = (self.most_to_decompress, self.lzip, self.xz);
+        Decompression { workers, zstd, memory_limit, lzip, xz, speculation: self.speculation }
     }
 }
 

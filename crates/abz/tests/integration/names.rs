@@ -494,6 +494,11 @@ fn xz_and_abz_do_the_same() {
         "-M 100MiB -9 -k x",
         "--memlimit-compress=20MiB -6 -k x",
         "-M 1MiB -k x",
+        "-dc --single-stream twice#",
+        "-d --single-stream garbage#",
+        "-t --single-stream twice# garbage# c#",
+        "-dc --single-stream c#",
+        "-dk --ignore-check c#",
     ];
     compare("xz", ".xz", lines);
     compare("unxz", ".xz", &["c#", "-k c#", "-c c#"]);
@@ -738,6 +743,54 @@ fn sparse_output_is_made_where_the_tool_makes_it() {
         assert!(all == [&vec![7; 4 << 20][..], &data].concat(), "{tool} {line}");
         let (all, _) = script(&links.path(tool), &format!("\"$1\" {line} 1<> out"));
         assert!(all[..data.len()] == data, "{tool} {line}");
+    }
+}
+
+#[test]
+fn xz_looks_at_no_check_if_it_shall_not() {
+    let (links, folder) = (Links::new(), Folder::new());
+    let data = b"a branch of a river";
+    for check in ["crc32", "crc64", "sha256"] {
+        // One block whose size is told, which is taken whole, and one whose size is not.
+        let told = run(links.path("xz"), &folder, &["-c", "-C", check], data, &[]).stdout;
+        let untold = through("xz", &["-c", "-T1", "-C", check], data);
+        let mut passed_over = 0;
+        for file in [Some(told), untold].into_iter().flatten() {
+            for at in 0..file.len() {
+                let mut damaged = file.clone();
+                damaged[at] ^= 1;
+                let strict = run(links.path("xz"), &folder, &["-dc"], &damaged, &[]);
+                let words = ["-dc", "--ignore-check"];
+                let lenient = run(links.path("xz"), &folder, &words, &damaged, &[]);
+                assert!(!strict.status.success(), "{check} at {at}");
+                passed_over += usize::from(lenient.status.success());
+                if have("xz") {
+                    let theirs = run("xz", &folder, &words, &damaged, &[]);
+                    assert_eq!(lenient.status.code(), theirs.status.code(), "{check} at {at}");
+                    assert!(!theirs.status.success() || lenient.stdout == theirs.stdout, "{check} at {at}");
+                }
+            }
+        }
+        assert!(passed_over > 0, "{check}");
+    }
+}
+
+#[test]
+fn xz_tells_how_much_memory_there_is() {
+    let (links, folder) = (Links::new(), Folder::new());
+    for words in [&["--info-memory"][..], &["-M", "100MiB", "--info-memory"]] {
+        let told = |program: PathBuf| {
+            let output = run(program, &folder, words, b"", &[]);
+            assert!(output.status.success());
+            let told = String::from_utf8(output.stdout).unwrap();
+            // Of several threads xz has limits of its own.
+            told.lines().take(7).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let ours = told(links.path("xz"));
+        assert_eq!(ours.len(), 7);
+        if have("xz") {
+            assert_eq!(ours, told("xz".into()), "{words:?}");
+        }
     }
 }
 

@@ -137,6 +137,10 @@ impl Tool {
                 Word::Flag(Means::Files, list) => lists.push((list, b'\n')),
                 Word::Flag(Means::Files0, list) => lists.push((list, 0)),
                 Word::Flag(Means::OutputFolder, name) => low.folder = Some(name.into()),
+                Word::Flag(Means::InfoMemory, _) => {
+                    let limits = [most_to_compress, most_to_decompress];
+                    return tell(&memory_told(limits, low.compression.workers, low.for_robots));
+                }
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
@@ -320,6 +324,11 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         }
         Means::ExcludeCompressed => low.exclude_compressed = true,
         Means::Robot => low.for_robots = true,
+        Means::SingleStream => {
+            low.xz.single_stream = true;
+            low.manners.severities.garbage = None;
+        }
+        Means::IgnoreCheck => low.xz.ignore_check = true,
         Means::Extreme => low.compression.lzma.extreme = true,
         Means::Quieter if low.loudness == Loudness::Quiet => low.loudness = Loudness::Silent,
         Means::Quieter => low.loudness = Loudness::Quiet,
@@ -340,6 +349,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         | Means::Files
         | Means::Files0
         | Means::OutputFolder
+        | Means::InfoMemory
         | Means::Help
         | Means::Version
         | Means::License => {
@@ -373,18 +383,43 @@ fn memory(text: &str) -> Result<Option<u64>, String> {
         let size = binary(text)?.parse().map_err(|_| format!("invalid size '{text}'"))?;
         return Ok(Some(size).filter(|size| *size > 0));
     };
-    let there_is = fs::read_to_string("/proc/meminfo").ok();
-    let there_is =
-        there_is.as_deref().and_then(|told| told.lines().find_map(|line| line.strip_prefix("MemTotal:")));
-    let there_is: Option<u64> =
-        there_is.and_then(|kilobytes| kilobytes.trim().strip_suffix(" kB")?.parse().ok());
-    match (percent.parse::<u64>(), there_is) {
-        (Ok(percent @ 1..=100), Some(kilobytes)) => Ok(Some(kilobytes * 1024 / 100 * percent)),
+    match (percent.parse::<u64>(), memory_there_is()) {
+        (Ok(percent @ 1..=100), Some(bytes)) => Ok(Some(bytes / 100 * percent)),
         (Ok(1..=100), None) => {
             Err("this system does not say how much memory there is: give a size".to_owned())
         }
         _ => Err(format!("invalid size '{text}'")),
     }
+}
+
+/// How much memory there is, in bytes, if the system tells.
+fn memory_there_is() -> Option<u64> {
+    let told = fs::read_to_string("/proc/meminfo").ok()?;
+    let kilobytes = told.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    kilobytes.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// How much memory there is, and the limits to compress and to decompress, as xz tells it. There is no other limit for several
+/// threads.
+fn memory_told(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> String {
+    let there_is = memory_there_is();
+    let [compress, decompress] = limits;
+    if for_robots {
+        let numbers = [there_is, compress, decompress, decompress, compress].map(Option::unwrap_or_default);
+        let columns: String = numbers.iter().map(|number| format!("{number}\t")).collect();
+        return format!("{columns}{threads}\n");
+    }
+    let size = |bytes: Option<u64>, none: &str| match bytes {
+        Some(bytes) => format!("{} MiB ({bytes} B)", bytes.div_ceil(1 << 20)),
+        None => none.to_owned(),
+    };
+    let (there_is, disabled) = (size(there_is, "Unknown"), "Disabled");
+    let (compress, decompress) = (size(compress, disabled), size(decompress, disabled));
+    format!(
+        "Hardware information:\n  Amount of physical memory (RAM):  {there_is}\n  Number of processor threads:      {threads}\n\n\
+         Memory usage limits:\n  Compression:                      {compress}\n  Decompression:                    {decompress}\n  \
+         Multi-threaded decompression:     {decompress}\n  Default for -T0:                  {compress}\n"
+    )
 }
 
 /// A size as xz and zstd write it, where K, k, Ki, KB and KiB are all 1024.

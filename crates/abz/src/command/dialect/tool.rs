@@ -124,6 +124,9 @@ pub(super) enum Means {
     FormatIs,
     Check,
     Extreme,
+    SingleStream,
+    IgnoreCheck,
+    InfoMemory,
     Quieter,
     NoWarn,
     /// The size of a block, where units are multiples of 1000 if they are not called Ki and the like.

@@ -94,9 +94,10 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "no-adjust", Means::NoAdjust).help("let no limit of memory make the dictionary smaller"),
     Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
     Flag::new("", "robot", Means::Robot).help("with -l, print a list for programs"),
-    Flag::new("", "info-memory", Means::Refused("--info-memory: abz has no limits of its own")),
-    Flag::new("", "single-stream", Means::Refused("--single-stream: abz decompresses all streams")),
-    Flag::new("", "ignore-check", Means::Refused("--ignore-check: abz verifies all checks")),
+    Flag::new("", "info-memory", Means::InfoMemory).help("print how much memory there is, and the limits"),
+    Flag::new("", "single-stream", Means::SingleStream)
+        .help("decompress the first stream, and ignore what follows"),
+    Flag::new("", "ignore-check", Means::IgnoreCheck).help("do not verify checks: damage is not told then"),
     Flag::new("", "files", Means::Files)
         .takes(Takes::Attached)
         .help("take the files named in the lines of X"),
