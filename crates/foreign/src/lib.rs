@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 77] = [
+const PACKAGES: [(&str, &str); 78] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -50,6 +50,7 @@ const PACKAGES: [(&str, &str); 77] = [
     ("igzip", "isal"),
     ("java", "default-jdk-headless"),
     ("lbzcat", "lbzip2"),
+    ("lbunzip2", "lbzip2"),
     ("lbzip2", "lbzip2"),
     ("less", "less"),
     ("libdeflate-gunzip", "libdeflate-tools"),

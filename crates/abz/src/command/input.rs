@@ -212,7 +212,9 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     }
     let (path, found) = look_up(path, inputs);
     let subject = &path.display();
-    let cannot = |error| Problem::of_file(subject, "cannot be opened", &error);
+    let cannot = |error| {
+        Problem::of_file(subject, "cannot be opened", &error).with_severity(inputs.manners.severities.missing)
+    };
     let found = found.map_err(cannot)?;
 
     // What replaces its input must not be led astray by a link.

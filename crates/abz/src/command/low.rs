@@ -12,7 +12,7 @@ use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip,
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
 use super::file_id::FileId;
 use super::limits;
-use super::manners::{Manners, OWN};
+use super::manners::{Copies, Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
@@ -244,10 +244,15 @@ impl Low {
             || Outputs { destination: Destination::Beside, restores_names: false, ..outputs(Made::Index) };
         let indexing =
             Indexing { made: self.indexes.then(|| (self.index_every, beside())), file: self.index_file };
+        let copies = self.passes_through.unwrap_or(match self.manners.copies {
+            Copies::Nowhere => false,
+            Copies::ToStdout => self.force && to_stdout,
+            Copies::Everywhere => self.force && action == Action::Decompress,
+        });
         let decoding = |decompression| Decoding {
             decompression,
             checksum,
-            copies: self.passes_through.unwrap_or(self.force && to_stdout),
+            copies,
             gives_what_it_can: self.manners.gives_what_it_can && to_stdout,
             indexing,
             ways: self.ways,

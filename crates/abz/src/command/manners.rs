@@ -37,12 +37,25 @@ pub(super) struct Manners {
     pub(super) minds_suffix: bool,
     /// No further input is taken after one that could not be converted.
     pub(super) stops_at_failure: bool,
+    /// Where what is not compressed is copied, with force.
+    pub(super) copies: Copies,
+    /// An input that cannot be read is found out before its name is looked at.
+    pub(super) looks_first: bool,
     /// The form of lists.
     pub(super) lists: Lists,
     /// The exit status after a warning, an error, and a damaged file.
     pub(super) statuses: [u8; 3],
     /// That after an output could not be written, by the number of the system's error, if it is another one.
     pub(super) write_status: Option<fn(i32) -> u8>,
+}
+
+/// Where what is not compressed is copied as it is, as `zcat -f` has always done it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    Nowhere,
+    ToStdout,
+    /// To files too.
+    Everywhere,
 }
 
 /// Whose form a list has.
@@ -63,6 +76,8 @@ pub(super) struct Severities {
     pub(super) suffix: Option<Severity>,
     /// What is to be decompressed has no known suffix.
     pub(super) no_suffix: Severity,
+    /// The input cannot be opened.
+    pub(super) missing: Severity,
     /// The output exists.
     pub(super) exists: Severity,
     /// The input is a folder, or neither that nor a file.
@@ -85,6 +100,7 @@ impl Severities {
         Severities {
             suffix: Some(severity),
             no_suffix: severity,
+            missing: Severity::Error,
             exists: severity,
             no_file: severity,
             link: Some(severity),
@@ -144,6 +160,8 @@ pub(super) const OWN: Manners = Manners {
     takes_mixed: false,
     minds_suffix: false,
     stops_at_failure: false,
+    copies: Copies::ToStdout,
+    looks_first: false,
     lists: Lists::Own,
     statuses: [2, 1, 1],
     write_status: None,

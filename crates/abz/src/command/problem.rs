@@ -103,6 +103,11 @@ impl Problem {
         Problem { is_of_gzip: true, ..Self::damage(subject, words) }
     }
 
+    /// The same problem, which is so bad.
+    pub(super) fn with_severity(self, severity: Severity) -> Self {
+        Problem { severity, ..self }
+    }
+
     /// The same problem, told after the work is done.
     pub(super) fn afterwards(mut self) -> Self {
         self.ends_work = false;

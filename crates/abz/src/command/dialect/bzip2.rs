@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities, SpecialBits};
+use super::super::manners::{Copies, Lists, Manners, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -19,6 +19,7 @@ pub(super) static BZIP2: Tool = Tool {
     sparse: Sparse::Nowhere,
     refuses_with: |_| 1,
     completes_names: false,
+    cat_copies: false,
     variables: &["BZIP2", "BZIP"],
     numbers: &[],
     allows: |_| true,
@@ -30,9 +31,11 @@ pub(super) static LBZIP2: Tool = Tool {
         severities: Severities {
             garbage: Some(Severity::Note),
             no_suffix: Severity::Note,
+            missing: Severity::Warning,
             ..Severities::all(Severity::Warning)
         },
         special_bits: SpecialBits { lost: Some(Severity::Warning), ..SpecialBits::LOST },
+        copies: Copies::ToStdout,
         lists: Lists::Own,
         statuses: [4, 1, 1],
         ..MANNERS
@@ -62,6 +65,8 @@ const MANNERS: Manners = Manners {
     takes_mixed: false,
     minds_suffix: false,
     stops_at_failure: false,
+    copies: Copies::Everywhere,
+    looks_first: false,
     lists: Lists::Own,
     statuses: [0, 1, 2],
     write_status: None,

@@ -3,7 +3,7 @@
 use abz::gzip::{DecodeError, Fault};
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
+use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -20,6 +20,7 @@ pub(super) static GZIP: Tool = Tool {
     sparse: Sparse::Nowhere,
     refuses_with: |_| 1,
     completes_names: false,
+    cat_copies: false,
     variables: &["GZIP"],
     numbers: &[],
     // gzip takes those only that do not change what is done.
@@ -61,6 +62,7 @@ pub(super) static PIGZ: Tool = Tool {
     sparse: Sparse::Nowhere,
     refuses_with: |_| 22,
     completes_names: false,
+    cat_copies: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
     allows: |_| true,
@@ -103,6 +105,8 @@ const MANNERS: Manners = Manners {
     takes_mixed: true,
     minds_suffix: false,
     stops_at_failure: false,
+    copies: Copies::ToStdout,
+    looks_first: false,
     lists: Lists::Gzip,
     statuses: OWN.statuses,
     write_status: None,

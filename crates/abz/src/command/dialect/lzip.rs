@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
+use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -32,6 +32,8 @@ pub(super) static LZIP: Tool = Tool {
         takes_mixed: false,
         minds_suffix: true,
         stops_at_failure: true,
+        copies: Copies::Nowhere,
+        looks_first: false,
         lists: Lists::Lzip,
         statuses: [0, 1, 2],
         write_status: None,
@@ -48,6 +50,7 @@ pub(super) static LZIP: Tool = Tool {
     sparse: Sparse::Nowhere,
     refuses_with: |_| 1,
     completes_names: true,
+    cat_copies: false,
 };
 
 const FLAGS: &[Flag] = &[

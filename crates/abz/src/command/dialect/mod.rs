@@ -111,6 +111,7 @@ impl Tool {
             stdout: mode == Mode::Cat,
             keep: self.keeps,
             completes_names: self.completes_names,
+            passes_through: (mode == Mode::Cat && self.cat_copies).then_some(true),
             asks_to_join: self.asks_to_join,
             sparse: self.sparse,
             manners: Manners { name, options: self.options(), ..self.manners },

@@ -33,6 +33,8 @@ pub(super) struct Tool {
     pub(super) refuses_with: fn(Option<Means>) -> u8,
     /// What comes from standard input goes to a file with the suffix, whether the name of the output has it or not.
     pub(super) completes_names: bool,
+    /// What decompresses to standard output copies what is not compressed.
+    pub(super) cat_copies: bool,
 }
 
 impl Tool {

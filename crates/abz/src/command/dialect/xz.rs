@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Refusal, Severities, SpecialBits};
+use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -36,6 +36,8 @@ pub(super) static XZ: Tool = Tool {
         takes_mixed: false,
         minds_suffix: false,
         stops_at_failure: false,
+        copies: Copies::ToStdout,
+        looks_first: true,
         lists: Lists::Xz,
         statuses: [2, 1, 1],
         write_status: None,
@@ -51,6 +53,7 @@ pub(super) static XZ: Tool = Tool {
     sparse: Sparse::Everywhere,
     refuses_with: |_| 1,
     completes_names: false,
+    cat_copies: false,
 };
 
 const FLAGS: &[Flag] = &[

@@ -2,7 +2,7 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities, SpecialBits};
+use super::super::manners::{Copies, Lists, Manners, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -45,6 +45,8 @@ pub(super) static ZSTD: Tool = Tool {
         takes_mixed: false,
         minds_suffix: false,
         stops_at_failure: false,
+        copies: Copies::ToStdout,
+        looks_first: false,
         lists: Lists::Zstd,
         statuses: [0, 1, 1],
         write_status: Some(|_| 70),
@@ -64,6 +66,7 @@ pub(super) static ZSTD: Tool = Tool {
         _ => 1,
     },
     completes_names: false,
+    cat_copies: true,
 };
 
 const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };
