@@ -1,6 +1,8 @@
 //! How a run is carried out and watched.
 
 use std::fmt;
+use std::sync::OnceLock;
+use std::thread;
 
 use anabranch::{Pool, Report};
 
@@ -23,6 +25,14 @@ impl<'a> Conduct<'a> {
     pub(crate) fn advance(&self) -> Advance<'a> {
         Advance(self.progress)
     }
+}
+
+/// How many of so many workers work at once on this machine: as many as it has processors for this process, and two if it has
+/// one. More would only hold memory, each of them a block and its tables. No output depends on it.
+pub fn at_work(workers: usize) -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    let processors = PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));
+    workers.min((*processors).max(2))
 }
 
 /// Tells what is done.

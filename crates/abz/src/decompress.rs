@@ -1,7 +1,7 @@
 //! How compressed files are read.
 
 use abz_codec::parts::Giving;
-use abz_codec::{lzip, zstd};
+use abz_codec::{lzip, xz, zstd};
 
 use crate::speculation::Speculation;
 
@@ -15,6 +15,8 @@ pub struct Decompression {
     /// The most memory to take, in bytes and about, if there shall be a limit: where files may ask for more, fewer workers
     /// decode, and then none.
     pub memory_limit: Option<u64>,
+    /// What is not looked at in a file of xz.
+    pub xz: xz::Leniency,
     /// How frames of zstd are read.
     pub zstd: zstd::Decoding,
     /// Whether pieces of one member of gzip are decoded by all workers.
@@ -48,6 +50,7 @@ impl Default for Decompression {
             workers: anabranch::default_workers(),
             lzip: lzip::Strictness::default(),
             memory_limit: None,
+            xz: xz::Leniency::default(),
             zstd: zstd::Decoding::default(),
             speculation: Speculation::default(),
             giving: Giving::default(),

@@ -48,7 +48,7 @@ mod tally;
 mod tools;
 
 pub use access::Spanned;
-pub use conduct::Conduct;
+pub use conduct::{Conduct, at_work};
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use formats::writes::{Compressed, Compression, Lzma};

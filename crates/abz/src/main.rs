@@ -4,15 +4,38 @@
 mod command;
 
 use std::process::ExitCode;
+use std::thread;
 
 use command::sandbox::Sandbox;
-use command::{Console, bench, interrupt, jobs};
+use command::{Console, bench, interrupt, jobs, limits};
 
 /// The size of the main thread's stack that is reserved when the program begins, in bytes.
 const STACK_BYTES: usize = 256 << 10;
 
+/// The size of the stack of a thread that takes the place of the main thread, in bytes.
+const LARGER_STACK_BYTES: usize = 2 << 20;
+
 fn main() -> ExitCode {
-    reserve_stack();
+    // What the main thread has beside that are arguments and the environment.
+    if limits::stack() >= 2 * STACK_BYTES as u64 {
+        reserve_stack();
+        return work();
+    }
+    let larger = thread::Builder::new().name("abz main".into()).stack_size(LARGER_STACK_BYTES).spawn(work);
+    match larger.map(thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(error) => {
+            let text =
+                "the limit of the stack (ulimit -s) is too low, and there is no thread with a larger one";
+            eprintln!("abz: {text}: {error}: raise it to {} or more", 2 * STACK_BYTES / 1024);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does what the command line asks for.
+fn work() -> ExitCode {
     interrupt::remove_unfinished_files_without_memory();
     if let Some(went_well) = bench::child::run() {
         return if went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE };
@@ -21,12 +44,15 @@ fn main() -> ExitCode {
         Ok(asked) => asked,
         Err(status) => return status,
     };
+    let mut console = Console::new(&asked);
+    if !limits::let_begin(&mut console) {
+        return console.exit_code();
+    }
     if let Some(sandbox) = Sandbox::of(&asked) {
         sandbox.enter();
     }
     interrupt::remove_unfinished_files_on_signals(asked.maps());
 
-    let mut console = Console::new(&asked);
     jobs::run(&asked, &mut console);
     console.exit_code()
 }

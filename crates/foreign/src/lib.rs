@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 81] = [
+const PACKAGES: [(&str, &str); 85] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -53,6 +53,7 @@ const PACKAGES: [(&str, &str); 81] = [
     ("igzip", "isal"),
     ("java", "default-jdk-headless"),
     ("lbzcat", "lbzip2"),
+    ("lbunzip2", "lbzip2"),
     ("lbzip2", "lbzip2"),
     ("less", "less"),
     ("libdeflate-gunzip", "libdeflate-tools"),
@@ -67,6 +68,7 @@ const PACKAGES: [(&str, &str); 81] = [
     ("php", "php-cli"),
     ("pigz", "pigz"),
     ("pkg-config", "pkg-config"),
+    ("prlimit", "util-linux"),
     ("pixz", "pixz"),
     ("plzip", "plzip"),
     ("python3", "python3"),
@@ -74,9 +76,11 @@ const PACKAGES: [(&str, &str); 81] = [
     ("qemu-system-x86_64", "qemu-system-x86"),
     ("ruby", "ruby"),
     ("script", "bsdutils"),
+    ("setpriv", "util-linux"),
     ("sha256sum", "coreutils"),
     ("tar", "tar"),
     ("toybox", "toybox"),
+    ("unpigz", "pigz"),
     ("unshare", "util-linux"),
     ("unxz", "xz-utils"),
     ("unzip", "unzip"),

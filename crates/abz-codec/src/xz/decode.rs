@@ -19,6 +19,8 @@ pub struct Block {
     pub(super) start: u64,
     pub(super) header: BlockHeader,
     pub(super) check: Check,
+    /// The contents are held against it.
+    pub(super) is_checked: bool,
     /// Header, compressed data, padding and check; both sizes are said, and are not too large.
     pub(super) bytes: Vec<u8>,
 }
@@ -89,7 +91,8 @@ fn decode(block: &Block, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     check_sizes(header, filtered.consumed(), filled as u64).map_err(|fault| (0, fault))?;
     let mut sum = Sum::new(block.check);
     sum.add(data);
-    check_end(&block.bytes[end..], block.check, sum).map_err(|(at, fault)| (end as u64 + at, fault))
+    check_end(&block.bytes[end..], block.check, sum, block.is_checked)
+        .map_err(|(at, fault)| (end as u64 + at, fault))
 }
 
 /// What is wrong with a block of more contents than its header says.
@@ -108,14 +111,14 @@ pub(super) fn check_sizes(header: &BlockHeader, compressed: u64, uncompressed: u
     Ok(())
 }
 
-/// Holds padding and check, the end of a block, against its contents; a fault comes with its offset.
-pub(super) fn check_end(end: &[u8], check: Check, sum: Sum) -> Result<(), (u64, Fault)> {
+/// Holds padding and check, the end of a block, against its contents, the check if it counts; a fault comes with its offset.
+pub(super) fn check_end(end: &[u8], check: Check, sum: Sum, is_checked: bool) -> Result<(), (u64, Fault)> {
     let (padding, expected) = end.split_at(end.len() - check.len());
     if padding.iter().any(|&byte| byte != 0) {
         return Err((0, Fault::Rule { expected: "zeros as padding of a block" }));
     }
     let found = sum.finish();
-    if expected != found {
+    if is_checked && expected != found {
         let [expected, found] = [expected, &found].map(|sum| digits(sum, check));
         return Err((padding.len() as u64, Fault::Check { kind: check, expected, found }));
     }

@@ -27,7 +27,7 @@ pub use decode::{Block, Decoder};
 pub use encode::{EncodedBlock, Encoder, Settings};
 pub use error::{DecodeError, Fault, Part};
 pub use header::MAGIC;
-pub use scan::Scanner;
+pub use scan::{Leniency, Scanner};
 pub use survey::{Survey, parts};
 pub use write::StreamWriter;
 

@@ -30,6 +30,7 @@ const GLANCE: usize = 4096;
 /// decoded here, and so is a `.lzma` file.
 pub struct Scanner {
     room: Room,
+    leniency: Leniency,
     state: State,
     /// The stream that was begun last, counted from 1; 0 before the first.
     stream: u64,
@@ -80,7 +81,17 @@ struct Streamed {
     header: BlockHeader,
     filtered: Filtered,
     sum: Sum,
+    is_checked: bool,
     uncompressed: u64,
+}
+
+/// What is not looked at in a file. By default all is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Leniency {
+    /// What follows the first stream.
+    pub single_stream: bool,
+    /// The checks of the contents: they may be damaged then, and nothing tells it.
+    pub ignore_check: bool,
 }
 
 impl Scanner {
@@ -88,6 +99,7 @@ impl Scanner {
     pub fn new() -> Self {
         Scanner {
             room: Room::default(),
+            leniency: Leniency::default(),
             state: State::Between,
             stream: 0,
             block: 0,
@@ -120,10 +132,18 @@ impl Scanner {
         self
     }
 
+    /// Passes over some of what it would look at.
+    pub fn lenient(mut self, leniency: Leniency) -> Self {
+        self.leniency = leniency;
+        self
+    }
+
     /// Decides what follows a stream, or what the file is.
     fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Block>>, DecodeError> {
         self.feed.hold(input, 1);
+        let is_over = self.leniency.single_stream && self.stream > 0;
         let wanted = match self.feed.held.first() {
+            Some(_) if is_over => return Err(self.fault(Fault::TrailingGarbage)),
             None => 1,
             Some(0) if self.stream > 0 => 4,
             Some(&first) if first == MAGIC[0] || self.stream > 0 => MAGIC.len(),
@@ -204,7 +224,8 @@ impl Scanner {
         self.feed.replay(header.len);
         self.feed.release();
         let sum = Sum::new(self.check);
-        self.state = State::Data(Box::new(Streamed { header, filtered, sum, uncompressed: 0 }));
+        let is_checked = !self.leniency.ignore_check;
+        self.state = State::Data(Box::new(Streamed { header, filtered, sum, is_checked, uncompressed: 0 }));
         Ok(Step::On)
     }
 
@@ -240,7 +261,8 @@ impl Scanner {
         let (stream, number, start, check) = (self.stream, self.block, self.feed.offset, self.check);
         self.feed.offset += total as u64;
         self.state = State::Next;
-        Ok(Step::Found(Scanned::Whole(Block { stream, number, start, header, check, bytes })))
+        let is_checked = !self.leniency.ignore_check;
+        Ok(Step::Found(Scanned::Whole(Block { stream, number, start, header, check, is_checked, bytes })))
     }
 
     /// Decodes until the chunk is full or the compressed data ends.
@@ -314,7 +336,7 @@ impl Scanner {
         if !self.feed.hold(input, padding + self.check.len()) {
             return Ok(self.starve(State::BlockEnd(streamed)));
         }
-        if let Err((at, fault)) = check_end(&self.feed.held, self.check, streamed.sum) {
+        if let Err((at, fault)) = check_end(&self.feed.held, self.check, streamed.sum, streamed.is_checked) {
             self.feed.offset += at;
             return Err(self.fault(fault));
         }

@@ -6,7 +6,7 @@ use super::conversion::Setting;
 use super::crew::Crew;
 use super::indices::find_index;
 use super::input::Input;
-use super::output::{Attributes, Output, rights_meanwhile};
+use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::Access;
 use super::target::Target;
@@ -26,7 +26,7 @@ pub(super) fn take_span(
         Crew::Together(conduct) => conduct,
         Crew::Alone(_) => Conduct::default(),
     };
-    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, rights_meanwhile(input))?;
+    let mut output = Output::open_for(input, Target::of(input, outputs, told)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
     let places = ways::source(input, request.way, setting.progress);
     let mut reader = setting.progress.of(&input.file);

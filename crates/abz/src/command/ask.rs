@@ -1,9 +1,10 @@
 //! The question whether a file shall be overwritten, to whoever sits at the terminal.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 
+use super::patient::{Patient, tell};
 use super::progress::Progress;
 use super::request::{Inputs, Source, Talk};
 use super::target::Target;
@@ -29,14 +30,10 @@ pub(super) fn may_overwrite(target: &Target, talk: &Talk, progress: &Progress) -
     }
     let _alone = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     progress.aside(|| {
-        let mut stderr = io::stderr();
-        let _ = write!(
-            stderr,
-            "{}: {} already exists; overwrite it (y or n)? ",
-            talk.manners.name,
-            path.display()
-        );
+        let name = talk.manners.name;
+        tell(&format!("{name}: {} already exists; overwrite it (y or n)? ", path.display()));
         let mut answer = String::new();
-        io::stdin().read_line(&mut answer).is_ok() && answer.trim_start().starts_with(['y', 'Y'])
+        let mut stdin = Patient(io::stdin().lock());
+        stdin.read_line(&mut answer).is_ok() && answer.trim_start().starts_with(['y', 'Y'])
     })
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
-use super::output::{Attributes, Output, rights_meanwhile};
+use super::output::{Attributes, Output};
 use super::problem::Problem;
 use super::request::{Made, Outputs, Source};
 use super::stdout::print;
@@ -43,11 +43,9 @@ impl Checksum {
         let holds_plain = outputs.is_some_and(|outputs| outputs.made == Made::Compressed);
         let name = plain_name(target, input, (names, holds_plain)).unwrap_or_else(|| "-".into());
         let place = match (target, outputs) {
-            (Target::File(path), Some(outputs)) => Place::File(Output::open(
-                Target::File(beside(path, &name)),
-                outputs,
-                rights_meanwhile(input),
-            )?),
+            (Target::File(path), Some(outputs)) => {
+                Place::File(Output::open_for(input, Target::File(beside(path, &name)), outputs)?)
+            }
             (Target::Stdout, _) => Place::StandardError,
             _ => Place::StandardOutput { at_once: !alone },
         };

@@ -15,7 +15,8 @@ use super::file_id::FileId;
 use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::manners::OWN;
 use super::pages;
-use super::request::{Archiving, Asked, Reporting, Source, Ways};
+use super::patient::tell;
+use super::request::{Archiving, Asked, Reporting, Source, Sparse, Ways};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
@@ -28,8 +29,7 @@ const HIGHEST_WITHOUT_ULTRA: u32 = 19;
 ///
 /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
 pub fn asked() -> Result<Asked, ExitCode> {
-    let asked = dialect::asked().unwrap_or_else(own_asked);
-    asked.map_err(|status| OWN.exit_code(status))
+    dialect::asked().unwrap_or_else(|| own_asked().map_err(|status| OWN.exit_code(status)))
 }
 
 fn own_asked() -> Result<Asked, Status> {
@@ -38,7 +38,7 @@ fn own_asked() -> Result<Asked, Status> {
         && let Some(folder) = folder
     {
         let problems = dialect::links::install(folder);
-        problems.iter().for_each(|problem| eprintln!("abz: {problem}"));
+        problems.iter().for_each(|problem| tell(&format!("abz: {problem}\n")));
         return Err(if problems.is_empty() { Status::Success } else { Status::Error });
     }
     if let Ok(arguments) = &arguments
@@ -51,7 +51,7 @@ fn own_asked() -> Result<Asked, Status> {
         return Err(match printed {
             Ok(()) => Status::Success,
             Err(problem) => {
-                eprintln!("abz: {problem}");
+                tell(&format!("abz: {problem}\n"));
                 Status::Error
             }
         });
@@ -242,7 +242,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         sandbox: !files.no_sandbox,
         format_was_named: how.format.is_some(),
         bench_html: what.bench_html,
-        sparse: !files.no_sparse,
+        sparse: if files.no_sparse { Sparse::Nowhere } else { Sparse::Files },
         whole_blocks: files.whole_blocks,
         verify: files.verify,
         checksum: files.checksum.is_some(),

@@ -1,10 +1,10 @@
 //! Where things are told, and the status that the program exits with.
 
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::manners::Manners;
+use super::patient::tell;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Asked, Talk};
@@ -18,6 +18,8 @@ pub struct Console {
     loudness: Loudness,
     manners: Manners,
     status: Status,
+    /// The number of the error because of which an output could not be written.
+    write_error: Option<i32>,
     progress: Progress,
 }
 
@@ -25,7 +27,13 @@ impl Console {
     /// Nothing told yet.
     pub fn new(asked: &Asked) -> Self {
         let Talk { loudness, manners, .. } = asked.talk;
-        Console { loudness, manners, status: Status::Success, progress: Progress::hidden() }
+        Console {
+            loudness,
+            manners,
+            status: Status::Success,
+            write_error: None,
+            progress: Progress::hidden(),
+        }
     }
 
     /// Shares the terminal with a progress bar from here on.
@@ -35,7 +43,10 @@ impl Console {
 
     /// What the process ends with: the worst that happened.
     pub fn exit_code(&self) -> ExitCode {
-        self.manners.exit_code(self.status)
+        match self.manners.write_status.zip(self.write_error) {
+            Some((status, error)) => ExitCode::from(status(error)),
+            None => self.manners.exit_code(self.status),
+        }
     }
 
     /// Tells all that is to be told of an input.
@@ -55,6 +66,7 @@ impl Console {
             Severity::Error | Severity::Damage => Loudness::Quiet,
         };
         self.remember(problem.severity);
+        self.write_error = self.write_error.or(problem.of_writing);
         if self.loudness >= least {
             let before = if problem.is_of_gzip { "\n" } else { "" };
             let problem = problem.told(&self.manners.options);
@@ -77,10 +89,8 @@ impl Console {
         self.print(text);
     }
 
-    /// A line on standard error; if there is nobody to read it, nothing is left to be done.
+    /// A line on standard error.
     fn print(&self, message: impl Display) {
-        self.progress.aside(|| {
-            let _ = writeln!(io::stderr(), "{message}");
-        });
+        self.progress.aside(|| tell(&format!("{message}\n")));
     }
 }

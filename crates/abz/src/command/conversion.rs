@@ -1,5 +1,7 @@
 //! One input from start to end: compressed, decompressed or tested.
 
+use std::fmt::Display;
+
 use abz::{Conduct, Error};
 
 use super::ask;
@@ -12,7 +14,7 @@ use super::list::saved;
 use super::output::{Attributes, Output, STDOUT, rights_meanwhile};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
-use super::request::{Destination, Inputs, Outputs, Talk};
+use super::request::{Destination, Inputs, Made, Outputs, Talk};
 use super::target::Target;
 use super::told::Told;
 use super::verify::Failure;
@@ -99,6 +101,7 @@ impl Setting<'_> {
             Err(problem) if input.was_found && !self.talk.is_verbose() && !problem.is_error() => {
                 return Ok(());
             }
+            Err(_) if self.is_unreadable(&input, outputs) => return Err(self.unreadable(&input)),
             target => target?,
         };
         if let Some(outputs) = outputs
@@ -114,6 +117,7 @@ impl Setting<'_> {
             true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
             false => None,
         };
+        target.spare(FileId::of(&input.metadata))?;
         let mut output = match outputs {
             None => Output::Nowhere,
             Some(_) if is_alone && target == Target::Stdout => Output::Memory(Vec::new()),
@@ -201,10 +205,7 @@ impl Setting<'_> {
             Failure::Told(problem) => problem,
         })?;
         let manners = &self.talk.manners;
-        let Some(done) = done else {
-            let format = manners.first_read();
-            return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
-        };
+        let Some(done) = done else { return Err(self.unreadable(input)) };
         if let Some(member) = done.mistaken
             && self.talk.is_verbose()
         {
@@ -219,6 +220,20 @@ impl Setting<'_> {
         let garbage = manners.severities.garbage.zip(done.garbage_at);
         let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
         Ok((done, garbage))
+    }
+
+    /// True of a file that is to be decompressed and is of no format that is read, if that is to be told first.
+    fn is_unreadable(&self, input: &Input, outputs: Option<&Outputs>) -> bool {
+        let manners = &self.talk.manners;
+        manners.looks_first
+            && outputs.is_some_and(|outputs| outputs.made == Made::Plain)
+            && !input.format().is_some_and(|format| manners.read(format))
+    }
+
+    /// What is told of such a file.
+    fn unreadable(&self, input: impl Display) -> Problem {
+        let format = self.talk.manners.first_read();
+        Problem::new(Severity::Damage, input, format_args!("not in the format {format}"))
     }
 
     /// What is told of a run that failed.

@@ -9,12 +9,19 @@ const PAGE: usize = 4096;
 
 static ZEROS: [u8; PAGE] = [0; PAGE];
 
-/// Where a file is written, from its start, and what of it was left out.
+/// Where a file is written, and what of it was left out.
 #[derive(Debug, Default)]
 pub(super) struct Holes {
     at: u64,
     /// Zeros before `at` that the file does not have yet.
     pending: u64,
+}
+
+impl From<u64> for Holes {
+    /// From this place on.
+    fn from(at: u64) -> Self {
+        Holes { at, pending: 0 }
+    }
 }
 
 impl Holes {
@@ -62,10 +69,14 @@ impl Holes {
     }
 
     /// Gives the file its length, if it ends with zeros.
-    pub(super) fn finish(&mut self, file: &File) -> io::Result<()> {
+    pub(super) fn finish(&mut self, mut file: &File) -> io::Result<()> {
         match std::mem::take(&mut self.pending) {
             0 => Ok(()),
-            _ => file.set_len(self.at),
+            _ => {
+                file.set_len(self.at)?;
+                // For whoever writes to it next.
+                file.seek(SeekFrom::Start(self.at)).map(drop)
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use abz::{Conduct, Decompressed, Decompression, Error, Format, Index};
 use super::conversion::Setting;
 use super::crew::Crew;
 use super::input::Input;
-use super::output::{Attributes, Output, rights_meanwhile};
+use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::{Indexing, MakeIndex, Outputs, Source};
 use super::suffix::INDEX_SUFFIX;
@@ -40,7 +40,7 @@ pub(super) fn make_index(
     if input.was_found && is_index {
         return Ok(());
     }
-    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, rights_meanwhile(input))?;
+    let mut output = Output::open_for(input, Target::of(input, outputs, told)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
     let Some(places) = ways::source(input, request.way, setting.progress) else {
         return Err(Problem::error(input, NOT_IN_PARTS));
@@ -134,7 +134,7 @@ impl Indexed<'_> {
         match made {
             Some((every, outputs)) if index.is_none() => {
                 let output = Target::of(input, outputs, told)
-                    .and_then(|target| Output::open(target, outputs, rights_meanwhile(input)));
+                    .and_then(|target| Output::open_for(input, target, outputs));
                 let mut output = output.map_err(Failure::Told)?;
                 let (done, index) =
                     self.decompression.conduct_indexing(self.conduct, places, *every, plain)?;

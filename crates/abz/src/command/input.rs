@@ -16,6 +16,8 @@ use abz::{Decompression, Format, Giving};
 use rustix::fs::OFlags;
 
 use super::file_id::FileId;
+use super::manners::Refusal;
+use super::patient::Patient;
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
 
@@ -27,7 +29,7 @@ const SMALL: u64 = 64 << 10;
 pub(super) struct Input {
     /// Where it was found: of a file the path that exists, which may be the user's with a suffix.
     pub(super) source: Source,
-    pub(super) file: File,
+    pub(super) file: Patient<File>,
     /// As it was when it was opened.
     pub(super) metadata: Metadata,
     /// The user named its folder, not itself.
@@ -167,7 +169,7 @@ impl Input {
 /// not asked once more.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
-    file: &'a File,
+    file: &'a Patient<File>,
     at: u64,
     end: Option<u64>,
     has_ended: bool,
@@ -201,7 +203,7 @@ fn open_stdin(inputs: &Inputs) -> Result<Input, Problem> {
     let file = stdin.as_fd().try_clone_to_owned().map(File::from);
     let opened = file.and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = opened.map_err(|error| Problem::of_file(name, "cannot be read", &error))?;
-    Ok(Input { source: Source::Stdin, file, metadata, was_found: false })
+    Ok(Input { source: Source::Stdin, file: Patient(file), metadata, was_found: false })
 }
 
 fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, Problem> {
@@ -211,14 +213,16 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     }
     let (path, found) = look_up(path, inputs);
     let subject = &path.display();
-    let cannot = |error| Problem::of_file(subject, "cannot be opened", &error);
+    let cannot = |error| {
+        Problem::of_file(subject, "cannot be opened", &error).with_severity(inputs.manners.severities.missing)
+    };
     let found = found.map_err(cannot)?;
 
     // What replaces its input must not be led astray by a link.
     if let Some(severity) = inputs.manners.severities.link
         && found.is_symlink()
         && inputs.are_replaced
-        && !inputs.force
+        && !inputs.may_be_links()
     {
         let message = "is a symbolic link: use -f to follow it, or -c";
         return Err(Problem::new(severity, subject, message));
@@ -231,7 +235,7 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     if FileId::of(&opened) != FileId::of(&metadata) {
         return Err(Problem::error(subject, "was replaced while it was opened: try again"));
     }
-    Ok(Input { source: Source::File(path), file, metadata: opened, was_found })
+    Ok(Input { source: Source::File(path), file: Patient(file), metadata: opened, was_found })
 }
 
 /// Opens what was found to be a file a moment ago, with fewer calls of the system. `None` if there is anything special
@@ -240,7 +244,7 @@ fn open_found(path: &Path) -> Option<Input> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
     let metadata = file.metadata().ok().filter(Metadata::is_file)?;
-    Some(Input { source: Source::File(path.to_owned()), file, metadata, was_found: true })
+    Some(Input { source: Source::File(path.to_owned()), file: Patient(file), metadata, was_found: true })
 }
 
 /// What there is of the name `path`, or of that with a suffix for which it may stand.
@@ -270,11 +274,12 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
         let message = "is not a regular file -- ignored (use -c to read it)";
         return Err(Problem::new(severities.no_file, subject, message));
     }
+    check_special_bits(path, metadata, inputs)?;
     // What replaces its input must not take a file away from its other names.
     if let Some(severity) = severities.names
         && inputs.are_replaced
         && metadata.nlink() > 1
-        && !inputs.force
+        && !inputs.may_be_links()
     {
         let others = metadata.nlink() - 1;
         let links = if others == 1 { "link" } else { "links" };
@@ -287,6 +292,38 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
     Ok(())
 }
 
+/// Says why a file is not taken whose rights its output would not have.
+fn check_special_bits(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), Problem> {
+    let (found, force, keep) = (metadata.mode(), inputs.force, inputs.keep);
+    let advice = match inputs.manners.special_bits.refused {
+        Refusal::Always if inputs.are_files && (found & RUNS_AS != 0 || !force) => "use -c",
+        Refusal::UnlessKept if inputs.are_replaced && !force && !keep => {
+            "its output would not be: use -k to keep it, or -f"
+        }
+        _ => return Ok(()),
+    };
+    match special_bits(found) {
+        None => Ok(()),
+        Some(what) => {
+            let message = format_args!("is {what} -- ignored ({advice})");
+            Err(Problem::new(inputs.manners.severities.no_file, path.display(), message))
+        }
+    }
+}
+
+/// The rights to run as the owner, and as the group.
+const RUNS_AS: u32 = 0o6000;
+
+/// What a file of this mode is, if it has special bits.
+pub(super) fn special_bits(mode: u32) -> Option<&'static str> {
+    Some(match mode & 0o7000 {
+        0 => return None,
+        0o1000 => "a file with the sticky bit",
+        mode if mode & 0o4000 != 0 => "set-user-ID on execution",
+        _ => "set-group-ID on execution",
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,7 +331,7 @@ mod tests {
     fn opened(path: &Path) -> Input {
         let file = File::open(path).unwrap();
         let metadata = file.metadata().unwrap();
-        Input { source: Source::File(path.to_owned()), file, metadata, was_found: false }
+        Input { source: Source::File(path.to_owned()), file: Patient(file), metadata, was_found: false }
     }
 
     #[test]

@@ -7,13 +7,14 @@ use std::mem;
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
+use abz::abort::Ending;
 use abz::{abort, mapped};
-use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+use signal_hook::consts::{SIGBUS, SIGPIPE, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
 
 use super::quote::without_controls;
 
@@ -104,9 +105,12 @@ fn inputs() -> MutexGuard<'static, Vec<String>> {
 }
 
 /// From here on, if an allocation fails that cannot be reported as an error, unfinished files are removed, a line says so, and the
-/// process ends with status 1. So it is after any other abort of the process by itself.
+/// process ends with status 1. So it is after any other abort of the process by itself. They are removed too if a fault ends it.
 pub fn remove_unfinished_files_without_memory() {
-    abort::before_abort(clean_up_without_memory);
+    abort::before_end(|ending| match ending {
+        Ending::Aborted => clean_up_without_memory(),
+        Ending::Signal => remove_unfinished_files(),
+    });
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {
         let payload = panicked.payload();
@@ -121,9 +125,9 @@ pub fn remove_unfinished_files_without_memory() {
     }));
 }
 
-/// Removes unfinished files, and says why, with no memory but that on the stack, unless a path is longer than 383 bytes. It may
-/// be called by a thread that holds a lock and does not let go any more. The process ends after it.
-fn clean_up_without_memory() {
+/// Removes unfinished files with no memory but that on the stack, unless a path is longer than 383 bytes. It may be called by a
+/// thread that holds a lock and does not let go any more. The process ends after it.
+fn remove_unfinished_files() {
     // Never let go: no new file is begun.
     mem::forget(soon(|| CHANGES.try_write().ok()));
     if let Some(unfinished) = soon(|| UNFINISHED.try_lock().ok()) {
@@ -131,6 +135,11 @@ fn clean_up_without_memory() {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Does so, and says why.
+fn clean_up_without_memory() {
+    remove_unfinished_files();
     // Several threads may be here: each writes its lines at once.
     let mut lines = [0; 1024];
     let mut rest = &mut lines[..];
@@ -157,36 +166,42 @@ fn soon<T>(mut get: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// From here on SIGINT, SIGTERM and SIGHUP remove unfinished files, then end the process as they always do.
-/// Those that the parent let us ignore (`nohup`, a shell's background jobs) stay ignored.
+/// From here on each signal that ends the process removes unfinished files first. Those that the parent let us ignore (`nohup`,
+/// a shell's background jobs) stay ignored. A file that is larger than a limit allows is an error of the call that writes it.
 ///
 /// Where inputs are mapped (`maps`), SIGBUS does so too: it says that mapped memory is not there, since its file has
 /// become shorter or its disk fails. The thread that touched it touches it again as often as the handler returns, so it
 /// gets no further until the process has ended.
 pub fn remove_unfinished_files_on_signals(maps: bool) {
     let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let wanted = wanted.chain(maps.then_some(SIGBUS));
+    let mut wanted = abort::ending_signals();
+    wanted.retain(|signal| ignored >> (signal - 1) & 1 == 0);
+    let _ = flag::register(SIGXFSZ, Arc::default());
+    wanted.extend(maps.then_some(SIGBUS));
     if maps {
         mapped::unhandle_loss();
     }
-    // Without the handlers an interruption leaves a temporary file, and never a partial one under a right name:
-    // not a reason to refuse to work.
-    let Ok(mut signals) = Signals::new(wanted) else { return };
-    let _ = thread::Builder::new().name("abz signals".into()).spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            // Held to the end: no new file is begun.
-            let _ending = CHANGES.write();
-            for path in unfinished().iter() {
-                let _ = fs::remove_file(path);
+    let waiting = Signals::new(&wanted).and_then(|mut signals| {
+        thread::Builder::new().name("abz signals".into()).spawn(move || {
+            if let Some(signal) = signals.forever().next() {
+                // Held to the end: no new file is begun.
+                let _ending = CHANGES.write();
+                for path in unfinished().iter() {
+                    let _ = fs::remove_file(path);
+                }
+                if signal == SIGBUS {
+                    eprintln!("abz: {LOST}");
+                    process::exit(1);
+                }
+                abort::end_by(signal);
             }
-            if signal == SIGBUS {
-                eprintln!("abz: {LOST}");
-                process::exit(1);
-            }
-            let _ = emulate_default_handler(signal);
-        }
+        })
     });
+    match (waiting, wanted.first()) {
+        (Ok(_), Some(&signal)) => abort::hand_over_to(signal),
+        // There is no descriptor for it, or no thread.
+        _ => abort::before_end_by(&wanted),
+    }
 }
 
 /// The signals that are ignored, signal *n* as bit *n* - 1. Where the system does not tell (it is not Linux), none.
@@ -200,6 +215,6 @@ fn ignored_signals() -> u64 {
 /// more of it.
 pub(super) fn end_if_broken_pipe(error: &io::Error) {
     if error.kind() == io::ErrorKind::BrokenPipe {
-        let _ = emulate_default_handler(SIGPIPE);
+        abort::end_by(SIGPIPE);
     }
 }

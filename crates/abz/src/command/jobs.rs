@@ -15,6 +15,7 @@ use super::conversion::Setting;
 use super::crew::Crew;
 use super::input::Input;
 use super::join;
+use super::limits::{self, Company};
 use super::list::Listing;
 use super::output::Output;
 use super::problem::Problem;
@@ -59,11 +60,12 @@ pub fn run(asked: &Asked, console: &mut Console) {
 
 /// Does a task with each input, and reports on it if that is asked for.
 fn work(task: &dyn Task, talk: &Talk, progress: &Progress, console: &mut Console) {
-    let reports = match Reports::open(task.terms().reporting.unwrap_or(&Reporting::default()), progress) {
+    let Terms { inputs, reporting, .. } = task.terms();
+    let reports = match Reports::open(reporting.unwrap_or(&Reporting::default()), inputs, progress) {
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
-    let setting = Setting { talk, progress, asks: ask::can_ask(talk, task.terms().inputs) };
+    let setting = Setting { talk, progress, asks: ask::can_ask(talk, inputs) };
     let jobs = Jobs { task, setting, reports, pool: OnceLock::new() };
     jobs.run(console);
     for problem in jobs.reports.end() {
@@ -144,10 +146,12 @@ impl Jobs<'_> {
     ) -> bool {
         let (task, setting) = (self.task, self.setting);
         let Terms { outputs, workers_side_by_side: workers, .. } = task.terms();
+        let workers = abz::at_work(workers);
         // What waits for standard output is in memory, and what waits for a thread is open.
         let to_stdout = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
         let each = if to_stdout { 4 } else { 16 };
-        let window = (each * workers).min(MAX_OPEN);
+        let most = Company { workers, window: (each * workers).min(MAX_OPEN) };
+        let Company { workers, window } = most.within(limits::free());
         let mut stdout = None;
         let stream = Stream::from_iter(inputs)
             .name("open")
@@ -182,7 +186,7 @@ impl Jobs<'_> {
     }
 
     fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::with_name(self.task.terms().workers, "abz"))
+        self.pool.get_or_init(|| Pool::with_name(abz::at_work(self.task.terms().workers), "abz"))
     }
 
     /// True of what is done on one thread: files of no more than a block, and what cannot be taken at all.

@@ -5,6 +5,7 @@ use abz::Conduct;
 use super::ask;
 use super::console::Console;
 use super::conversion::{Conversion, Setting};
+use super::file_id::FileId;
 use super::output::{Attributes, Output, USUAL};
 use super::problem::Problem;
 use super::request::{Destination, Outputs};
@@ -45,7 +46,8 @@ fn join(
     let target = Target::File(path.clone());
     let overwrite =
         outputs.force || setting.asks && ask::may_overwrite(&target, setting.talk, setting.progress);
-    let mut output = Output::open_over(target, outputs, USUAL, overwrite)?.in_order();
+    let found = target.found();
+    let mut output = Output::open_over(target.clone(), outputs, USUAL, overwrite)?.in_order();
     let name = output.to_string();
     let mut joined = 0;
     for input in Walk::new(conversion.inputs()) {
@@ -56,6 +58,9 @@ fn join(
                 continue;
             }
         };
+        if found == Some(FileId::of(&input.metadata)) {
+            return Err(target.is_read());
+        }
         match setting.convert_open(conversion, &input, (&mut output, &name), conduct, told)? {
             Some(problem) if problem.is_error() => return Err(problem),
             Some(problem) => told.add(Err(problem.afterwards())),

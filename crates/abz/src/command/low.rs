@@ -7,16 +7,17 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use abz::zstd::{self, Dictionary, Reference};
-use abz::{Compression, Decompression, Giving, Setting, Span, Speculation, Written, lzip};
+use abz::{Compression, Decompression, Giving, Setting, Span, Speculation, Written, lzip, xz};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
 use super::file_id::FileId;
-use super::manners::{Manners, OWN};
+use super::limits;
+use super::manners::{Copies, Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
     Explainable, Extract, Indexing, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting,
-    Request, Source, Talk, Test, Ways,
+    Request, Source, Sparse, Talk, Test, Ways,
 };
 use super::status::Loudness;
 use super::suffix::Names;
@@ -61,11 +62,13 @@ pub(super) struct Low {
     pub(super) force: bool,
     pub(super) recursive: bool,
     pub(super) exclude_compressed: bool,
+    /// Whether what is not compressed is copied, if that was said.
+    pub(super) passes_through: Option<bool>,
     pub(super) sandbox: bool,
     pub(super) format_was_named: bool,
     pub(super) bench_html: Option<PathBuf>,
     pub(super) sync: bool,
-    pub(super) sparse: bool,
+    pub(super) sparse: Sparse,
     pub(super) verify: bool,
     pub(super) checksum: bool,
     pub(super) reporting: Reporting,
@@ -83,6 +86,7 @@ pub(super) struct Low {
     pub(super) lzip: lzip::Strictness,
     /// Of a file that was cut, only what is verified is written.
     pub(super) whole_blocks: bool,
+    pub(super) xz: xz::Leniency,
     pub(super) zstd: zstd::Decoding,
     /// The file that a patch refers to.
     pub(super) patch_from: Option<FileId>,
@@ -131,11 +135,12 @@ impl Low {
             force: false,
             recursive: false,
             exclude_compressed: false,
+            passes_through: None,
             sandbox: true,
             format_was_named: false,
             bench_html: None,
             sync: false,
-            sparse: true,
+            sparse: Sparse::Files,
             verify: false,
             checksum: false,
             reporting: Reporting::default(),
@@ -149,6 +154,7 @@ impl Low {
             most_to_decompress: None,
             lzip: lzip::Strictness::default(),
             whole_blocks: false,
+            xz: xz::Leniency::default(),
             zstd: zstd::Decoding::default(),
             patch_from: None,
             speculation: Speculation::default(),
@@ -164,6 +170,7 @@ impl Low {
     ///
     /// If it makes no sense: why.
     pub(super) fn request(mut self) -> Result<Asked, String> {
+        self.compression.workers = limits::threads(self.compression.workers);
         self.check_patch()?;
         self.check_block_size()?;
         let note = self.limit_compression()?;
@@ -240,10 +247,15 @@ impl Low {
             || Outputs { destination: Destination::Beside, restores_names: false, ..outputs(Made::Index) };
         let indexing =
             Indexing { made: self.indexes.then(|| (self.index_every, beside())), file: self.index_file };
+        let copies = self.passes_through.unwrap_or(match self.manners.copies {
+            Copies::Nowhere => false,
+            Copies::ToStdout => self.force && to_stdout,
+            Copies::Everywhere => self.force && action == Action::Decompress,
+        });
         let decoding = |decompression| Decoding {
             decompression,
             checksum,
-            copies: self.force && to_stdout,
+            copies,
             gives_what_it_can: self.manners.gives_what_it_can && to_stdout,
             indexing,
             ways: self.ways,
@@ -315,6 +327,7 @@ impl Low {
                 Destination::Folder(_) => !self.keep,
                 _ => false,
             },
+            keep: self.keep,
             are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder(_)),
             small: self.compression.block_len() as u64,
             one_folder,
@@ -430,17 +443,15 @@ impl Low {
             let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
             zstd.max_whole = zstd.max_whole.min(share);
         }
-        let (memory_limit, lzip, speculation) = (self.most_to_decompress, self.lzip, self.speculation);
-        // gzip and bzip2 do not look at what they ignore. lzip does not either, but plzip does.
-        let is_ignored = |severity| matches!(severity, Severity::Note | Severity::Warning);
-        let loose_trailing =
-            self.manners.are_foreign() && self.manners.severities.garbage.is_some_and(is_ignored);
+        let (memory_limit, lzip, xz) = (self.most_to_decompress, self.lzip, self.xz);
+        let loose_trailing = !self.manners.looks_behind || xz.single_stream;
         Decompression {
             workers,
             zstd,
             memory_limit,
             lzip,
-            speculation,
+            xz,
+            speculation: self.speculation,
             giving: Giving { verified: self.whole_blocks, prompt: false },
             loose_trailing,
         }

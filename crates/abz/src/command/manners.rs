@@ -26,6 +26,9 @@ pub(super) struct Manners {
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
     pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
+    /// What stays anyway may be a link, or have other names.
+    pub(super) keeps_links: bool,
+    pub(super) special_bits: SpecialBits,
     /// What another tool says of a damaged file, if it is not to be what abz does.
     pub(super) words: fn(&Error) -> Option<&'static str>,
     /// Behind a member of gzip there may be a file of another format that is read.
@@ -34,10 +37,27 @@ pub(super) struct Manners {
     pub(super) minds_suffix: bool,
     /// No further input is taken after one that could not be converted.
     pub(super) stops_at_failure: bool,
+    /// Where what is not compressed is copied, with force.
+    pub(super) copies: Copies,
+    /// An input that cannot be read is found out before its name is looked at.
+    pub(super) looks_first: bool,
+    /// Whether bytes behind a member in which another member begins are damage. Other tools ignore them as any other bytes.
+    pub(super) looks_behind: bool,
     /// The form of lists.
     pub(super) lists: Lists,
     /// The exit status after a warning, an error, and a damaged file.
     pub(super) statuses: [u8; 3],
+    /// That after an output could not be written, by the number of the system's error, if it is another one.
+    pub(super) write_status: Option<fn(i32) -> u8>,
+}
+
+/// Where what is not compressed is copied as it is, as `zcat -f` has always done it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    Nowhere,
+    ToStdout,
+    /// To files too.
+    Everywhere,
 }
 
 /// Whose form a list has.
@@ -58,6 +78,8 @@ pub(super) struct Severities {
     pub(super) suffix: Option<Severity>,
     /// What is to be decompressed has no known suffix.
     pub(super) no_suffix: Severity,
+    /// The input cannot be opened.
+    pub(super) missing: Severity,
     /// The output exists.
     pub(super) exists: Severity,
     /// The input is a folder, or neither that nor a file.
@@ -80,6 +102,7 @@ impl Severities {
         Severities {
             suffix: Some(severity),
             no_suffix: severity,
+            missing: Severity::Error,
             exists: severity,
             no_file: severity,
             link: Some(severity),
@@ -89,6 +112,33 @@ impl Severities {
             time: Some(severity),
         }
     }
+}
+
+/// What becomes of the rights to run as the owner or the group of a file, and of its sticky bit. An output under a new name has
+/// other contents than those that they were given for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpecialBits {
+    /// Where a file with such bits is not taken.
+    pub(super) refused: Refusal,
+    /// Those that the output has too.
+    pub(super) kept: u32,
+    /// The input is removed, and its output has fewer. `None`: nobody is told.
+    pub(super) lost: Option<Severity>,
+}
+
+/// Where a file is not taken for its special bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Never,
+    /// Where it would be removed, without force.
+    UnlessKept,
+    /// Where it gets an output beside it. Force is enough for the sticky bit.
+    Always,
+}
+
+impl SpecialBits {
+    /// They get lost, and nobody is told.
+    pub(super) const LOST: Self = SpecialBits { refused: Refusal::Never, kept: 0, lost: None };
 }
 
 /// Those of the program under its own name, which are gzip's in most.
@@ -106,12 +156,18 @@ pub(super) const OWN: Manners = Manners {
         time: None,
         ..Severities::all(Severity::Warning)
     },
+    keeps_links: false,
+    special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: Some(Severity::Note) },
     words: |_| None,
     takes_mixed: false,
     minds_suffix: false,
     stops_at_failure: false,
+    copies: Copies::ToStdout,
+    looks_first: false,
+    looks_behind: true,
     lists: Lists::Own,
     statuses: [2, 1, 1],
+    write_status: None,
 };
 
 impl Manners {

@@ -16,6 +16,7 @@
 //! | [`compressing`], [`decompressing`] | its bytes |
 //! | [`explain`] | the plan that would run |
 //! | [`crew`] | the threads that do the work |
+//! | [`limits`] | how many of them at once, where few files may be open |
 //! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |
@@ -32,6 +33,7 @@
 //! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
 //! | [`temporary`] | the name that a file has until then |
+//! | [`patient`] | that what is not there yet is waited for |
 //! | [`holes`] | zeros that take no room on the disk |
 //! | [`sandbox`] | which files can be touched at all |
 //! | [`interrupt`] | what happens on signals and broken pipes |
@@ -68,12 +70,14 @@ mod input;
 pub mod interrupt;
 pub mod jobs;
 mod join;
+pub mod limits;
 mod list;
 mod low;
 mod manners;
 mod options;
 mod output;
 mod pages;
+mod patient;
 mod problem;
 mod progress;
 mod quote;

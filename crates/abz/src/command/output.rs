@@ -3,17 +3,20 @@
 
 use std::fmt;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rustix::fs::{OFlags, fcntl_getfl};
+
 use super::file_id::FileId;
 use super::holes::Holes;
-use super::input::Input;
+use super::input::{Input, special_bits};
+use super::patient::Patient;
 use super::problem::{CLOSED, Problem};
-use super::request::{Made, Outputs};
+use super::request::{Made, Outputs, Sparse};
 use super::target::Target;
 use super::temporary::Unnamed;
 use abz::descriptors::{StandardStream, was_closed};
@@ -40,7 +43,7 @@ pub(super) enum Output {
     /// To be renamed.
     Temporary(Temporary),
     /// Standard output, or a device or pipe that was there already: what is written is out.
-    Direct { name: String, file: File },
+    Direct(Direct),
     /// Memory, until its turn comes.
     Memory(Vec<u8>),
     /// Nowhere.
@@ -75,7 +78,7 @@ impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Output::Temporary(temporary) => temporary.target.display().fmt(f),
-            Output::Direct { name, .. } => f.write_str(name),
+            Output::Direct(direct) => f.write_str(&direct.name),
             Output::Memory(_) => f.write_str(STDOUT),
             Output::Nowhere => f.write_str("nothing"),
         }
@@ -83,13 +86,25 @@ impl fmt::Display for Output {
 }
 
 impl Output {
-    /// Opens the output for `target`. Until a file gets its attributes it has the rights `mode`, as far as the user lets new files
-    /// have them.
-    pub(super) fn open(target: Target, outputs: &Outputs, mode: u32) -> Result<Output, Problem> {
+    /// Opens the output for `target`, which must not be the file that is read. Until a file gets its attributes it has the rights
+    /// `mode`, as far as the user lets new files have them.
+    pub(super) fn open(
+        target: Target,
+        outputs: &Outputs,
+        read: FileId,
+        mode: u32,
+    ) -> Result<Output, Problem> {
+        target.spare(read)?;
         Output::open_over(target, outputs, mode, outputs.force)
     }
 
-    /// As [`open`](Self::open), over a file that is there, if so it shall be.
+    /// As [`open`](Self::open), for what is made of `input`.
+    pub(super) fn open_for(input: &Input, target: Target, outputs: &Outputs) -> Result<Output, Problem> {
+        Output::open(target, outputs, FileId::of(&input.metadata), rights_meanwhile(input))
+    }
+
+    /// As [`open`](Self::open), over a file that is there, if so it shall be. The caller has seen to it that the file is not one
+    /// that is read ([`Target::spare`]).
     pub(super) fn open_over(
         target: Target,
         outputs: &Outputs,
@@ -118,7 +133,14 @@ impl Output {
         }
         // A file, because the standard library's own standard output looks for lines in what it is given.
         match stdout.as_fd().try_clone_to_owned() {
-            Ok(file) => Ok(Output::Direct { name, file: file.into() }),
+            Ok(file) => {
+                let file = File::from(file);
+                let holes = match outputs.sparse == Sparse::Everywhere && outputs.made == Made::Plain {
+                    true => at_its_end(&file).map(Holes::from),
+                    false => None,
+                };
+                Ok(Output::Direct(Direct { name, file: Patient(file), holes }))
+            }
             Err(error) => Err(Problem::of_file(name, "cannot be written to", &error)),
         }
     }
@@ -141,6 +163,18 @@ impl Output {
         }
     }
 
+    /// What will be written to a file from here on, to be read behind that; `None` if it goes elsewhere.
+    pub(super) fn written(&self) -> io::Result<Option<Written>> {
+        match self {
+            Output::Temporary(temporary) => {
+                let file = temporary.file().try_clone()?;
+                let at = (&file).stream_position()?;
+                Ok(Some(Written { file, at }))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Writes so many zeros, or leaves them out.
     pub(super) fn write_zeros(&mut self, mut len: u64) -> io::Result<()> {
         if let Output::Temporary(Temporary { holes: Some(holes), .. }) = self {
@@ -160,11 +194,14 @@ impl Output {
     pub(super) fn commit(self, attributes: Attributes<'_>, outputs: &Outputs) -> Result<(), Problem> {
         let mut temporary = match self {
             Output::Temporary(temporary) => temporary,
-            Output::Direct { name, file } if outputs.sync => {
-                return match file.sync_all() {
+            Output::Direct(mut direct) => {
+                let finished = direct.finish();
+                finished
+                    .map_err(|error| Problem::of_file(&direct.name, "cannot be given its length", &error))?;
+                return match if outputs.sync { direct.file.sync_all() } else { Ok(()) } {
                     // A pipe or a terminal has no disk to wait for.
                     Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-                        Err(Problem::of_file(name, "cannot be synchronised", &error))
+                        Err(Problem::of_file(&direct.name, "cannot be synchronised", &error))
                     }
                     _ => Ok(()),
                 };
@@ -177,12 +214,18 @@ impl Output {
         temporary
             .finish()
             .map_err(|error| Problem::of_file(subject, "cannot be given its length", &error))?;
+        let mut unlike = None;
         let attributes = match attributes {
             Attributes::Given { mode, modified } => temporary.set(mode, modified),
             Attributes::Of(input) if input.metadata.is_file() => {
                 let restores = outputs.restores_names && outputs.made != Made::Compressed;
                 let restored = if restores { input.stored_time() } else { None };
-                temporary.take_over(&input.metadata, restored)
+                temporary.take_over(&input.metadata, outputs.manners.special_bits.kept, restored).map(
+                    |mode| {
+                        let lost = special_bits(input.metadata.mode() & !mode);
+                        unlike = lost.filter(|_| !outputs.keep || outputs.manners.are_foreign());
+                    },
+                )
             }
             Attributes::Of(_) | Attributes::Usual => Ok(()),
         };
@@ -200,7 +243,13 @@ impl Output {
         }
         attributes.map_err(|error| {
             Problem::warning(subject, format_args!("could not get its attributes: {error}")).afterwards()
-        })
+        })?;
+        match outputs.manners.special_bits.lost.zip(unlike) {
+            None => Ok(()),
+            Some((severity, what)) => {
+                Err(Problem::new(severity, subject, format_args!("is not {what} any more")).afterwards())
+            }
+        }
     }
 }
 
@@ -208,7 +257,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Output::Temporary(temporary) => temporary.write(bytes),
-            Output::Direct { file, .. } => file.write(bytes),
+            Output::Direct(direct) => direct.write(bytes),
             Output::Memory(memory) => memory.write(bytes),
             Output::Nowhere => Ok(bytes.len()),
         }
@@ -217,6 +266,56 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         // Files have no buffer of ours.
         Ok(())
+    }
+}
+
+/// What was there already. What is left out at its end is there when it is dropped.
+#[derive(Debug)]
+pub(super) struct Direct {
+    name: String,
+    file: Patient<File>,
+    /// `None` if zeros are written like all else.
+    holes: Option<Holes>,
+}
+
+impl Direct {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.holes {
+            Some(holes) => holes.write(&self.file, bytes),
+            None => self.file.write(bytes),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.holes.as_mut().map_or(Ok(()), |holes| holes.finish(&self.file))
+    }
+}
+
+impl Drop for Direct {
+    fn drop(&mut self) {
+        let _ = self.finish();
+    }
+}
+
+/// Where a file ends, if it is a regular one that is written there and nowhere else.
+fn at_its_end(mut file: &File) -> Option<u64> {
+    let appends = fcntl_getfl(file).ok()?.contains(OFlags::APPEND);
+    let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && !appends)?;
+    file.stream_position().ok().filter(|at| *at == metadata.len())
+}
+
+/// What is written to a file, read by its place: the position of the file belongs to whoever writes it.
+#[derive(Debug)]
+pub(super) struct Written {
+    file: File,
+    at: u64,
+}
+
+impl Read for Written {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read_at(bytes, self.at)?;
+        self.at += len as u64;
+        Ok(len)
     }
 }
 
@@ -240,9 +339,9 @@ impl Temporary {
     /// Takes over owner and group as far as that is allowed, permissions and times.
     ///
     /// Permissions come after the group: where the group cannot be taken over, it gets no right that others do not
-    /// have, for it is another group than the one that the rights were meant for. Rights to run as the owner are
-    /// not taken over: the contents are others.
-    fn take_over(&self, from: &Metadata, restored: Option<SystemTime>) -> io::Result<()> {
+    /// have, for it is another group than the one that the rights were meant for. Of the special bits it gets those in `kept`,
+    /// if owner and group are those of the input: the contents are others. Gives the mode that it has then.
+    fn take_over(&self, from: &Metadata, kept: u32, restored: Option<SystemTime>) -> io::Result<u32> {
         let file = self.file();
         let made = file.metadata()?;
         let mut mode = from.mode() & 0o777;
@@ -256,8 +355,17 @@ impl Temporary {
             // Only the super-user may give files away: all others keep what they made, as with gzip.
             let _ = fchown(file, Some(from.uid()), None);
         }
+        if from.mode() & kept != 0 {
+            // A change of the owner takes these bits away.
+            let made = file.metadata()?;
+            if (made.uid(), made.gid()) == (from.uid(), from.gid()) {
+                mode |= from.mode() & kept;
+                file.set_permissions(Permissions::from_mode(mode))?;
+            }
+        }
         let modified = restored.map_or_else(|| from.modified(), Ok)?;
-        file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(modified))
+        file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(modified))?;
+        Ok(mode)
     }
 
     /// Sets rights, of which there are no more than the user lets new files have, and the time.
@@ -284,7 +392,8 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             // A device or a pipe is written to, and not replaced.
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
-                return Ok(Output::Direct { name: target.display().to_string(), file });
+                let name = target.display().to_string();
+                return Ok(Output::Direct(Direct { name, file: Patient(file), holes: None }));
             }
             // Also by another of its names, or a link.
             Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {
@@ -301,9 +410,10 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             target.display(),
             format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
         ),
-        kind => cannot(kind.into()),
+        _ => cannot(error),
     })?;
-    let holes = (outputs.sparse && outputs.made == Made::Plain).then(Holes::default);
+    let is_sparse = outputs.sparse != Sparse::Nowhere && outputs.made == Made::Plain;
+    let holes = is_sparse.then(Holes::default);
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use abz::{Error, Remedy};
+use rustix::io::Errno;
 
 use super::options::{OWN, Options};
 use super::quote::without_controls;
@@ -16,6 +17,8 @@ pub struct Problem {
     pub(super) ends_work: bool,
     /// It is told in the words of gzip, with an empty line before.
     pub(super) is_of_gzip: bool,
+    /// An output could not be written: the number of the system's error.
+    pub(super) of_writing: Option<i32>,
     /// The file it is about, as the user named it.
     subject: String,
     message: String,
@@ -72,7 +75,15 @@ impl Problem {
         // Either may have a name in it that would do something to a terminal.
         let (subject, message) = (subject.to_string(), message.to_string());
         let (subject, message) = (without_controls(subject), without_controls(message));
-        Problem { severity, ends_work: true, is_of_gzip: false, subject, message, advice: None }
+        Problem {
+            severity,
+            ends_work: true,
+            is_of_gzip: false,
+            of_writing: None,
+            subject,
+            message,
+            advice: None,
+        }
     }
 
     /// The same problem, with advice about it.
@@ -90,6 +101,11 @@ impl Problem {
     pub(super) fn of_gzip(input: &str, words: &str) -> Self {
         let subject = if input == STANDARD_INPUT { "stdin" } else { input };
         Problem { is_of_gzip: true, ..Self::damage(subject, words) }
+    }
+
+    /// The same problem, which is so bad.
+    pub(super) fn with_severity(self, severity: Severity) -> Self {
+        Problem { severity, ..self }
     }
 
     /// The same problem, told after the work is done.
@@ -111,7 +127,9 @@ impl Problem {
     pub(super) fn of_run(input: &str, output: &str, error: &Error) -> Self {
         match error {
             Error::Read(cause) => Self::error(input, error).on_io(cause),
-            Error::Write(cause) => Self::error(output, error).on_io(cause),
+            Error::Write(cause) => {
+                Problem { of_writing: cause.raw_os_error(), ..Self::error(output, error).on_io(cause) }
+            }
             Error::Damaged(damage) => match advice(damage.remedy()) {
                 Ok(Some(advice)) => Self::damage(input, format_args!("{damage}; {advice}")),
                 Ok(None) => Self::damage(input, damage),
@@ -153,14 +171,26 @@ impl Problem {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 self.message += "; make room there, or write elsewhere";
             }
+            io::ErrorKind::FileTooLarge => {
+                self.message += "; the file system, or a limit (ulimit -f), allows no larger file there";
+            }
             io::ErrorKind::OutOfMemory => self.advice = Some(Advice::OneThread),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 self.message += "; check the permissions of the file and its folder";
+            }
+            _ if is_of_limit(error) => {
+                self.message += "; the limit of open files is reached: raise it (ulimit -n)";
             }
             _ => {}
         }
         self
     }
+}
+
+/// True if a limit allows no more open files, to the process or to the system.
+fn is_of_limit(error: &io::Error) -> bool {
+    let limits = [Errno::MFILE, Errno::NFILE].map(|limit| limit.raw_os_error());
+    error.raw_os_error().is_some_and(|error| limits.contains(&error))
 }
 
 impl Advice {

@@ -1,13 +1,15 @@
 //! A bar that shows how far a long run has come, on a terminal and nowhere else.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::termios::tcgetwinsize;
+
+use super::patient::tell;
 
 /// A run that is over sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -138,21 +140,15 @@ impl Screen {
         let line = line(columns.saturating_sub(1));
         let erased = erased(self.drawn, columns);
         self.drawn = line.len();
-        put(&(erased + &line));
+        tell(&(erased + &line));
     }
 
     fn clear(&mut self) {
         if self.drawn > 0 {
-            put(&erased(self.drawn, columns()));
+            tell(&erased(self.drawn, columns()));
             self.drawn = 0;
         }
     }
-}
-
-/// Writes to the terminal. If it is gone, nothing is left to be done.
-fn put(text: &str) {
-    let mut terminal = io::stderr().lock();
-    let _ = terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush());
 }
 
 /// The width of the terminal, in columns.

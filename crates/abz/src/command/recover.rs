@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::arguments::Gaps;
 use super::console::Console;
+use super::file_id::FileId;
 use super::input::Input;
 use super::interrupt;
 use super::output::{Attributes, Output, PRIVATE};
@@ -27,7 +28,7 @@ const MOST_TOLD: usize = 1000;
 
 /// Takes what is whole from each file.
 pub(super) fn run(request: &Recover, talk: &Talk, progress: &Progress, console: &mut Console) {
-    let reports = match Reports::open(&request.reporting, progress) {
+    let reports = match Reports::open(&request.reporting, &request.inputs, progress) {
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
@@ -84,7 +85,7 @@ fn recover(
     recovery.workers = request.workers;
     let outputs = &request.outputs;
     let target = Target::of(input, outputs, told)?;
-    let mut output = Output::open(target, outputs, PRIVATE)?;
+    let mut output = Output::open(target, outputs, FileId::of(&input.metadata), PRIVATE)?;
     let output_name = output.to_string();
 
     let places = Places { input, size, progress, furthest: AtomicU64::new(0) };

@@ -9,9 +9,11 @@ use abz::Report;
 use anabranch::{ReportFormat, ReportWriter};
 
 use super::arguments::Reported;
+use super::patient::Patient;
 use super::problem::Problem;
 use super::progress::Progress;
-use super::request::Reporting;
+use super::request::{Inputs, Reporting};
+use super::target::Target;
 
 /// A document in the making.
 struct Document {
@@ -32,7 +34,7 @@ pub(super) struct Reports {
 
 impl Reports {
     /// Opens the files that are asked for: before any work, so that a mistake costs nothing.
-    pub(super) fn open(reporting: &Reporting, progress: &Progress) -> Result<Self, Problem> {
+    pub(super) fn open(reporting: &Reporting, inputs: &Inputs, progress: &Progress) -> Result<Self, Problem> {
         let mut documents = Vec::new();
         if let Some(form) = reporting.report {
             let format = match form {
@@ -41,13 +43,15 @@ impl Reports {
                 Reported::Html => ReportFormat::Html,
             };
             let (out, name) = match &reporting.report_file {
-                Some(path) => create(path, reporting.force)?,
-                None => (Box::new(io::stderr()) as Box<dyn Write + Send>, "standard error".to_owned()),
+                Some(path) => create(path, inputs, reporting.force)?,
+                None => {
+                    (Box::new(Patient(io::stderr())) as Box<dyn Write + Send>, "standard error".to_owned())
+                }
             };
             documents.push(Document { writer: ReportWriter::new(out, format), name, error: None });
         }
         if let Some(path) = &reporting.trace {
-            let (out, name) = create(path, reporting.force)?;
+            let (out, name) = create(path, inputs, reporting.force)?;
             documents.push(Document {
                 writer: ReportWriter::new(out, ReportFormat::Trace),
                 name,
@@ -83,12 +87,13 @@ impl Reports {
 }
 
 /// A new file, or one that may be replaced, or what is no regular file: a pipe, a terminal.
-fn create(path: &Path, force: bool) -> Result<(Box<dyn Write + Send>, String), Problem> {
+fn create(path: &Path, inputs: &Inputs, force: bool) -> Result<(Box<dyn Write + Send>, String), Problem> {
     let name = path.display().to_string();
     if !force && is_regular(path) {
         let text = "exists already; name another file for the report or the trace, or use -f to replace it";
         return Err(Problem::error(name, text));
     }
+    Target::File(path.to_owned()).spare_named(inputs)?;
     let opened = OpenOptions::new().write(true).create(true).truncate(true).open(path);
     let file = opened.map_err(|error| Problem::of_file(&name, "cannot be written to", &error))?;
     Ok((Box::new(BufWriter::new(file)), name))

@@ -1,6 +1,6 @@
 //! What the command line asks for: each request has what it needs, and nothing reads an argument twice.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use abz::{Compression, Decompression, Span, Written};
 
@@ -238,12 +238,29 @@ pub(super) struct Inputs {
     pub(super) small: u64,
     /// Outputs take their place.
     pub(super) are_replaced: bool,
+    /// They stay nevertheless.
+    pub(super) keep: bool,
     /// Only regular files are taken.
     pub(super) are_files: bool,
     /// The folder in which all outputs have names made of theirs: two of one name have no place there.
     pub(super) one_folder: Option<PathBuf>,
     pub(super) names: Names,
     pub(super) manners: Manners,
+}
+
+impl Inputs {
+    /// True if what replaces files takes those that are links too, or have other names.
+    pub(super) fn may_be_links(&self) -> bool {
+        self.force || self.keep && self.manners.keeps_links
+    }
+
+    /// The files and folders that are named.
+    pub(super) fn named(&self) -> impl DoubleEndedIterator<Item = &Path> {
+        self.sources.iter().filter_map(|source| match source {
+            Source::Stdin => None,
+            Source::File(path) => Some(path.as_path()),
+        })
+    }
 }
 
 /// Where an input comes from.
@@ -268,12 +285,21 @@ pub(super) struct Outputs {
     pub(super) needed: Option<FileId>,
     /// Wait until outputs are on the disk.
     pub(super) sync: bool,
-    /// Leave out zeros of plain files.
-    pub(super) sparse: bool,
+    pub(super) sparse: Sparse,
     /// Names and times that are stored are given back.
     pub(super) restores_names: bool,
     pub(super) names: Names,
     pub(super) manners: Manners,
+}
+
+/// Where zeros of plain data are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sparse {
+    Nowhere,
+    /// In files that are made.
+    Files,
+    /// On standard output too, where that is a file that ends there.
+    Everywhere,
 }
 
 /// What is made of a file.

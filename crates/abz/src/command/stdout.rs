@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use abz::descriptors::{StandardStream, was_closed};
 
 use super::interrupt;
+use super::patient::Patient;
 use super::problem::{CLOSED, Problem};
 
 /// Writes to standard output.
@@ -12,7 +13,7 @@ pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     if was_closed(StandardStream::Output) {
         return Err(Problem::error("standard output", CLOSED));
     }
-    let mut stdout = io::stdout().lock();
+    let mut stdout = Patient(io::stdout().lock());
     write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| {
         interrupt::end_if_broken_pipe(&error);
         Problem::of_file("standard output", "cannot be written to", &error)

@@ -1,10 +1,15 @@
 //! Where the output of an input goes.
 
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
+use super::file_id::FileId;
 use super::input::Input;
+use super::output::STDOUT;
 use super::problem::Problem;
-use super::request::{Destination, Made, Outputs, Source};
+use super::request::{Destination, Inputs, Made, Outputs, Source};
 use super::suffix::{INDEX_SUFFIX, with_suffix};
 use super::told::Told;
 
@@ -69,6 +74,49 @@ impl Target {
             Destination::Folder(folder) => folder.join(name),
             _ => path.with_file_name(name),
         }))
+    }
+
+    /// The regular file that is there already, under whatever name. One to which standard output leads counts if there is
+    /// something in it: a shell has emptied it otherwise, and nothing more can be lost.
+    pub(super) fn found(&self) -> Option<FileId> {
+        let found = match self {
+            Target::File(path) => fs::metadata(path).ok(),
+            Target::Stdout => {
+                let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+                stdout.and_then(|stdout| stdout.metadata()).ok().filter(|found| found.len() > 0)
+            }
+            Target::Nowhere => None,
+        };
+        found.filter(|found| found.is_file()).map(|found| FileId::of(&found))
+    }
+
+    /// Refuses to write to the file that is read, whatever its names are.
+    pub(super) fn spare(&self, read: FileId) -> Result<(), Problem> {
+        match self.found() {
+            Some(found) if found == read => Err(self.is_read()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to write to one of the files that the user named.
+    pub(super) fn spare_named(&self, inputs: &Inputs) -> Result<(), Problem> {
+        match self.found() {
+            Some(found) if inputs.named().any(|named| FileId::at(named) == Some(found)) => {
+                Err(self.is_read())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is told of a target that is read itself.
+    pub(super) fn is_read(&self) -> Problem {
+        let (name, verb) = match self {
+            Target::File(path) => (path.display().to_string(), "replace"),
+            _ => (STDOUT.to_owned(), "change"),
+        };
+        let message =
+            format_args!("is the input, and the output would {verb} it: name another file to write to");
+        Problem::error(name, message)
     }
 }
 

@@ -6,6 +6,7 @@ use std::thread;
 use abz::{Compressed, Compression, Conduct, Decompressed, Decompression, Error, Tools};
 
 use super::crew::Crew;
+use super::output::Output;
 use super::problem::Problem;
 use super::sums::{Fingerprint, Summed};
 
@@ -33,7 +34,7 @@ impl From<Error> for Failure {
 pub(super) fn compress<R: Read + Send>(
     compression: &Compression,
     input: &mut Summed<R>,
-    output: impl Write + Send,
+    output: &mut Output,
     crew: Crew<'_>,
     decompression: &Decompression,
 ) -> Result<Compressed, Failure> {
@@ -67,7 +68,7 @@ fn alone(
 fn together(
     compression: &Compression,
     input: impl Read + Send,
-    output: impl Write + Send,
+    output: &mut Output,
     conduct: Conduct<'_>,
     decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
@@ -80,12 +81,29 @@ fn together(
             fingerprint(|data| decompression.conduct(conduct, reader, data))
         };
         let thread = thread::Builder::new().name("abz verify".into()).spawn_scoped(scope, read_back);
-        let thread = thread.map_err(cannot)?;
+        let Ok(thread) = thread else {
+            return one_after_the_other(compression, input, output, conduct, decompression);
+        };
         // The pipe ends with the tee.
         let done = compression.conduct(conduct, input, Tee { output, pipe: Some(pipe) });
         let found = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((done?, found))
     })
+}
+
+/// The same where there is no thread to do both at once: a file is read back, and of what goes elsewhere a copy is kept.
+fn one_after_the_other(
+    compression: &Compression,
+    input: impl Read + Send,
+    output: &mut Output,
+    conduct: Conduct<'_>,
+    decompression: &Decompression,
+) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
+    let Some(mut written) = output.written().map_err(Error::Write)? else {
+        return alone(compression, input, output, &mut Tools::new(), decompression);
+    };
+    let done = compression.conduct(conduct, input, &mut *output)?;
+    Ok((done, fingerprint(|data| decompression.run(&mut written, data))))
 }
 
 /// That of the data which `decompress` writes.

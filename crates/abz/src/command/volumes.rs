@@ -1,7 +1,6 @@
 //! Compressed files of limited size, each of which is whole, as lzip makes them: FILE00001.lz and so on.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -50,9 +49,7 @@ pub(super) fn make(
     // What cannot be made smaller is a little larger compressed, and a member must fit.
     let most = usize::try_from(size - size / 16).unwrap_or(usize::MAX);
     compression.block_size = Some(compression.block_len().min(most));
-    let mode = rights_meanwhile(input);
-    let read = FileId::of(&input.metadata);
-    let mut volumes = Volumes { outputs, stem, size, mode, read, made: Vec::new(), len: 0, problem: None };
+    let mut volumes = Volumes { input, outputs, stem, size, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
     let done = match crew.telling(&tell) {
         Crew::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
@@ -76,14 +73,12 @@ pub(super) fn make(
 
 /// The volumes of an input. What is written at once is a member, which stays in one piece.
 struct Volumes<'a> {
+    input: &'a Input,
     outputs: &'a Outputs,
     /// What their names begin with.
     stem: PathBuf,
     /// The most bytes of each.
     size: u64,
-    mode: u32,
-    /// The input.
-    read: FileId,
     made: Vec<Output>,
     /// The size of the last one so far.
     len: u64,
@@ -102,12 +97,11 @@ impl Volumes<'_> {
         let mut name = OsString::from(&self.stem);
         name.push(format!("{number:05}"));
         name.push(&self.outputs.names.suffix);
-        let name = PathBuf::from(name);
-        if fs::metadata(&name).is_ok_and(|found| FileId::of(&found) == self.read) {
-            return Err(Problem::error(name.display(), "is the input: name the volumes otherwise"));
-        }
+        let target = Target::File(name.into());
+        target.spare(FileId::of(&self.input.metadata))?;
+        // The user has said by the first volume that those behind it may be written over, as lzip takes it.
         let overwrite = self.outputs.force || number > 1;
-        let output = Output::open_over(Target::File(name), self.outputs, self.mode, overwrite)?;
+        let output = Output::open_over(target, self.outputs, rights_meanwhile(self.input), overwrite)?;
         self.made.push(output);
         self.len = 0;
         Ok(())

@@ -159,7 +159,7 @@ impl Writes for Xz {
 
 /// A scanner for so many workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
-    Scanner::new().within(parts::room(how, workers)).giving(how.giving)
+    Scanner::new().within(parts::room(how, workers)).giving(how.giving).lenient(how.xz)
 }
 
 /// How a compression looks for what repeats.

@@ -6,7 +6,7 @@ pub(crate) mod parts;
 
 use anabranch::{Apply, May, Pool, Stream};
 
-use crate::conduct::Conduct;
+use crate::conduct::{Conduct, at_work};
 use crate::error::Error;
 use crate::places::WriteAt;
 
@@ -26,7 +26,7 @@ where
         .name("read")
         .title(title)
         .name_end("write")
-        .workers(workers)
+        .workers(at_work(workers))
         .window(window);
     match pool {
         Some(pool) => stream.pool(pool),
@@ -37,7 +37,7 @@ where
 /// The most items that are in memory at once: two for each worker, one in its hands and one that waits to be taken, or
 /// to be written.
 pub(crate) fn window(workers: usize) -> usize {
-    2 * workers
+    2 * at_work(workers)
 }
 
 /// Runs a stream to its end, as `conduct` says.

@@ -8,15 +8,15 @@ use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
 use super::inputs::Inputs;
 use super::{begin, carry_out};
-use crate::conduct::Conduct;
+use crate::conduct::{Conduct, at_work};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::run::{Run, RunAlone};
 
-/// The most parts of lzip or xz that are in memory at once: one for each worker, and one that waits to be written. They take many
-/// times as long as what a worker waits for another.
+/// The most parts of lzip or xz that are in memory at once: one for each worker that is at work, and one that waits to be
+/// written. They take many times as long as what a worker waits for another.
 pub(crate) fn window(workers: usize) -> usize {
-    workers + 1
+    at_work(workers) + 1
 }
 
 /// What room there is for the parts of lzip and xz, with so many workers.

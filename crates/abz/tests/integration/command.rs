@@ -259,11 +259,11 @@ fn mode_and_time_are_taken_over_and_told_in_the_file() {
     folder.write("x", b"data");
     let time = SystemTime::UNIX_EPOCH + Duration::from_millis(1_500_000_000_250);
     File::options().write(true).open(folder.path("x")).unwrap().set_modified(time).unwrap();
-    fs::set_permissions(folder.path("x"), Permissions::from_mode(0o4640)).unwrap();
+    fs::set_permissions(folder.path("x"), Permissions::from_mode(0o640)).unwrap();
     let before = fs::metadata(folder.path("x")).unwrap();
     folder.abz(&["x"]).exits(0);
     let after = fs::metadata(folder.path("x.gz")).unwrap();
-    assert_eq!(after.mode() & 0o7777, 0o640, "and no right to run as the owner");
+    assert_eq!(after.mode() & 0o7777, 0o640);
     assert_eq!(after.modified().unwrap(), time);
     assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
     let (header, _) = abz::gzip::Header::parse(&folder.read("x.gz")).unwrap().unwrap();
@@ -271,6 +271,38 @@ fn mode_and_time_are_taken_over_and_told_in_the_file() {
     folder.abz(&["-d", "x"]).exits(0);
     let back = fs::metadata(folder.path("x")).unwrap();
     assert_eq!((back.mode() & 0o7777, back.modified().unwrap()), (0o640, time));
+}
+
+#[test]
+fn special_bits_are_never_lost_in_silence() {
+    for (mode, what) in [
+        (0o4755, "set-user-ID on execution"),
+        (0o2755, "set-group-ID on execution"),
+        (0o1644, "a file with the sticky bit"),
+    ] {
+        let folder = Folder::new();
+        let set = |name: &str| fs::set_permissions(folder.path(name), Permissions::from_mode(mode)).unwrap();
+        let mode_of = |name: &str| fs::metadata(folder.path(name)).unwrap().mode() & 0o7777;
+        folder.write("x", b"data");
+        folder.abz(&["-k", "x"]).exits(0).says("");
+        set("x");
+        set("x.gz");
+        let advice = "its output would not be: use -k to keep it, or -f";
+        for (arguments, name) in [(&["x"][..], "x"), (&["-d", "x.gz"], "x.gz"), (&["-r", "."], "./x")] {
+            let ran = folder.abz(arguments).exits(2);
+            assert!(ran.stderr().contains(&format!("abz: {name}: is {what} -- ignored ({advice})")));
+            assert_eq!((mode_of("x"), mode_of("x.gz")), (mode, mode));
+        }
+        // What stays loses nothing.
+        folder.abz(&["-kfq", "x"]).exits(0).says("");
+        assert_eq!((mode_of("x"), mode_of("x.gz")), (mode, mode & 0o777));
+        folder.abz(&["-c", "x"]).exits(0).says("");
+        folder.abz(&["-f", "x"]).exits(0).says(&format!("abz: x.gz: is not {what} any more"));
+        assert_eq!(mode_of("x.gz"), mode & 0o777);
+        set("x.gz");
+        folder.abz(&["-df", "x.gz"]).exits(0).says(&format!("abz: x: is not {what} any more"));
+        assert_eq!((folder.names(), mode_of("x")), (vec!["x".to_owned()], mode & 0o777));
+    }
 }
 
 // What goes wrong
@@ -398,7 +430,10 @@ fn a_folder_that_cannot_be_written_to_keeps_the_input() {
         .exits(1)
         .says("abz: no/folder/x.gz: cannot be made: there is no folder no/folder; make it first");
     folder.write("file", b"");
-    folder.abz(&["-o", "file/x.gz", "x"]).exits(1).says("abz: file/x.gz: cannot be made: not a directory");
+    folder
+        .abz(&["-o", "file/x.gz", "x"])
+        .exits(1)
+        .says("abz: file/x.gz: cannot be made: Not a directory (os error 20)");
     fs::remove_file(folder.path("file")).unwrap();
     assert_eq!(folder.names(), ["x"]);
 }

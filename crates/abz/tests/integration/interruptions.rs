@@ -9,7 +9,9 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, Ran, Random, fed, have, leave_out, program, prose, rounds, send, stopped};
+use crate::support::{
+    Folder, Ran, Random, fed, have, leave_out, noise, program, prose, rounds, send, stopped,
+};
 
 /// Each file of `names` is whole under its name, or under its name with the suffix, or both; and nothing else is there,
 /// but for what `SIGKILL` left, which has the name of no file.
@@ -76,6 +78,75 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
         }
     }
     assert!(ended_early > 0, "no run was hit while it ran");
+}
+
+/// The signals of Linux that end a process, and can be caught: those for people, for programs, of faults and in real time.
+#[cfg(target_os = "linux")]
+const ENDING: [i32; 51] = {
+    let usual = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 15, 16, 24, 26, 27, 29, 30, 31];
+    let (mut signals, mut at) = ([0; 51], 0);
+    while at < signals.len() {
+        // 32 and 33 are those of the C library.
+        signals[at] = if at < usual.len() { usual[at] } else { 34 + (at - usual.len()) as i32 };
+        at += 1;
+    }
+    signals
+};
+
+#[test]
+#[cfg(target_os = "linux")]
+fn each_signal_that_ends_it_leaves_no_file_and_is_told_to_the_parent() {
+    use std::os::unix::process::ExitStatusExt;
+
+    for signal in ENDING {
+        let folder = Folder::new();
+        let mut child = folder.command(&["-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
+        // It waits for more to read as long as this is open.
+        let _input = child.stdin.take();
+        let began = Instant::now();
+        while folder.names().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(60), "no output was begun");
+            std::thread::yield_now();
+        }
+        send(&signal.to_string(), child.id());
+        let status = child.wait().unwrap();
+        assert_eq!((status.signal(), folder.names()), (Some(signal), vec![]), "{signal}: {status}");
+    }
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_is_told_and_leaves_no_file() {
+    let (folder, data) = (Folder::new(), [noise(300_000, 4), prose(3_000_000)].concat());
+    folder.write("x", &data);
+    folder.abz(&["-k", "x"]).exits(0);
+    fs::rename(folder.path("x.gz"), folder.path("c.gz")).unwrap();
+    folder.abz(&["--archive", "a.tar.gz", "x"]).exits(0);
+    fs::create_dir(folder.path("out")).unwrap();
+    let names = folder.names();
+    for line in [
+        "-k x",
+        "-p1 -k x",
+        "-r .",
+        "-dk c.gz",
+        "-dk -p1 c.gz",
+        "-o out/x x c.gz",
+        "--archive b.tar x",
+        "--archive b.tar.xz x",
+        "--extract -C out a.tar.gz",
+        "--recover c.gz",
+        "-c x > out/x",
+    ] {
+        let mut command = program("sh");
+        let script = format!("ulimit -f 100; \"$0\" {line}");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_abz")]).current_dir(folder.path(""));
+        let ran = Ran(fed(command, b"")).exits(1);
+        let said = ran.stderr();
+        let text = "a limit (ulimit -f), allows no larger file there";
+        assert!(said.contains(text), "{line}: {said}");
+        let _ = fs::remove_file(folder.path("out/x")).map(|()| assert!(line.contains('>'), "{line}"));
+        assert_eq!(folder.names(), names, "{line}");
+        assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 0, "{line}");
+    }
 }
 
 fn continued(child: Child) -> Ran {

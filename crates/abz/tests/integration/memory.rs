@@ -1,8 +1,10 @@
 //! How much memory is taken, and what happens where there is none.
 #![cfg(target_os = "linux")]
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::symlink;
+use std::process::Stdio;
 
 use crate::support::{Folder, Ran, fed, noise, program, prose};
 
@@ -244,6 +246,100 @@ fn without_memory_each_tool_names_options_of_its_own() {
         let told = told.unwrap_or_else(|| panic!("{name} never has too little memory for its encoders"));
         assert!(told.starts_with(&format!("{name}: x: ")) && told.ends_with(&advice), "{told}");
     }
+}
+
+/// The most memory that `abz` held, in KiB, when it had taken all of its input.
+fn peak(arguments: &[&str], data: &[u8]) -> u64 {
+    let mut command = program(env!("CARGO_BIN_EXE_abz"));
+    let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(data).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    peak.unwrap().parse().unwrap()
+}
+
+#[test]
+fn more_threads_than_processors_take_no_more_memory() {
+    let processors = std::thread::available_parallelism().unwrap().get().max(2);
+    let [few, many] = [processors, 32 * processors].map(|threads| format!("-p{threads}"));
+    let data = prose(4_000_000 * processors);
+    for format in abz::Written::all().filter(|format| format.has_data_of_its_own()) {
+        let how = |threads| [&["-1", "-F", format.name(), threads][..], blocks(format)].concat();
+        let compressed = Folder::new().abz_fed(&[&["-c"], &how("-p2")[..]].concat(), &data).exits(0).stdout();
+        for (arguments, data) in [(how(&few), &data), (vec!["-dc", &few], &compressed)] {
+            let more: Vec<&str> =
+                arguments.iter().map(|word| if *word == few { &many[..] } else { word }).collect();
+            let (least, most) = (peak(&arguments, data), peak(&more, data));
+            assert!(most < least + least / 4 + 4096, "{more:?}: {most} KiB for {least}");
+        }
+    }
+}
+
+/// Small blocks, where a format has them.
+fn blocks(format: abz::Written) -> &'static [&'static str] {
+    if format.has(abz::Setting::BlockSize) { &["-b128K"] } else { &[] }
+}
+
+#[test]
+fn files_are_done_by_fewer_at_once_where_few_may_be_open_or_there_is_little_memory() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..300).map(|number| format!("x{number:03}")).collect();
+    names.iter().for_each(|name| folder.write(name, &prose(3_000)));
+    let large = prose(3_000_000);
+    folder.write("large", &large);
+    fs::create_dir(folder.path("out")).unwrap();
+    folder.abz(&["--archive", "a.tgz", "large", "x000"]).exits(0);
+    for limit in ["-n 16", "-n 20", "-v 120000", "-v 150000", "-v 200000"] {
+        for line in [
+            "-k x??? large",
+            "-kf --checksum x??? large",
+            "-t x*.gz large.gz",
+            "-l x*.gz large.gz",
+            "-dkf x*.gz large.gz",
+            "-dkf --index large.gz x00?.gz",
+            "-kf --verify large",
+            "-rkfp8 .",
+            "-f --archive b.tgz x??? large",
+            "--extract -f -C out a.tgz",
+            "-f --recover -o out/large large.gz",
+        ] {
+            let mut command = program("sh");
+            // The files that a test runner has open are no business of the program's.
+            let close = "exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-";
+            let script = format!("{close}; ulimit {limit} && exec \"$0\" {line}");
+            command.args(["-c", &script, env!("CARGO_BIN_EXE_abz")]).current_dir(folder.path(""));
+            let ran = Ran(fed(command, b""));
+            assert_eq!((ran.status(), &*ran.stderr()), (Some(0), ""), "{limit}: {line}");
+        }
+        assert!(folder.read("large") == large && folder.read("out/large") == large, "{limit}");
+        for name in folder.names() {
+            if name.ends_with(".gz") || name.ends_with(".sha256") || name.ends_with(".abzi") {
+                fs::remove_file(folder.path(&name)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn too_few_open_files_are_told_in_one_line_that_names_the_limit() {
+    let folder = Folder::new();
+    for name in ["x", "y"] {
+        folder.write(name, &prose(3_000));
+    }
+    for limit in 4..9 {
+        for line in ["-k x y", "-c", "-r .", "--archive a.tgz x"] {
+            let mut command = program("sh");
+            let script = format!("exec 3<&- 4<&- 5<&-; ulimit -n {limit} && exec \"$0\" {line}");
+            command.args(["-c", &script, env!("CARGO_BIN_EXE_abz")]).current_dir(folder.path(""));
+            let said = Ran(fed(command, b"")).exits(1).stderr();
+            assert!(said.starts_with("abz: open files: the limit (ulimit -n) leaves "), "{limit}: {said}");
+            assert_eq!(said.lines().count(), 1, "{limit}: {said}");
+        }
+    }
+    assert_eq!(folder.names(), ["x", "y"]);
 }
 
 #[test]

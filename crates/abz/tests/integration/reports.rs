@@ -24,8 +24,8 @@ fn explain_prints_the_plan_and_does_nothing() {
     for stage in ["read", "encode", "write"] {
         assert!(plan.contains(&format!("  {stage} ")), "{stage}: {plan}");
     }
-    let plan = text(folder.abz(&["--explain", "-d", "-p3"]).exits(0).stdout());
-    assert!(plan.contains("3 workers") && plan.contains("decode") && plan.contains("write"), "{plan}");
+    let plan = text(folder.abz(&["--explain", "-d", "-p2"]).exits(0).stdout());
+    assert!(plan.contains("2 workers") && plan.contains("decode") && plan.contains("write"), "{plan}");
     let dot = text(folder.abz(&["--explain=dot", "large"]).exits(0).stdout());
     assert!(dot.starts_with("digraph") && dot.contains("encode"), "{dot}");
     let svg = text(folder.abz(&["--explain=svg", "large"]).exits(0).stdout());

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::support::{Folder, Ran, fed, have, leave_out, noise, program, prose};
@@ -300,7 +301,7 @@ fn a_later_member_of_the_same_name_wins() {
 }
 
 #[test]
-fn fractions_of_a_second_are_kept_both_ways() {
+fn fractions_of_a_second_are_read_and_times_before_1970_are_kept_both_ways() {
     let folder = Folder::new();
     let archive = Archive::default()
         .extended(b'x', &[("mtime", "1234567890.123456789")])
@@ -330,8 +331,65 @@ fn fractions_of_a_second_are_kept_both_ways() {
     folder.abz(&["--archive", "b.tar.gz", "in"]).exits(0).says("");
     fs::create_dir(folder.path("back")).unwrap();
     folder.abz(&["--extract", "-C", "back", "b.tar.gz"]).exits(0).says("");
-    for name in ["x", "y", "z"] {
+    assert_eq!(time("back/in/x"), (1_700_000_000, 0));
+    for name in ["y", "z"] {
         assert_eq!(time(&format!("back/in/{name}")), time(&format!("in/{name}")), "{name}");
+    }
+}
+
+#[test]
+fn an_archive_of_small_files_has_one_header_for_each() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("in")).unwrap();
+    for number in 0..300 {
+        let name = format!("in/{number}");
+        folder.write(&name, &[b'x'; 200]);
+        let time = UNIX_EPOCH + Duration::new(1_700_000_000 + number, 123_456_789);
+        File::open(folder.path(&name)).unwrap().set_modified(time).unwrap();
+    }
+    folder.abz(&["--archive", "a.tar", "in"]).exits(0).says("");
+    // A header and a block for each, a header for the folder, and two blocks at the end.
+    assert_eq!(folder.read("a.tar").len(), 512 * (300 * 2 + 1 + 2));
+}
+
+#[test]
+fn symbolic_links_keep_their_times_and_their_other_names() {
+    let folder = Folder::new();
+    let time = |path: &str| {
+        let found = fs::symlink_metadata(folder.path(path)).unwrap();
+        (found.is_symlink(), found.mtime(), found.mtime_nsec())
+    };
+    let archive = Archive::default()
+        .extended(b'x', &[("mtime", "1234567890.25")])
+        .member(b'2', "to nowhere", "nowhere", 0, b"")
+        .extended(b'x', &[("mtime", "-10.5")])
+        .member(b'2', "old", "to nowhere", 0, b"")
+        .member(b'1', "other", "old", 0, b"");
+    archive.extract(&folder, &[]).exits(0).says("");
+    assert_eq!(time("out/to nowhere"), (true, 1_234_567_890, 250_000_000));
+    assert_eq!(time("out/old"), (true, -11, 500_000_000));
+    assert_eq!(time("out/other"), time("out/old"));
+    assert_eq!(fs::read_link(folder.path("out/other")).unwrap(), Path::new("to nowhere"));
+
+    // There and back, and what GNU tar makes of two names of one link.
+    fs::create_dir(folder.path("in")).unwrap();
+    fs::rename(folder.path("out/to nowhere"), folder.path("in/link")).unwrap();
+    fs::hard_link(folder.path("in/link"), folder.path("in/other")).unwrap();
+    folder.abz(&["--archive", "c.tar", "in"]).exits(0).says("");
+    let mut archives = vec!["c.tar"];
+    if have("tar") {
+        let mut command = program("tar");
+        command.args(["-cf", "b.tar", "in"]).current_dir(folder.path(""));
+        Ran(fed(command, b"")).exits(0);
+        archives.push("b.tar");
+    }
+    for archive in archives {
+        fs::create_dir(folder.path("back")).unwrap();
+        folder.abz(&["--extract", "-C", "back", archive]).exits(0).says("");
+        for name in ["link", "other"] {
+            assert_eq!(time(&format!("back/in/{name}")), (true, 1_234_567_890, 0), "{archive}: {name}");
+        }
+        fs::remove_dir_all(folder.path("back")).unwrap();
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Outline {
     pub(super) begins_inside: bool,
     /// The fork behind which the next stage is added, if that begins a branch.
     begins_behind: Option<usize>,
+    /// Whether the calling thread runs the stream alone, once it is [closed](Self::close). No handle changes that.
+    pub(super) is_alone: bool,
 }
 
 /// The number of nodes for which memory is reserved. Most streams have no more.
@@ -52,6 +54,7 @@ impl Draft<'_> {
             is_in_loop: false,
             begins_inside: false,
             begins_behind: None,
+            is_alone: false,
         };
         Self { outline, attached: Attached::default() }
     }
@@ -206,8 +209,9 @@ impl Outline {
         if is_alone && !attached.is_watched() {
             plan.settings.executor = Executor::Inline;
         }
+        self.is_alone = plan.settings.executor == Executor::Inline;
         // The inline executor begins at the source. One worker begins wherever there are items.
-        if self.begins_inside && plan.settings.executor == Executor::Inline {
+        if self.begins_inside && self.is_alone {
             (plan.settings.executor, plan.settings.workers) = (Executor::Threads, 1);
             plan.nodes.iter_mut().for_each(|node| node.placement = Placement::Workers);
         }

@@ -136,7 +136,8 @@ fn run<'run>(
         run.end_source();
     }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
-    let guard = Attachment::new(std::mem::take(&mut attached.tokens), attached.handle.take(), &run);
+    let handle = attached.handle.take().filter(|_| !draft.outline.is_alone);
+    let guard = Attachment::new(std::mem::take(&mut attached.tokens), handle, &run);
     let began = Instant::now();
     let monitor = attached.watch.take();
     let seen = monitor.as_ref().map(|monitor| monitor.copy(&plan));

@@ -14,22 +14,24 @@ mod names;
 mod pack;
 mod unpack;
 
-use std::io::{self, Read, Write};
-use std::sync::PoisonError;
+use std::io::{self, Read, Seek, Write};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use abz::{Conduct, Error};
+use abz::{Conduct, Decompressed, Error};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
 use super::console::Console;
+use super::file_id::FileId;
 use super::input::Input;
 use super::interrupt;
-use super::output::{Attributes, Output, USUAL};
+use super::output::{Attributes, Output, PRIVATE, USUAL};
 use super::problem::Problem;
 use super::progress::Progress;
-use super::request::{Archive, Extract, Source, Talk};
+use super::request::{Archive, Extract, Talk};
 use super::target::Target;
+use super::temporary::Unnamed;
 use super::told::Told;
 use super::walk::Walk;
 
@@ -50,14 +52,12 @@ fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(
         true => Target::Stdout,
         false => Target::File(archiving.output.clone()),
     };
-    let mut output = Output::open(target, outputs, USUAL)?;
+    target.spare_named(&request.inputs)?;
+    let own = target.found();
+    let mut output = Output::open_over(target, outputs, USUAL, outputs.force)?;
     let name = output.to_string();
     let problems = Problems::default();
-    let folders = request.inputs.sources.iter().filter_map(|source| match source {
-        Source::Stdin => None,
-        Source::File(path) => Some(path.as_path()),
-    });
-    let archive = Pack::new(folders, archiving, &problems);
+    let archive = Pack::new(request.inputs.named(), archiving, own, &problems);
     let archive = progress.of(archive);
     let done = match &request.compression {
         None => copy(archive, &mut output),
@@ -104,21 +104,30 @@ fn take_one_apart(
     let mut reader = io::Cursor::new(start).chain(reader);
     let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")));
     if is_plain {
-        return Unpack::new(request, told).run(&mut reader).or_else(no_archive);
+        return Unpack::new(request, FileId::of(&input.metadata), told).run(&mut reader).or_else(no_archive);
     }
-    let (mut contents, mut into) = io::pipe().map_err(cannot)?;
+    let (mut contents, into) = io::pipe().map_err(cannot)?;
     let decompression = &request.decompression;
+    // What a thread takes that can be started; otherwise it is still there.
+    let work = Mutex::new(Some((reader, into)));
+    let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take().expect("it is taken once");
+    let decompress = || {
+        let (reader, mut into) = take();
+        decompression.run(reader, &mut into)
+    };
     let (unpacked, decompressed) = thread::scope(|scope| {
-        let worker = scope.spawn(move || decompression.run(reader, &mut into));
-        let unpacked = Unpack::new(request, told).run(&mut contents);
+        let worker = thread::Builder::new().name("abz extract".into()).spawn_scoped(scope, decompress);
+        let Ok(worker) = worker else {
+            return one_after_the_other(take().0, request, FileId::of(&input.metadata), told);
+        };
+        let unpacked = Unpack::new(request, FileId::of(&input.metadata), told).run(&mut contents);
         // Behind the archive's end there is padding; and what follows has to be checked too.
         if unpacked.is_ok() {
             let _ = io::copy(&mut contents.by_ref(), &mut io::sink());
         }
         drop(contents);
-        (unpacked, worker.join())
+        (unpacked, worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    let decompressed = decompressed.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     match (decompressed, unpacked) {
         // It is the archive that ended the work.
         (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => no_archive(error),
@@ -128,6 +137,24 @@ fn take_one_apart(
             None => Ok(()),
         },
     }
+}
+
+/// Decompresses an archive to a file in the folder, and takes that apart, where there is no thread to do both at once. Nothing is
+/// left of the file.
+fn one_after_the_other(
+    reader: impl Read + Send,
+    request: &Extract,
+    archive: FileId,
+    told: &mut Told,
+) -> (io::Result<()>, Result<Decompressed, Error>) {
+    let plain = match Unnamed::make(&request.folder, PRIVATE) {
+        Ok(plain) => plain,
+        Err(error) => return (Ok(()), Err(Error::Write(error))),
+    };
+    let mut file = plain.file();
+    let decompressed = request.decompression.run(reader, file);
+    let unpacked = file.rewind().and_then(|()| Unpack::new(request, archive, told).run(file));
+    (unpacked, decompressed)
 }
 
 /// Writes all that `reader` gives.

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tar::{Builder, EntryType, Header};
 
+use super::super::file_id::FileId;
 use super::super::problem::Problem;
 use super::super::request::Archiving;
 use super::super::temporary::is_temporary;
@@ -29,9 +30,9 @@ pub(super) struct Pack<'a> {
     /// What is still to come, the next one last.
     waiting: Vec<PathBuf>,
     /// Under which name a file with several of them is in the archive already.
-    linked: HashMap<(u64, u64), PathBuf>,
+    linked: HashMap<FileId, PathBuf>,
     /// The archive itself, if it was there before: not to be found.
-    own: Option<(u64, u64)>,
+    own: Option<FileId>,
     /// Bytes that come before the contents of a file, and how many of them were given.
     head: Vec<u8>,
     given: usize,
@@ -53,6 +54,7 @@ impl<'a> Pack<'a> {
     pub(super) fn new(
         paths: impl DoubleEndedIterator<Item = &'a Path>,
         archiving: &'a Archiving,
+        own: Option<FileId>,
         problems: &'a Problems,
     ) -> Self {
         Pack {
@@ -60,7 +62,7 @@ impl<'a> Pack<'a> {
             problems,
             waiting: paths.rev().map(Path::to_owned).collect(),
             linked: HashMap::new(),
-            own: fs::metadata(&archiving.output).ok().map(|metadata| identity(&metadata)),
+            own,
             head: Vec::new(),
             given: 0,
             body: None,
@@ -109,14 +111,14 @@ impl<'a> Pack<'a> {
             let target = fs::read_link(path)?;
             self.add(&metadata, EntryType::Symlink, 0, &name, Some(&target))?;
         } else if kind.is_file() {
-            if self.own == Some(identity(&metadata)) {
+            if self.own == Some(FileId::of(&metadata)) {
                 return Ok(());
             }
             if metadata.nlink() > 1 {
-                if let Some(first) = self.linked.get(&identity(&metadata)).cloned() {
+                if let Some(first) = self.linked.get(&FileId::of(&metadata)).cloned() {
                     return self.add(&metadata, EntryType::Link, 0, &name, Some(&first));
                 }
-                self.linked.insert(identity(&metadata), name.clone());
+                self.linked.insert(FileId::of(&metadata), name.clone());
             }
             let file = File::open(path)?;
             let metadata = file.metadata()?;
@@ -226,25 +228,18 @@ impl<'a> Pack<'a> {
     }
 }
 
-/// The time of a file where it has a fraction or is before 1970, for which a header has no room: as POSIX has it in
-/// extended headers.
+/// The time of a file that is before 1970, for which a header has no room: as POSIX has it in extended headers. For the fraction
+/// of a second alone there is none, as with GNU tar: it would double an archive of small files.
 fn exact_time(metadata: &Metadata) -> Option<String> {
     // The system counts nanoseconds from the second before.
     let (seconds, nanoseconds) = (metadata.mtime(), metadata.mtime_nsec());
-    if seconds >= 0 && nanoseconds == 0 {
-        return None;
-    }
-    let (sign, seconds, nanoseconds) = match (seconds < 0, nanoseconds) {
-        (false, _) => ("", seconds, nanoseconds),
-        (true, 0) => ("-", -seconds, 0),
-        (true, _) => ("-", -(seconds + 1), 1_000_000_000 - nanoseconds),
+    let (seconds, nanoseconds) = match nanoseconds {
+        _ if seconds >= 0 => return None,
+        0 => (-seconds, 0),
+        _ => (-(seconds + 1), 1_000_000_000 - nanoseconds),
     };
-    let time = format!("{sign}{seconds}.{nanoseconds:09}");
+    let time = format!("-{seconds}.{nanoseconds:09}");
     Some(time.trim_end_matches('0').trim_end_matches('.').to_owned())
-}
-
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
 }
 
 impl Read for Pack<'_> {

@@ -11,8 +11,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
+
+use super::super::file_id::FileId;
 use super::super::output::{Attributes, Output, PRIVATE, USUAL, exists};
 use super::super::problem::Problem;
 use super::super::quote::quoted;
@@ -26,6 +29,8 @@ use super::names;
 pub(super) struct Unpack<'a> {
     outputs: &'a Outputs,
     folder: &'a Path,
+    /// The archive itself, which nothing in it may replace.
+    archive: FileId,
     told: &'a mut Told,
     /// Folders that were made, with the rights and the times that they get when all is in them.
     folders: BTreeMap<PathBuf, (u32, SystemTime)>,
@@ -47,9 +52,9 @@ impl From<Problem> for Refused {
 }
 
 impl<'a> Unpack<'a> {
-    pub(super) fn new(request: &'a Extract, told: &'a mut Told) -> Self {
+    pub(super) fn new(request: &'a Extract, archive: FileId, told: &'a mut Told) -> Self {
         let Extract { outputs, folder, .. } = request;
-        Unpack { outputs, folder, told, folders: BTreeMap::new(), made: HashSet::new() }
+        Unpack { outputs, folder, archive, told, folders: BTreeMap::new(), made: HashSet::new() }
     }
 
     /// Makes all files of an archive. Of what is refused it is told, and the others are made.
@@ -128,13 +133,18 @@ impl<'a> Unpack<'a> {
                 if entry.kind == Kind::Symlink {
                     self.make_room(&target)?;
                     symlink(link, &target).map_err(cannot)?;
+                    if let Err(error) = set_time(&target, entry.modified) {
+                        let message = format_args!("could not get its time: {error}");
+                        self.told.add(Err(Problem::warning(quoted(&target), message).afterwards()));
+                    }
                 } else {
                     let other = names::inside(&entry.link)
                         .ok_or_else(|| refused("is a link that leads out of the folder"))?;
                     self.check_folders(other.parent().unwrap_or(Path::new("")))?;
                     let other = self.folder.join(other);
-                    let is_file = fs::symlink_metadata(&other).map_err(cannot)?.is_file();
-                    if !is_file {
+                    // Another name of a symbolic link is as good as that link, and is not followed either.
+                    let kind = fs::symlink_metadata(&other).map_err(cannot)?.file_type();
+                    if !kind.is_file() && !kind.is_symlink() {
                         return Err(refused("is a link to what is no file").into());
                     }
                     // A link to itself is there already.
@@ -167,7 +177,9 @@ impl<'a> Unpack<'a> {
         let overwrite = self.outputs.force || self.made.contains(target);
         // While it is written, it may not be read by more people than at the end.
         let mode = if entry.mode & 0o044 == 0o044 { USUAL } else { PRIVATE };
-        let mut output = Output::open_over(Target::File(target.to_owned()), self.outputs, mode, overwrite)?;
+        let target_file = Target::File(target.to_owned());
+        target_file.spare(self.archive)?;
+        let mut output = Output::open_over(target_file, self.outputs, mode, overwrite)?;
         while let Some(piece) = entries.next_piece().map_err(Refused::Archive)? {
             let written = match piece {
                 Piece::Data(bytes) => output.write_all(bytes),
@@ -230,11 +242,30 @@ impl<'a> Unpack<'a> {
             self.folders.remove(target);
             return Ok(());
         }
+        if found.is_file() && FileId::of(&found) == self.archive {
+            return Err(Target::File(target.to_owned()).is_read());
+        }
         if !found.is_dir() && (self.outputs.force || self.made.contains(target)) {
             return fs::remove_file(target).map_err(cannot);
         }
         Err(exists(target, self.outputs))
     }
+}
+
+/// Sets the time of a symbolic link.
+fn set_time(link: &Path, modified: SystemTime) -> io::Result<()> {
+    let (seconds, nanoseconds) = match modified.duration_since(UNIX_EPOCH) {
+        Ok(since) => (since.as_secs().cast_signed(), since.subsec_nanos()),
+        // The system counts nanoseconds from the second before.
+        Err(before) => match (before.duration().as_secs().cast_signed(), before.duration().subsec_nanos()) {
+            (seconds, 0) => (-seconds, 0),
+            (seconds, nanoseconds) => (-seconds - 1, 1_000_000_000 - nanoseconds),
+        },
+    };
+    let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+    let last_modification = Timespec { tv_sec: seconds, tv_nsec: nanoseconds.into() };
+    let times = Timestamps { last_access, last_modification };
+    Ok(utimensat(CWD, link, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// A link is not followed, whoever made it.

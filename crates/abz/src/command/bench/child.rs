@@ -1,12 +1,11 @@
 //! One row, measured by two processes: one compresses, the other decompresses. Only a process that did nothing else
-//! tells what a run needs of memory.
+//! tells what a run needs of memory. Where the system has no process to give, this one measures.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use abz::{Compression, Decompression, Error, Written};
@@ -25,36 +24,38 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// Measures a format and level on the file at `path`.
 pub(super) fn row(path: &Path, format: Written, level: u32, workers: usize) -> io::Result<Row> {
     let words = [format.name().to_owned(), level.to_string(), workers.to_string()];
-    let made = child(&words, Some(path.as_os_str()), &[])?;
-    let read = child(&words, None, &made.stdout)?;
-    Ok(Row {
-        format,
-        level,
-        compressed: made.stdout.len(),
-        compress: cost_told(&made)?,
-        decompress: cost_told(&read)?,
-    })
+    let compression = Compression { format, level, workers, ..Compression::default() };
+    let decompression = Decompression { workers, ..Decompression::default() };
+    let (compress, file) = match child(&words, Some(path.as_os_str()), &[])? {
+        Some(made) => (cost_told(&made.stderr)?, made.stdout),
+        None => compress(&compression, path).map_err(io::Error::other)?,
+    };
+    let decompress = match child(&words, None, &file)? {
+        Some(read) => cost_told(&read.stderr)?,
+        None => decompress(&decompression, &file).map_err(io::Error::other)?,
+    };
+    Ok(Row { format, level, compressed: file.len(), compress, decompress })
 }
 
-fn child(words: &[String], path: Option<&OsStr>, input: &[u8]) -> io::Result<Output> {
+/// What a process of its own gives; `None` where the system has none to give.
+fn child(words: &[String], path: Option<&OsStr>, input: &[u8]) -> io::Result<Option<Output>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(WORD).args(words).args(path);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn()?;
+    let Ok(mut child) = command.spawn() else { return Ok(None) };
     let mut stdin = child.stdin.take().expect("it is piped");
-    thread::scope(|scope| {
-        // A child that does not read it says why.
-        scope.spawn(move || drop(stdin.write_all(input)));
-        child.wait_with_output()
-    })
+    // It takes all of that before it gives anything. A child that does not read it says why.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    child.wait_with_output().map(Some)
 }
 
-fn cost_told(output: &Output) -> io::Result<Cost> {
-    let told: Option<Value> = serde_json::from_slice(&output.stderr).ok();
+fn cost_told(said: &[u8]) -> io::Result<Cost> {
+    let told: Option<Value> = serde_json::from_slice(said).ok();
     let seconds = told.as_ref().and_then(|told| told["seconds"].as_f64());
     match (told, seconds) {
         (Some(told), Some(seconds)) => Ok(Cost { seconds, memory: told["memory"].as_u64() }),
-        _ => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim_end().to_owned())),
+        _ => Err(io::Error::other(String::from_utf8_lossy(said).trim_end().to_owned())),
     }
 }
 
@@ -69,18 +70,25 @@ pub fn run() -> Option<bool> {
     let told = match arguments.next() {
         Some(path) => {
             let compression = Compression { format, level, workers, ..Compression::default() };
-            compress(&compression, Path::new(&path))
+            compress(&compression, Path::new(&path)).and_then(|(cost, file)| {
+                io::stdout().write_all(&file).map_err(Error::Write)?;
+                Ok(cost)
+            })
         }
-        None => decompress(&Decompression { workers, ..Decompression::default() }),
+        None => {
+            let mut file = Vec::new();
+            let read = io::stdin().read_to_end(&mut file).map_err(Error::Read);
+            read.and_then(|_| decompress(&Decompression { workers, ..Decompression::default() }, &file))
+        }
     };
     match &told {
-        Ok(cost) => eprintln!("{cost}"),
+        Ok(Cost { seconds, memory }) => eprintln!("{}", json!({ "seconds": seconds, "memory": memory })),
         Err(error) => eprintln!("{error}"),
     }
     Some(told.is_ok())
 }
 
-fn compress(compression: &Compression, path: &Path) -> Result<Value, Error> {
+fn compress(compression: &Compression, path: &Path) -> Result<(Cost, Vec<u8>), Error> {
     let mut data = Vec::new();
     File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut data)).map_err(Error::Read)?;
     // Room that is there already is none that the run needs.
@@ -89,18 +97,15 @@ fn compress(compression: &Compression, path: &Path) -> Result<Value, Error> {
         file.clear();
         compression.run(&data[..], &mut file).map(drop)
     })?;
-    io::stdout().write_all(&file).map_err(Error::Write)?;
-    Ok(cost)
+    Ok((cost, file))
 }
 
-fn decompress(decompression: &Decompression) -> Result<Value, Error> {
-    let mut file = Vec::new();
-    io::stdin().read_to_end(&mut file).map_err(Error::Read)?;
-    cost(|| decompression.run(&file[..], io::sink()).map(drop))
+fn decompress(decompression: &Decompression, file: &[u8]) -> Result<Cost, Error> {
+    cost(|| decompression.run(file, io::sink()).map(drop))
 }
 
 /// The best time of some runs, and the most memory of the first.
-fn cost(mut run: impl FnMut() -> Result<(), Error>) -> Result<Value, Error> {
+fn cost(mut run: impl FnMut() -> Result<(), Error>) -> Result<Cost, Error> {
     let began = Instant::now();
     let before = resident_now();
     let mut seconds = f64::INFINITY;
@@ -111,7 +116,7 @@ fn cost(mut run: impl FnMut() -> Result<(), Error>) -> Result<Value, Error> {
         seconds = seconds.min(start.elapsed().as_secs_f64());
         memory = memory.or_else(|| Some(status("VmHWM:")?.saturating_sub(before?)));
     }
-    Ok(json!({ "seconds": seconds, "memory": memory }))
+    Ok(Cost { seconds, memory })
 }
 
 /// How much memory the process has, in bytes; from here on the system notes anew how much it has at most.

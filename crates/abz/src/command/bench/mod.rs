@@ -7,6 +7,7 @@ use super::input::Input;
 use super::problem::Problem;
 use super::request::{self, Source};
 use super::stdout::print;
+use super::target::Target;
 use super::walk::Walk;
 use measured::{Bench, MOST};
 
@@ -18,6 +19,11 @@ mod table;
 /// Measures every file, one after another, and tells it as the options say.
 pub(super) fn run(request: &request::Bench, console: &mut Console) {
     let mut benches = Vec::new();
+    if let Some(path) = &request.html
+        && let Err(problem) = Target::File(path.clone()).spare_named(&request.inputs)
+    {
+        return console.tell_problem(&problem);
+    }
     for input in Walk::new(&request.inputs) {
         if !benches.is_empty()
             && let Err(problem) = print(|out| writeln!(out))

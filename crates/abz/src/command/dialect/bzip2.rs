@@ -2,8 +2,9 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Copies, Lists, Manners, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static BZIP2: Tool = Tool {
@@ -15,6 +16,10 @@ pub(super) static BZIP2: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Nowhere,
+    refuses_with: |_| 1,
+    completes_names: false,
+    cat_copies: false,
     variables: &["BZIP2", "BZIP"],
     numbers: &[],
     allows: |_| true,
@@ -26,8 +31,11 @@ pub(super) static LBZIP2: Tool = Tool {
         severities: Severities {
             garbage: Some(Severity::Note),
             no_suffix: Severity::Note,
+            missing: Severity::Warning,
             ..Severities::all(Severity::Warning)
         },
+        special_bits: SpecialBits { lost: Some(Severity::Warning), ..SpecialBits::LOST },
+        copies: Copies::ToStdout,
         lists: Lists::Own,
         statuses: [4, 1, 1],
         ..MANNERS
@@ -51,12 +59,18 @@ const MANNERS: Manners = Manners {
         no_suffix: Severity::Note,
         ..Severities::all(Severity::Error)
     },
+    keeps_links: false,
+    special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
     words: OWN.words,
     takes_mixed: false,
     minds_suffix: false,
     stops_at_failure: false,
+    copies: Copies::Everywhere,
+    looks_first: false,
+    looks_behind: false,
     lists: Lists::Own,
     statuses: [0, 1, 2],
+    write_status: None,
 };
 
 const FLAGS: &[Flag] = &[

@@ -3,8 +3,9 @@
 use abz::gzip::{DecodeError, Fault};
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static GZIP: Tool = Tool {
@@ -16,6 +17,10 @@ pub(super) static GZIP: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Nowhere,
+    refuses_with: |_| 1,
+    completes_names: false,
+    cat_copies: false,
     variables: &["GZIP"],
     numbers: &[],
     // gzip takes those only that do not change what is done.
@@ -42,8 +47,11 @@ pub(super) static PIGZ: Tool = Tool {
             ("-zz", ""),
             (".zip", ""),
         ]),
+        severities: Severities { names: None, garbage: None, time: None, ..Severities::all(Severity::Error) },
+        special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
         words: OWN.words,
         takes_mixed: false,
+        write_status: Some(|error| error as u8),
         ..MANNERS
     },
     flags: &[FLAGS, PIGZ_FLAGS],
@@ -51,6 +59,10 @@ pub(super) static PIGZ: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Nowhere,
+    refuses_with: |_| 22,
+    completes_names: false,
+    cat_copies: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
     allows: |_| true,
@@ -79,6 +91,8 @@ const MANNERS: Manners = Manners {
         lone_byte: Some(Severity::Error),
         ..Severities::all(Severity::Warning)
     },
+    keeps_links: false,
+    special_bits: SpecialBits { refused: Refusal::Always, kept: 0, lost: None },
     words: |error| {
         Some(match error.damage::<DecodeError>()?.fault {
             Fault::Deflate => "invalid compressed data--format violated",
@@ -91,8 +105,12 @@ const MANNERS: Manners = Manners {
     takes_mixed: true,
     minds_suffix: false,
     stops_at_failure: false,
+    copies: Copies::ToStdout,
+    looks_first: false,
+    looks_behind: false,
     lists: Lists::Gzip,
     statuses: OWN.statuses,
+    write_status: None,
 };
 
 const FLAGS: &[Flag] = &[
@@ -125,6 +143,8 @@ const GZIP_FLAGS: &[Flag] = &[
     Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
     Flag::new("", "ascii", Means::Nothing),
     Flag::new("a", "", Means::Nothing),
+    // What it was for, the format of compress, is not written any more.
+    Flag::new("b", "bits", Means::Ignored { most: 1 << 20 }).takes(Takes::Value),
     Flag::new("", "-presume-input-tty", Means::Nothing),
 ];
 

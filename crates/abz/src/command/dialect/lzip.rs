@@ -2,8 +2,9 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static LZIP: Tool = Tool {
@@ -25,12 +26,18 @@ pub(super) static LZIP: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        keeps_links: false,
+        special_bits: SpecialBits { refused: Refusal::Never, kept: 0o7000, lost: None },
         words: OWN.words,
         takes_mixed: false,
         minds_suffix: true,
         stops_at_failure: true,
+        copies: Copies::Nowhere,
+        looks_first: false,
+        looks_behind: true,
         lists: Lists::Lzip,
         statuses: [0, 1, 2],
+        write_status: None,
     },
     flags: &[FLAGS],
     variables: &[],
@@ -41,6 +48,10 @@ pub(super) static LZIP: Tool = Tool {
     keeps: false,
     takes_stdin_once: true,
     asks_to_join: false,
+    sparse: Sparse::Nowhere,
+    refuses_with: |_| 1,
+    completes_names: true,
+    cat_copies: false,
 };
 
 const FLAGS: &[Flag] = &[
@@ -75,4 +86,7 @@ const FLAGS: &[Flag] = &[
         .takes(Takes::Value)
         .help("write files of at most X bytes, FILE00001.lz and so on"),
     Flag::new("B", "data-size", Means::MemberSize).takes(Takes::Value),
+    // How much waits in memory is limited by the threads.
+    Flag::new("", "in-slots", Means::Ignored { most: 64 }).takes(Takes::Value),
+    Flag::new("", "out-slots", Means::Ignored { most: 1024 }).takes(Takes::Value),
 ];

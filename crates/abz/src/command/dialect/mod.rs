@@ -17,6 +17,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::ExitCode;
 
 use abz::gzip::MAX_BLOCK;
 use abz::xz::Check;
@@ -27,10 +28,14 @@ use self::words::Word;
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
 use super::low::{Action, Low, dictionary, reference};
 use super::manners::Manners;
+use super::patient::{self, Patient};
 use super::problem::Severity;
-use super::request::{Asked, Source};
-use super::status::{Loudness, Status};
+use super::request::{Asked, Source, Sparse};
+use super::status::Loudness;
 use super::stdout::print;
+
+/// The most threads that are started.
+const MOST_THREADS: usize = 1024;
 
 /// The smallest volume in bytes, that of lzip.
 const MIN_VOLUME: u64 = 100_000;
@@ -44,25 +49,26 @@ enum Stop {
     Told,
     /// The help may help.
     Mistake(String),
-    Refused(String),
+    /// The value of an option, or several options together.
+    Refused(Option<Means>, String),
 }
 
 /// The options of the tool by whose name the program is called, if it is a known one; or the status to exit with, if
 /// there is nothing to do.
-pub(super) fn asked() -> Option<Result<Asked, Status>> {
+pub(super) fn asked() -> Option<Result<Asked, ExitCode>> {
     let mut arguments = std::env::args_os();
     let called = arguments.next()?;
     let (tool, name, mode) = find(Path::new(&called).file_name()?)?;
     let asked = tool.read(name, mode, arguments, |variable| std::env::var_os(variable));
     Some(asked.map_err(|stop| match stop {
-        Stop::Told => Status::Success,
+        Stop::Told => ExitCode::SUCCESS,
         Stop::Mistake(message) => {
-            eprintln!("{name}: {message}\nTry `{name} --help' for more information.");
-            Status::Error
+            patient::tell(&format!("{name}: {message}\nTry `{name} --help' for more information.\n"));
+            ExitCode::from((tool.refuses_with)(None))
         }
-        Stop::Refused(message) => {
-            eprintln!("{name}: {message}");
-            Status::Error
+        Stop::Refused(means, message) => {
+            patient::tell(&format!("{name}: {message}\n"));
+            ExitCode::from((tool.refuses_with)(means))
         }
     }))
 }
@@ -104,8 +110,10 @@ impl Tool {
             action: if mode == Mode::Compress { Action::Compress } else { Action::Decompress },
             stdout: mode == Mode::Cat,
             keep: self.keeps,
-            completes_names: true,
+            completes_names: self.completes_names,
+            passes_through: (mode == Mode::Cat && self.cat_copies).then_some(true),
             asks_to_join: self.asks_to_join,
+            sparse: self.sparse,
             manners: Manners { name, options: self.options(), ..self.manners },
             ..Low::plain(self.format)
         };
@@ -131,6 +139,10 @@ impl Tool {
                 Word::Flag(Means::Files, list) => lists.push((list, b'\n')),
                 Word::Flag(Means::Files0, list) => lists.push((list, 0)),
                 Word::Flag(Means::OutputFolder, name) => low.folder = Some(name.into()),
+                Word::Flag(Means::InfoMemory, _) => {
+                    let limits = [most_to_compress, most_to_decompress];
+                    return tell(&memory_told(limits, low.compression.workers, low.for_robots));
+                }
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
@@ -139,12 +151,14 @@ impl Tool {
                     most_to_compress = if compressing { limit } else { most_to_compress };
                     most_to_decompress = if decompressing { limit } else { most_to_decompress };
                 }
-                Word::Flag(means, value) => apply(means, value, &mut low).map_err(Stop::Refused)?,
+                Word::Flag(means, value) => {
+                    apply(means, value, &mut low).map_err(|message| Stop::Refused(Some(means), message))?;
+                }
             }
         }
         let has_lists = !lists.is_empty();
         for (list, end) in lists {
-            files.extend(listed(&list, end).map_err(Stop::Refused)?);
+            files.extend(listed(&list, end).map_err(|message| Stop::Refused(None, message))?);
         }
         if self.takes_stdin_once {
             let mut is_first = true;
@@ -157,7 +171,7 @@ impl Tool {
             Action::Compress => (low.most_to_compress, low.adjusts) = (most_to_compress, adjusts),
             _ => low.most_to_decompress = most_to_decompress,
         }
-        low.request().map_err(Stop::Refused)
+        low.request().map_err(|message| Stop::Refused(None, message))
     }
 
     fn help(&self, name: &str) -> Result<Asked, Stop> {
@@ -188,7 +202,7 @@ fn version(name: &str) -> String {
 fn tell(text: &str) -> Result<Asked, Stop> {
     match print(|out| out.write_all(text.as_bytes())) {
         Ok(()) => Err(Stop::Told),
-        Err(problem) => Err(Stop::Refused(problem.to_string())),
+        Err(problem) => Err(Stop::Refused(None, problem.to_string())),
     }
 }
 
@@ -266,9 +280,9 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             low.compression.fast = Some(fast);
         }
         Means::Threads => match text.parse() {
-            Ok(workers @ 1..=1024) => low.compression.workers = workers,
+            Ok(workers @ 1..) => low.compression.workers = workers.min(MOST_THREADS),
             Ok(0) => low.compression.workers = Low::plain(low.compression.format).compression.workers,
-            _ => return Err(format!("invalid number of threads '{text}': expected 1 to 1024")),
+            _ => return Err(format!("invalid number of threads '{text}': expected 1 to {MOST_THREADS}")),
         },
         Means::Block => match parse_block_size(&format!("{text}K"))? {
             size if size > MAX_BLOCK => return Err("the blocks of gzip have 4M at most".into()),
@@ -283,6 +297,10 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         Means::DictionarySize => {
             low.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
         }
+        Means::Ignored { most } => match text.parse() {
+            Ok(number) if (1..=most).contains(&number) => {}
+            _ => return Err(format!("invalid number '{text}': expected 1 to {most}")),
+        },
         Means::MatchLength => match text.parse() {
             Ok(length @ 5..=273) => low.compression.lzma.match_length = Some(length),
             _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
@@ -291,7 +309,9 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             low.compression.format = format;
             low.suffix = format.suffix().into();
         }
-        Means::NoSparse => low.sparse = false,
+        Means::PassThrough(passes) => low.passes_through = Some(passes),
+        Means::Sparse => low.sparse = Sparse::Everywhere,
+        Means::NoSparse => low.sparse = Sparse::Nowhere,
         Means::FormatIs => {
             let format = low.compression.format;
             // What is read tells its format itself.
@@ -306,6 +326,11 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         }
         Means::ExcludeCompressed => low.exclude_compressed = true,
         Means::Robot => low.for_robots = true,
+        Means::SingleStream => {
+            low.xz.single_stream = true;
+            low.manners.severities.garbage = None;
+        }
+        Means::IgnoreCheck => low.xz.ignore_check = true,
         Means::Extreme => low.compression.lzma.extreme = true,
         Means::Quieter if low.loudness == Loudness::Quiet => low.loudness = Loudness::Silent,
         Means::Quieter => low.loudness = Loudness::Quiet,
@@ -326,6 +351,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         | Means::Files
         | Means::Files0
         | Means::OutputFolder
+        | Means::InfoMemory
         | Means::Help
         | Means::Version
         | Means::License => {
@@ -340,7 +366,7 @@ fn listed(list: &OsStr, end: u8) -> Result<Vec<Source>, String> {
     let (read, name) = match list.is_empty() {
         true => {
             let mut names = Vec::new();
-            (io::stdin().lock().read_to_end(&mut names).map(|_| names), "standard input".to_owned())
+            (Patient(io::stdin().lock()).read_to_end(&mut names).map(|_| names), "standard input".to_owned())
         }
         false => (fs::read(list), list.display().to_string()),
     };
@@ -359,18 +385,43 @@ fn memory(text: &str) -> Result<Option<u64>, String> {
         let size = binary(text)?.parse().map_err(|_| format!("invalid size '{text}'"))?;
         return Ok(Some(size).filter(|size| *size > 0));
     };
-    let there_is = fs::read_to_string("/proc/meminfo").ok();
-    let there_is =
-        there_is.as_deref().and_then(|told| told.lines().find_map(|line| line.strip_prefix("MemTotal:")));
-    let there_is: Option<u64> =
-        there_is.and_then(|kilobytes| kilobytes.trim().strip_suffix(" kB")?.parse().ok());
-    match (percent.parse::<u64>(), there_is) {
-        (Ok(percent @ 1..=100), Some(kilobytes)) => Ok(Some(kilobytes * 1024 / 100 * percent)),
+    match (percent.parse::<u64>(), memory_there_is()) {
+        (Ok(percent @ 1..=100), Some(bytes)) => Ok(Some(bytes / 100 * percent)),
         (Ok(1..=100), None) => {
             Err("this system does not say how much memory there is: give a size".to_owned())
         }
         _ => Err(format!("invalid size '{text}'")),
     }
+}
+
+/// How much memory there is, in bytes, if the system tells.
+fn memory_there_is() -> Option<u64> {
+    let told = fs::read_to_string("/proc/meminfo").ok()?;
+    let kilobytes = told.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    kilobytes.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// How much memory there is, and the limits to compress and to decompress, as xz tells it. There is no other limit for several
+/// threads.
+fn memory_told(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> String {
+    let there_is = memory_there_is();
+    let [compress, decompress] = limits;
+    if for_robots {
+        let numbers = [there_is, compress, decompress, decompress, compress].map(Option::unwrap_or_default);
+        let columns: String = numbers.iter().map(|number| format!("{number}\t")).collect();
+        return format!("{columns}{threads}\n");
+    }
+    let size = |bytes: Option<u64>, none: &str| match bytes {
+        Some(bytes) => format!("{} MiB ({bytes} B)", bytes.div_ceil(1 << 20)),
+        None => none.to_owned(),
+    };
+    let (there_is, disabled) = (size(there_is, "Unknown"), "Disabled");
+    let (compress, decompress) = (size(compress, disabled), size(decompress, disabled));
+    format!(
+        "Hardware information:\n  Amount of physical memory (RAM):  {there_is}\n  Number of processor threads:      {threads}\n\n\
+         Memory usage limits:\n  Compression:                      {compress}\n  Decompression:                    {decompress}\n  \
+         Multi-threaded decompression:     {decompress}\n  Default for -T0:                  {compress}\n"
+    )
 }
 
 /// A size as xz and zstd write it, where K, k, Ki, KB and KiB are all 1024.

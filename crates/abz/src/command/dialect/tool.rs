@@ -4,6 +4,7 @@ use abz::Written;
 
 use super::super::manners::Manners;
 use super::super::options::{OF_ABZ, Options, Spelling};
+use super::super::request::Sparse;
 
 /// A tool, as far as its users see a difference.
 pub(super) struct Tool {
@@ -27,6 +28,13 @@ pub(super) struct Tool {
     pub(super) takes_stdin_once: bool,
     /// Several inputs are joined in one output only with force.
     pub(super) asks_to_join: bool,
+    pub(super) sparse: Sparse,
+    /// The exit status if the value of an option is refused, or an option is none (`None`).
+    pub(super) refuses_with: fn(Option<Means>) -> u8,
+    /// What comes from standard input goes to a file with the suffix, whether the name of the output has it or not.
+    pub(super) completes_names: bool,
+    /// What decompresses to standard output copies what is not compressed.
+    pub(super) cat_copies: bool,
 }
 
 impl Tool {
@@ -111,10 +119,16 @@ pub(super) enum Means {
     /// Names of inputs are in a file, a line each, or behind each other with a zero byte.
     Files,
     Files0,
+    Sparse,
     NoSparse,
+    /// Copies what is not compressed, or does not.
+    PassThrough(bool),
     FormatIs,
     Check,
     Extreme,
+    SingleStream,
+    IgnoreCheck,
+    InfoMemory,
     Quieter,
     NoWarn,
     /// The size of a block, where units are multiples of 1000 if they are not called Ki and the like.
@@ -125,6 +139,10 @@ pub(super) enum Means {
     /// Writes another format than the tool's.
     Writes(Written),
     DictionarySize,
+    /// A number, which changes nothing.
+    Ignored {
+        most: u32,
+    },
     MatchLength,
     Recompress,
     TrailingError,

@@ -2,8 +2,9 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static XZ: Tool = Tool {
@@ -29,12 +30,18 @@ pub(super) static XZ: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Warning)
         },
+        keeps_links: true,
+        special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: None },
         words: OWN.words,
         takes_mixed: false,
         minds_suffix: false,
         stops_at_failure: false,
+        copies: Copies::ToStdout,
+        looks_first: true,
+        looks_behind: true,
         lists: Lists::Xz,
         statuses: [2, 1, 1],
+        write_status: None,
     },
     flags: &[FLAGS],
     variables: &["XZ_DEFAULTS", "XZ_OPT"],
@@ -44,6 +51,10 @@ pub(super) static XZ: Tool = Tool {
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
+    sparse: Sparse::Everywhere,
+    refuses_with: |_| 1,
+    completes_names: false,
+    cat_copies: false,
 };
 
 const FLAGS: &[Flag] = &[
@@ -87,9 +98,10 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "no-adjust", Means::NoAdjust).help("let no limit of memory make the dictionary smaller"),
     Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
     Flag::new("", "robot", Means::Robot).help("with -l, print a list for programs"),
-    Flag::new("", "info-memory", Means::Refused("--info-memory: abz has no limits of its own")),
-    Flag::new("", "single-stream", Means::Refused("--single-stream: abz decompresses all streams")),
-    Flag::new("", "ignore-check", Means::Refused("--ignore-check: abz verifies all checks")),
+    Flag::new("", "info-memory", Means::InfoMemory).help("print how much memory there is, and the limits"),
+    Flag::new("", "single-stream", Means::SingleStream)
+        .help("decompress the first stream, and ignore what follows"),
+    Flag::new("", "ignore-check", Means::IgnoreCheck).help("do not verify checks: damage is not told then"),
     Flag::new("", "files", Means::Files)
         .takes(Takes::Attached)
         .help("take the files named in the lines of X"),

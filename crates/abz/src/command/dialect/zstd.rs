@@ -2,8 +2,9 @@
 
 use abz::{Format, Written};
 
-use super::super::manners::{Lists, Manners, OWN, Severities};
+use super::super::manners::{Copies, Lists, Manners, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
+use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static ZSTD: Tool = Tool {
@@ -38,12 +39,18 @@ pub(super) static ZSTD: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        keeps_links: false,
+        special_bits: SpecialBits::LOST,
         words: OWN.words,
         takes_mixed: false,
         minds_suffix: false,
         stops_at_failure: false,
+        copies: Copies::ToStdout,
+        looks_first: false,
+        looks_behind: true,
         lists: Lists::Zstd,
         statuses: [0, 1, 1],
+        write_status: Some(|_| 70),
     },
     flags: &[FLAGS],
     variables: &[],
@@ -53,6 +60,14 @@ pub(super) static ZSTD: Tool = Tool {
     keeps: true,
     takes_stdin_once: false,
     asks_to_join: true,
+    sparse: Sparse::Files,
+    refuses_with: |means| match means {
+        Some(Means::Dictionary) => 31,
+        Some(Means::Long) => 11,
+        _ => 1,
+    },
+    completes_names: false,
+    cat_copies: true,
 };
 
 const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };
@@ -89,7 +104,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("C", "check", Means::Checksum).help("store a checksum, as is done if nobody says --no-check"),
     Flag::new("", "no-check", Means::NoChecksum).help("store no checksum"),
     Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
-    Flag::new("", "sparse", Means::Nothing),
+    Flag::new("", "sparse", Means::Sparse).help("leave zeros out, on standard output too if it is a file"),
     Flag::new("", "no-sparse", Means::NoSparse).help("write zeros like all else"),
     Flag::new("q", "quiet", Means::Quieter).help("say nothing but errors; twice: nothing"),
     Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
@@ -111,8 +126,16 @@ const FLAGS: &[Flag] = &[
         .help("compress no files whose names say that they are"),
     Flag::new("", "output-dir-flat", Means::OutputFolder).takes(Takes::Value).help("write to the folder X"),
     Flag::new("", "output-dir-mirror", NO_MIRROR).takes(Takes::Value),
-    Flag::new("", "filelist", Means::Refused("--filelist: use xargs")).takes(Takes::Value),
+    Flag::new("", "filelist", Means::Files)
+        .takes(Takes::Value)
+        .help("take the files named in the lines of X"),
+    Flag::new("", "pass-through", Means::PassThrough(true)).help("copy what is not compressed"),
+    Flag::new("", "no-pass-through", Means::PassThrough(false)),
+    // It says how often something comes out, and not what.
+    Flag::new("", "target-compressed-block-size", Means::Nothing).takes(Takes::Value),
     Flag::new("", "zstd", Means::Refused("--zstd: abz has levels and --long only")).takes(Takes::Value),
     Flag::new("", "train", Means::Refused("--train: abz makes no dictionaries, and takes those of zstd")),
-    Flag::new("b", "", Means::Refused("-b: use abz --bench")).takes(Takes::Attached),
+    Flag::new("b", "", Means::Refused("-b: abz --bench measures formats and levels")).takes(Takes::Attached),
+    Flag::new("e", "", Means::Refused("-e: abz --bench measures formats and levels")).takes(Takes::Attached),
+    Flag::new("i", "", Means::Refused("-i: abz --bench measures formats and levels")).takes(Takes::Attached),
 ];

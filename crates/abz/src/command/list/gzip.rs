@@ -1,12 +1,19 @@
 //! What `gzip -lv` tells of a file beside its sizes.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use abz::Format;
+use abz::gzip::Header;
 
 use super::super::input::Input;
+
+/// The size of a trailer in bytes.
+const TRAILER: usize = 8;
+
+/// As much of the start as has a header with a name, in bytes.
+const FIRST: usize = 512;
 
 /// The heads of these columns.
 pub(super) const HEAD: &str = "method  crc     date  time  ";
@@ -16,12 +23,18 @@ pub(super) const HEAD: &str = "method  crc     date  time  ";
 /// # Errors
 ///
 /// If the file cannot be read.
-pub(super) fn columns(input: &Input, format: Format) -> io::Result<String> {
-    let (method, crc) = match format == Format::GZIP {
-        true => ("defla", last_crc(input)?),
-        false => ("compr", u32::MAX),
+pub(super) fn columns(input: &Input, format: Format, ends: Option<&Ends>) -> io::Result<String> {
+    let (method, crc) = match (format == Format::GZIP, ends) {
+        (true, Some(ends)) => ("defla", ends.crc()),
+        (true, None) => ("defla", last_crc(input)?),
+        (false, _) => ("compr", u32::MAX),
     };
-    let time = input.stored_time().map_or_else(|| input.metadata.modified(), Ok)?;
+    let time = match ends {
+        // As gzip has it.
+        Some(_) if !input.metadata.is_file() => UNIX_EPOCH,
+        Some(_) => input.metadata.modified()?,
+        None => input.stored_time().map_or_else(|| input.metadata.modified(), Ok)?,
+    };
     Ok(format!("{method:>5} {crc:08x} {} ", date(time)))
 }
 
@@ -37,6 +50,57 @@ fn last_crc(input: &Input) -> io::Result<u32> {
     input.file.read_exact_at(&mut trailer, at)?;
     let [a, b, c, d, ..] = trailer;
     Ok(u32::from_le_bytes([a, b, c, d]))
+}
+
+/// What lies at the ends of a file that goes by.
+#[derive(Debug)]
+pub(super) struct Ends {
+    first: Vec<u8>,
+    last: [u8; TRAILER],
+}
+
+impl Ends {
+    /// As [`overhead`].
+    pub(super) fn overhead(&self) -> u64 {
+        let Ok(Some((_, len))) = Header::parse(&self.first) else { return 0 };
+        (len + TRAILER) as u64
+    }
+
+    /// The CRC-32 in the trailer.
+    fn crc(&self) -> u32 {
+        let [a, b, c, d, ..] = self.last;
+        u32::from_le_bytes([a, b, c, d])
+    }
+}
+
+/// A reader that notes the ends of what it gives.
+#[derive(Debug)]
+pub(super) struct Noted<R> {
+    reader: R,
+    ends: Ends,
+}
+
+impl<R> Noted<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Noted { reader, ends: Ends { first: Vec::new(), last: [0; TRAILER] } }
+    }
+
+    pub(super) fn ends(self) -> Ends {
+        self.ends
+    }
+}
+
+impl<R: Read> Read for Noted<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let len = self.reader.read(bytes)?;
+        let Ends { first, last } = &mut self.ends;
+        let missing = FIRST - first.len();
+        first.extend_from_slice(&bytes[..len.min(missing)]);
+        let kept = TRAILER.min(len);
+        last.rotate_left(kept);
+        last[TRAILER - kept..].copy_from_slice(&bytes[len - kept..len]);
+        Ok(len)
+    }
 }
 
 /// Month, day, hour and minute.

@@ -54,6 +54,8 @@ struct Entry {
     plain: u64,
     /// The name that its contents would get.
     name: OsString,
+    /// Of what came from standard input.
+    ends: Option<gzip::Ends>,
 }
 
 /// How much smaller a file is than its contents, in percent.
@@ -118,11 +120,15 @@ impl<'a> Listing<'a> {
         self.files += 1;
         self.compressed += entry.compressed;
         self.plain += entry.plain;
-        self.overhead = if self.is_of_gzip() { gzip::overhead(input) } else { 0 };
+        self.overhead = match (self.is_of_gzip(), &entry.ends) {
+            (false, _) => 0,
+            (true, Some(ends)) => ends.overhead(),
+            (true, None) => gzip::overhead(input),
+        };
         let before = match (self.talk.is_verbose(), self.is_of_gzip()) {
             (false, _) => String::new(),
             (true, false) => format!("{:<8}", entry.made_of),
-            (true, true) => gzip::columns(input, entry.format)
+            (true, true) => gzip::columns(input, entry.format, entry.ends.as_ref())
                 .map_err(|error| Problem::of_file(input, "cannot be read", &error))?,
         };
         progress.aside(|| match self.request.form.as_json {
@@ -143,11 +149,12 @@ impl<'a> Listing<'a> {
         let name = self.name(input);
         if let Some((format, plain)) = survey(input)? {
             let compressed = input.metadata.len();
-            return Ok(Entry { format, made_of: "members", compressed, plain, name });
+            return Ok(Entry { format, made_of: "members", compressed, plain, name, ends: None });
         }
         let problem = |error| Problem::of_run(&input.to_string(), "nothing", &error);
+        let mut noted = gzip::Noted::new(&input.file);
         let (format, reader) =
-            Format::sniff(progress.of(&input.file)).map_err(|error| problem(Error::Read(error)))?;
+            Format::sniff(progress.of(&mut noted)).map_err(|error| problem(Error::Read(error)))?;
         let done =
             self.request.decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
@@ -157,6 +164,7 @@ impl<'a> Listing<'a> {
             compressed,
             plain: done.written,
             name,
+            ends: (input.source == Source::Stdin).then(|| noted.ends()),
         })
     }
 
@@ -164,6 +172,7 @@ impl<'a> Listing<'a> {
         let stored = input.stored_name().filter(|_| self.request.restores_names);
         match (&input.source, stored) {
             (_, Some(stored)) => stored,
+            (Source::Stdin, None) if self.is_of_gzip() => "stdout".into(),
             (Source::Stdin, None) => "-".into(),
             (Source::File(path), None) => {
                 self.request.inputs.names.plain_path(path).as_deref().unwrap_or(path).into()
@@ -202,7 +211,7 @@ impl<'a> Listing<'a> {
     }
 
     fn print_json(&self, input: &Input, entry: &Entry) -> Result<(), Problem> {
-        let Entry { format, made_of, compressed, plain, name } = entry;
+        let Entry { format, made_of, compressed, plain, name, .. } = entry;
         let file = match &input.source {
             Source::Stdin => "-".to_owned(),
             Source::File(path) => path.display().to_string(),

@@ -10,7 +10,7 @@ use abz_codec::gzip::{
 use abz_codec::{Block, Place};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use crate::conduct::Conduct;
+use crate::conduct::{Conduct, at_work};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::Compression;
@@ -183,7 +183,7 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     mistaken: &'a AtomicU64,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
     // A guess takes megabytes.
-    let window = workers + 1;
+    let window = at_work(workers) + 1;
     let homes = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
     let mut verifier = Verifier::new();

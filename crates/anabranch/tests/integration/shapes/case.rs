@@ -301,9 +301,9 @@ impl Case {
         // What a failure drops does not come. Without an order, the items that go round again are others than the loop's.
         let goes_round = self.steps.iter().any(|step| matches!(step, Step::Feedback { .. }));
         self.is_gated &= self.faults.is_empty() && !(is_unordered && goes_round);
-        // One worker that waits in the source takes nothing on that a dedicated thread gives (C10).
+        // While a dedicated thread has an item, all workers may go on to the source and to calls that wait.
         let dedicates = self.settings.iter().any(|&(at, setting)| at > 0 && setting == Setting::Dedicated);
-        self.is_gated &= !dedicates || self.threads() > 1;
+        self.is_gated &= !dedicates;
         self
     }
 }

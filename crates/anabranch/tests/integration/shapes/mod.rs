@@ -70,7 +70,9 @@ fn unordered(case: &Case, seen: &Seen, plain: &Loop) -> Result<(), String> {
     let whole = plain_loop(&Case { faults: Vec::new(), steps: case.without_takes(), ..case.clone() });
     let (found, all) = (sorted(&seen.delivered), sorted(&whole.delivered));
     let mut left = all.iter();
-    if !found.iter().all(|item| left.any(|other| other == item)) {
+    // An item that never gets what it needs ends the loop. What is behind it then may still go round.
+    let is_whole = whole.ended == Ended::Complete;
+    if is_whole && !found.iter().all(|item| left.any(|other| other == item)) {
         return Err(format!("the stream gave {found:?}\nof {all:?}"));
     }
     let takes = case.steps.iter().any(|step| matches!(step, Step::Take(_)));

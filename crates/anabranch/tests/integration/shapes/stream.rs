@@ -353,7 +353,7 @@ impl Case {
     }
 
     /// How many threads run it, at most.
-    pub fn threads(&self) -> usize {
+    fn threads(&self) -> usize {
         match self.how {
             How::Inline => 1,
             How::Threads(n) | How::WithIter(n) | How::IntoIter(n) | How::Reported(n) => n,

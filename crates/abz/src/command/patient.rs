@@ -1,0 +1,87 @@
+//! Files and streams that are waited for, whether the system would wait for them or not.
+//!
+//! A descriptor shares its flags with all others that were made of it, so any program at a terminal or a pipe may have left it in
+//! the state in which nothing waits (`O_NONBLOCK`), as `ssh` and Node do.
+
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::ops::Deref;
+use std::os::fd::AsFd;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+/// A file or a stream that is waited for.
+#[derive(Debug)]
+pub(super) struct Patient<T>(pub(super) T);
+
+impl<T> Deref for Patient<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Read + AsFd> Read for Patient<T> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        patiently(&mut self.0, PollFlags::IN, |input| input.read(bytes))
+    }
+}
+
+impl<T: BufRead + AsFd> BufRead for Patient<T> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        patiently(&mut self.0, PollFlags::IN, |input| input.fill_buf().map(drop))?;
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.0.consume(len);
+    }
+}
+
+impl Read for &Patient<File> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        patiently(&mut &self.0, PollFlags::IN, |input| input.read(bytes))
+    }
+}
+
+impl Seek for &Patient<File> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        (&self.0).seek(to)
+    }
+}
+
+impl<T: Write + AsFd> Write for Patient<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        patiently(&mut self.0, PollFlags::OUT, |output| output.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        patiently(&mut self.0, PollFlags::OUT, |output| output.flush())
+    }
+}
+
+/// Does `call`, again and again where the system would have had to wait.
+fn patiently<T: AsFd, R>(
+    file: &mut T,
+    flags: PollFlags,
+    mut call: impl FnMut(&mut T) -> io::Result<R>,
+) -> io::Result<R> {
+    loop {
+        match call(file) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                match poll(&mut [PollFd::new(file, flags)], None) {
+                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Writes lines to standard error. If there is nobody to read them, nothing is left to be done.
+pub(super) fn tell(text: &str) {
+    let mut stderr = Patient(io::stderr().lock());
+    let _ = stderr.write_all(text.as_bytes());
+}
