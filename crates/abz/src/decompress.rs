@@ -42,7 +42,7 @@ pub struct Decompressed {
 }
 
 impl Default for Decompression {
-    /// As many workers as the process may use cores.
+    /// As many workers as the process may use cores. The input may pause.
     fn default() -> Self {
         Decompression {
             workers: anabranch::default_workers(),
@@ -50,7 +50,7 @@ impl Default for Decompression {
             memory_limit: None,
             zstd: zstd::Decoding::default(),
             speculation: Speculation::default(),
-            giving: Giving::default(),
+            giving: Giving { prompt: true, verified: false },
             loose_trailing: false,
         }
     }
