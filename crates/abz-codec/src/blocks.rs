@@ -17,7 +17,7 @@ pub struct Block {
     pub number: u64,
     /// The bytes: as many as the block size, fewer only in the last block of an input, and where contents say so.
     pub data: Vec<u8>,
-    /// True if this block is known to be its whole input (it is the first one, and short).
+    /// True if this block is its whole input.
     pub whole: bool,
 }
 
@@ -40,6 +40,8 @@ pub struct Blocks<R> {
     size: usize,
     number: u64,
     ended: bool,
+    /// What was read behind the first block, to know whether anything is: a byte, or an error.
+    ahead: Option<io::Result<u8>>,
     /// `None` if the size alone says where to cut.
     content: Option<ByContent>,
 }
@@ -108,7 +110,7 @@ impl<R: Read> Blocks<R> {
     /// If `size` is 0.
     pub fn new(reader: R, size: usize) -> Self {
         assert!(size > 0, "a block has at least one byte");
-        Blocks { reader, size, number: 0, ended: false, content: None }
+        Blocks { reader, size, number: 0, ended: false, ahead: None, content: None }
     }
 
     /// Blocks of at most `size` bytes from `reader` that end where the bytes before say so: after about a sixteenth of
@@ -141,10 +143,12 @@ impl<R: Read> Blocks<R> {
     /// Returns the error of the reader. If the reader is interrupted, it is asked again. Returns
     /// [`NoMemory`](crate::NoMemory) if there is no memory for a block.
     pub fn read_into(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Block>> {
+        let ahead = self.ahead.take().transpose()?;
         if self.ended {
             return Ok(None);
         }
         make_exact_room(&mut buffer, self.size)?;
+        buffer.extend(ahead);
         match self.content.take() {
             None => self.read_to(&mut buffer, self.size)?,
             Some(mut content) => {
@@ -157,7 +161,14 @@ impl<R: Read> Blocks<R> {
         }
         let number = self.number;
         self.number += 1;
-        Ok(Some(Block { number, data: buffer, whole: number == 0 && self.ended }))
+        let has_rest = self.content.as_ref().is_some_and(|content| !content.rest.is_empty());
+        if number == 0 && !self.ended && !has_rest {
+            let mut ahead = Vec::new();
+            let read = self.read_to(&mut ahead, 1);
+            self.ahead = read.map(|()| ahead.first().copied()).transpose();
+        }
+        let whole = number == 0 && self.ended && self.ahead.is_none();
+        Ok(Some(Block { number, data: buffer, whole }))
     }
 
     /// Reads until `buffer` has `len` bytes, or notes that there are no more.
@@ -219,10 +230,11 @@ mod tests {
     }
 
     #[test]
-    fn a_short_input_is_one_whole_block_and_a_full_one_is_not_known_to_be() {
+    fn an_input_that_fits_is_one_whole_block() {
         assert_eq!(lengths(b"abc", 4), [(0, 3, true)]);
-        assert_eq!(lengths(b"abcd", 4), [(0, 4, false)]);
+        assert_eq!(lengths(b"abcd", 4), [(0, 4, true)]);
         assert_eq!(lengths(b"abcde", 4), [(0, 4, false), (1, 1, false)]);
+        assert_eq!(lengths(b"abcdefgh", 4), [(0, 4, false), (1, 4, false)]);
     }
 
     #[test]
@@ -273,6 +285,12 @@ mod tests {
             }
         }
         let mut blocks = Blocks::new(Failing, 3);
+        assert!(blocks.next().unwrap().is_err());
+        assert!(blocks.next().is_none());
+        // What was read before comes first.
+        let mut blocks = Blocks::new(b"abc".chain(Failing), 3);
+        let first = blocks.next().unwrap().unwrap();
+        assert!(first.data == b"abc" && !first.whole);
         assert!(blocks.next().unwrap().is_err());
         assert!(blocks.next().is_none());
     }

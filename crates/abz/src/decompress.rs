@@ -44,7 +44,7 @@ pub struct Decompressed {
 }
 
 impl Default for Decompression {
-    /// As many workers as the process may use cores.
+    /// As many workers as the process may use cores. The input may pause.
     fn default() -> Self {
         Decompression {
             workers: anabranch::default_workers(),
@@ -53,7 +53,7 @@ impl Default for Decompression {
             xz: xz::Leniency::default(),
             zstd: zstd::Decoding::default(),
             speculation: Speculation::default(),
-            giving: Giving::default(),
+            giving: Giving { prompt: true, verified: false },
             loose_trailing: false,
         }
     }

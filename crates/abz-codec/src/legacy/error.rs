@@ -62,6 +62,9 @@ pub enum Fault {
     /// Other bytes follow the end of the compressed data.
     #[error("expected the end of the file, found other bytes")]
     TrailingGarbage,
+    /// Another stream of zlib follows, whole and right. No reader of zlib goes on with it.
+    #[error("expected the end of the file, found another stream, whose contents would be lost")]
+    AnotherStream,
     /// There is another file in the archive.
     #[error("expected one file in the archive, found another behind it; unzip takes all of them")]
     MoreFiles,
@@ -71,6 +74,7 @@ impl damage::Fault for Fault {
     fn remedy(&self, _place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::AnotherStream => Remedy::LookBehind,
             Fault::Unsupported { .. } | Fault::MoreFiles => Remedy::AnotherProgram,
             Fault::Truncated => Remedy::Rest,
             _ => Remedy::AnotherCopy,

@@ -27,7 +27,8 @@ pub fn is_zlib(start: &[u8]) -> bool {
 }
 
 /// Decodes a stream that is pushed to it, piece by piece, from its start. Bytes behind its end are
-/// [`Fault::TrailingGarbage`], which comes after all contents were given out.
+/// [`Fault::TrailingGarbage`], or [`Fault::AnotherStream`] if they begin with one, which comes after all contents were given
+/// out.
 pub struct Decoder {
     state: State,
     held: Held,
@@ -43,6 +44,14 @@ enum State {
     Trailer,
     /// Behind the stream.
     Behind,
+    /// In what may be another one, from this byte of the file on, whose contents are not given out.
+    Another {
+        from: u64,
+    },
+    /// There, behind its data.
+    AnotherEnd {
+        from: u64,
+    },
     Ended,
 }
 
@@ -60,7 +69,7 @@ impl Default for Decoder {
 }
 
 impl Steps for Decoder {
-    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>, _is_over: bool) -> Result<bool, DecodeError> {
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>, is_over: bool) -> Result<bool, DecodeError> {
         match self.state {
             State::Header => {
                 if !self.held.fill(input, HEADER_LEN) {
@@ -101,8 +110,41 @@ impl Steps for Decoder {
                 self.state = State::Behind;
                 Ok(true)
             }
-            State::Behind if input.is_empty() => Ok(false),
-            State::Behind => Err(DecodeError::at(self.held.offset, Fault::TrailingGarbage)),
+            State::Behind => {
+                let (from, is_whole) = (self.held.offset_of(0), self.held.fill(input, HEADER_LEN));
+                if is_zlib(&self.held.bytes) {
+                    self.held.bytes.clear();
+                    self.inflater.reset();
+                    self.sum = Adler32::new();
+                    self.state = State::Another { from };
+                    return Ok(true);
+                }
+                let is_garbage = is_whole || is_over && !self.held.bytes.is_empty();
+                if is_garbage { Err(DecodeError::at(from, Fault::TrailingGarbage)) } else { Ok(false) }
+            }
+            State::Another { from } => {
+                let mut contents = Vec::new();
+                let (at, has_ended) = inflate(&mut self.inflater, &mut self.held, input, &mut contents)
+                    .map_err(|_| DecodeError::at(from, Fault::TrailingGarbage))?;
+                self.sum.update(&contents[at..]);
+                if has_ended {
+                    self.state = State::AnotherEnd { from };
+                }
+                let goes_on = has_ended || contents.len() > at;
+                if is_over && !goes_on {
+                    Err(DecodeError::at(from, Fault::TrailingGarbage))
+                } else {
+                    Ok(goes_on)
+                }
+            }
+            State::AnotherEnd { from } => {
+                if !self.held.fill(input, TRAILER_LEN) && !is_over {
+                    return Ok(false);
+                }
+                let is_right = self.held.bytes == self.sum.sum().to_be_bytes();
+                let fault = if is_right { Fault::AnotherStream } else { Fault::TrailingGarbage };
+                Err(DecodeError::at(from, fault))
+            }
             State::Ended => {
                 *input = &[];
                 Ok(false)

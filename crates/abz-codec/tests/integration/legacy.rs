@@ -197,15 +197,23 @@ fn what_is_behind_a_stream_of_zlib_is_told_behind_its_contents() {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
     encoder.write_all(&prose(3000)).unwrap();
     let file = encoder.finish().unwrap();
-    for behind in [&b"\0"[..], b"junk", &file] {
+    let mut damaged = file.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    let damaged_earlier = [&file[..200], &[0xff; 9], &file[209..]].concat();
+    for (behind, fault) in [
+        (&b"\0"[..], Fault::TrailingGarbage),
+        (b"junk", Fault::TrailingGarbage),
+        (b"\x78", Fault::TrailingGarbage),
+        (&file[..300], Fault::TrailingGarbage),
+        (&damaged, Fault::TrailingGarbage),
+        (&damaged_earlier, Fault::TrailingGarbage),
+        (&file, Fault::AnotherStream),
+    ] {
         for most in [1, 7, usize::MAX] {
             let (out, error) = decode::<zlib::Decoder>(&[&file, behind].concat(), most);
             assert!(out == prose(3000));
             let offset = file.len() as u64;
-            assert_eq!(
-                error,
-                Some(DecodeError { place: Place::Whole, offset, fault: Fault::TrailingGarbage })
-            );
+            assert_eq!(error, Some(DecodeError { place: Place::Whole, offset, fault: fault.clone() }));
         }
     }
 }

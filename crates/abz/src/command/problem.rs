@@ -229,7 +229,8 @@ fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
         Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
         Remedy::RightPlace => "the file is damaged there, or where it says where its parts are: -t finds out",
         Remedy::LookBehind => {
-            "the file is damaged there: get another copy (-dc gives what comes before, --recover of most formats what is whole)"
+            "the file is damaged there, or several were joined: get another copy (-dc gives what comes before, --recover of most \
+             formats what is whole)"
         }
         Remedy::Memory => return Err(Advice::LessToDecompress),
         Remedy::Dictionary => return Err(Advice::Dictionary),

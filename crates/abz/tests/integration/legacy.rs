@@ -110,8 +110,21 @@ fn zlib_and_zip_are_written_and_read_as_other_formats() {
 fn bytes_behind_a_stream_of_zlib_are_told() {
     let folder = Folder::new();
     let stream = folder.abz_fed(&["-F", "zlib"], b"contents").exits(0).stdout();
-    folder.write("x.zz", &[&stream[..], &stream].concat());
-    let ran = folder.abz(&["-d", "x.zz"]).exits(2);
-    assert!(ran.stderr().contains("at byte 16: expected the end of the file"), "{}", ran.stderr());
-    assert_eq!(folder.read("x"), b"contents");
+    let twice = [&stream[..], b"more"].concat();
+    for (behind, status) in [
+        (&b"x"[..], 2),
+        (b"more", 2),
+        // It begins as a stream does, and is none.
+        (b"\x78\x9c and more", 2),
+        (&stream[..stream.len() - 1], 2),
+        (&stream, 1),
+        (&twice, 1),
+    ] {
+        folder.write("x.zz", &[&stream[..], behind].concat());
+        let ran = folder.abz(&["-dk", "x.zz"]).exits(status);
+        assert!(ran.stderr().contains("at byte 16: expected the end of the file"), "{}", ran.stderr());
+        assert_eq!(folder.names().len(), if status == 2 { 2 } else { 1 }, "{behind:?}");
+        assert_eq!(folder.abz(&["-dc", "x.zz"]).exits(status).stdout(), b"contents");
+        let _ = std::fs::remove_file(folder.path("x"));
+    }
 }

@@ -1046,6 +1046,14 @@ fn headers_of_gzip_are_those_of_the_tool_and_small_files_no_larger() {
     for name in ["gzip", "pigz"] {
         assert_eq!(run(links.path(name), &folder, &[], b"hello", &[]).stdout.len(), 25, "{name}");
     }
+    // One block that is full, however it is read.
+    folder.write("full", &prose(8192));
+    let full = folder.abz(&["-b8K", "-nc", "full"]).exits(0).stdout();
+    assert!(full[10] != 4 && full.len() < 3000, "{full:?}");
+    for way in [&["-p1"][..], &["-p3"], &["--input-io", "pread"], &["--input-io", "mmap"]] {
+        assert!(folder.abz(&[&["-b8K", "-nc", "full"], way].concat()).exits(0).stdout() == full, "{way:?}");
+    }
+    assert!(folder.abz_fed(&["-b8K", "-n"], &prose(8192)).exits(0).stdout() == full);
     assert_eq!(folder.abz_fed(&[], b"hello").exits(0).stdout().len(), 25);
 }
 

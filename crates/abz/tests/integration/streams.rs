@@ -200,6 +200,36 @@ fn what_is_there_of_a_stream_that_pauses_comes_out_at_once() {
 }
 
 #[test]
+fn blocks_of_zstd_come_out_when_they_are_there() {
+    // A frame that does not say its size, of stored blocks (RFC 8878, section 3.1.1).
+    let block = |data: &[u8], is_last: u32| {
+        let header = (data.len() as u32) << 3 | is_last;
+        [&header.to_le_bytes()[..3], data].concat()
+    };
+    let contents = [b"a".to_vec(), prose(100_000), b"b".to_vec()];
+    let mut pieces: Vec<_> = contents.into_iter().map(|contents| (block(&contents, 0), contents)).collect();
+    pieces[0].0.splice(..0, *b"\x28\xb5\x2f\xfd\x00\x58");
+    pieces.push((block(b"", 1), Vec::new()));
+    for workers in WORKERS {
+        comes_out_at_once("zstd", workers, &pieces);
+    }
+}
+
+#[test]
+fn a_whole_file_comes_out_before_another_one_follows_in_the_pipe() {
+    let folder = Folder::new();
+    let contents = [b"a".to_vec(), prose(300_000), b"b".to_vec()];
+    for format in ["gzip", "bzip2", "lzip", "xz", "zstd"] {
+        let pieces = contents
+            .clone()
+            .map(|contents| (folder.abz_fed(&["-F", format, "-1"], &contents).exits(0).stdout(), contents));
+        for workers in WORKERS {
+            comes_out_at_once(format, workers, &pieces);
+        }
+    }
+}
+
+#[test]
 fn what_is_there_of_streams_that_other_programs_flush_comes_out_at_once() {
     if !have("python3") {
         return;

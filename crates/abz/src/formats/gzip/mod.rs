@@ -44,6 +44,16 @@ impl Reads for Gzip {
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         let Run { how, conduct, input, output, mistaken } = run;
         let workers = how.workers_within();
+        let mut start = Vec::new();
+        // A report is about the stream.
+        if conduct.report.is_none() && is_small(how, input, &mut start) {
+            let mut data = Vec::new();
+            if Decoder::new().decode_alone(&start, &mut data) {
+                conduct.advance().by(start.len());
+                return output.write_all(&data).map_err(Error::Write);
+            }
+        }
+        let input = start.chain(input);
         let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
         let (tells_parts, input) = tells_parts(input).map_err(Error::Read)?;
         if !tells_parts && how.speculation.is_done(workers) {
@@ -56,13 +66,9 @@ impl Reads for Gzip {
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
         let RunAlone { how, tools, input, output, mistaken } = run;
         let mut decoder = tools.take::<Decoder>().unwrap_or_default();
-        // Of what may pause, nothing waits for the end.
-        let most = if how.giving.prompt { 0 } else { MAX_BLOCK };
         let mut start = tools.block();
         start.clear();
-        // An error comes again where the rest is read.
-        let read = (&mut *input).take(most as u64).read_to_end(&mut start);
-        if read.is_ok() && start.len() < most {
+        if is_small(how, input, &mut start) {
             let mut data = tools.data();
             let is_done = decoder.decode_alone(&start, &mut data);
             if is_done {
@@ -283,6 +289,15 @@ impl Writes for Gzip {
 struct Kept {
     kind: (u32, Layout),
     encoder: Encoder,
+}
+
+/// The most bytes of a file that is tried as one member before anything else: more than those of a block have by default.
+const SMALL: u64 = (DEFAULT_BLOCK_SIZE + DEFAULT_BLOCK_SIZE / 8) as u64;
+
+/// Reads the start of a file: true if that is all of it. Of one that may pause nothing is read, since nothing waits for its end.
+fn is_small(how: &Decompression, input: &mut dyn Read, start: &mut Vec<u8>) -> bool {
+    // An error comes again where the rest is read.
+    !how.giving.prompt && input.take(SMALL).read_to_end(start).is_ok() && (start.len() as u64) < SMALL
 }
 
 /// Whether a file of gzip begins as one that says where its parts are, and a reader of all of it. No more is read than tells it.

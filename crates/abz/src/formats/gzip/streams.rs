@@ -69,8 +69,7 @@ pub(super) fn compress_at<'a>(
             move |(encoder, block), number| {
                 let start = number * block_size;
                 let len = block_size.min(size - start);
-                // As if it was read in order: a full block is not known to be the last one.
-                (block.number, block.whole) = (number, size < block_size);
+                (block.number, block.whole) = (number, size <= block_size);
                 block.data.resize(len as usize, 0);
                 input.read_at(&mut block.data, start).map_err(Error::Read)?;
                 encoder.encode(block).map_err(Error::Memory)
