@@ -20,7 +20,7 @@ const MOST_BLOCK: usize = 1 << 30;
 #[derive(Debug, Args)]
 #[command(next_help_heading = HOW)]
 pub struct How {
-    /// Compress to gzip, bzip2, lzip, xz, zstd, zlib, zip or lzma [default: gzip]
+    /// Compress to gzip, bzip2, lzip, xz, zstd, zlib, zip, lzma [default: gzip]
     ///
     /// bzip2 makes files that are a quarter smaller, and takes five times as long. lzip and xz make files that are a
     /// third smaller, take thirty times as long, and are decompressed faster than bzip2. zstd makes files as small as
