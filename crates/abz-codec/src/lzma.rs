@@ -1,6 +1,6 @@
 //! liblzma without its containers: data into an LZMA stream and back, step by step.
 
-use liblzma::stream::{Action, Error, Filters, Status, Stream};
+use liblzma::stream::{Action, Error, Filters, LzmaOptions, Status, Stream};
 
 use crate::memory::{NoMemory, make_room};
 
@@ -50,8 +50,21 @@ impl Encoding {
     ///
     /// If there is no such filter.
     pub(crate) fn new(filters: &Filters, dictionary: u32) -> Result<Self, NoMemory> {
+        Encoding::with(Stream::new_raw_encoder(filters), dictionary)
+    }
+
+    /// Begins with a file of `.lzma`, its header included.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such options.
+    pub(crate) fn alone(options: &LzmaOptions, dictionary: u32) -> Result<Self, NoMemory> {
+        Encoding::with(Stream::new_lzma_encoder(options), dictionary)
+    }
+
+    fn with(stream: Result<Stream, Error>, dictionary: u32) -> Result<Self, NoMemory> {
         let memory = encoder_memory(dictionary);
-        match Stream::new_raw_encoder(filters) {
+        match stream {
             Ok(stream) => Ok(Encoding { stream, memory }),
             Err(Error::Mem) => Err(NoMemory { needed: memory }),
             Err(error) => panic!("the settings were checked: {error}"),

@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 85] = [
+const PACKAGES: &[(&str, &str)] = &[
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -60,6 +60,9 @@ const PACKAGES: [(&str, &str); 85] = [
     ("libdeflate-gzip", "libdeflate-tools"),
     ("lzgrep", "xz-utils"),
     ("lzip", "lzip"),
+    ("lzcat", "xz-utils"),
+    ("lzma", "xz-utils"),
+    ("unlzma", "xz-utils"),
     ("lzip.lzip", "lzip"),
     ("node", "nodejs"),
     ("pbzip2", "pbzip2"),

@@ -1,4 +1,10 @@
-//! The older format, `.lzma`: the header that it has instead of magic bytes.
+//! The older format, `.lzma`: the header that it has instead of magic bytes, and how its files are made.
+
+use std::fmt;
+
+use super::encode::Settings;
+use crate::lzma::Encoding;
+use crate::memory::NoMemory;
 
 /// The size of the header of a `.lzma` file in bytes, with the first byte of its data.
 pub const LZMA_HEADER_LEN: usize = 14;
@@ -23,6 +29,63 @@ pub fn is_lzma(start: &[u8]) -> bool {
 /// The dictionary that a header says, in bytes.
 pub(super) fn dictionary(header: &[u8]) -> u32 {
     super::header::u32_at(header, 1)
+}
+
+/// Makes a file of `.lzma`: one stream, which has no checks. Its header does not say how large the contents are.
+///
+/// ```
+/// use abz_codec::xz::{AloneEncoder, Check, Settings};
+///
+/// let settings = Settings { level: 6, extreme: false, dictionary_size: None, check: Check::None };
+/// let (mut encoder, mut file) = (AloneEncoder::new(&settings)?, Vec::new());
+/// encoder.push(b"a branch ", &mut file)?;
+/// encoder.push(b"of a river", &mut file)?;
+/// encoder.finish(&mut file)?;
+/// assert!(abz_codec::xz::is_lzma(&file));
+/// # Ok::<(), abz_codec::NoMemory>(())
+/// ```
+pub struct AloneEncoder {
+    encoding: Encoding,
+}
+
+impl AloneEncoder {
+    /// An encoder at the start of a file. Of the settings all but the check count.
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn new(settings: &Settings) -> Result<Self, NoMemory> {
+        let dictionary = settings.dictionary();
+        Ok(AloneEncoder { encoding: Encoding::alone(&settings.options(dictionary), dictionary)? })
+    }
+
+    /// Takes more contents, and appends what comes of them to `file`.
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    pub fn push(&mut self, contents: &[u8], file: &mut Vec<u8>) -> Result<(), NoMemory> {
+        self.encoding.push(contents, file)
+    }
+
+    /// Appends the rest to `file`.
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    pub fn finish(self, file: &mut Vec<u8>) -> Result<(), NoMemory> {
+        self.encoding.finish(file)
+    }
+}
+
+impl fmt::Debug for AloneEncoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AloneEncoder").finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]

@@ -45,6 +45,14 @@ impl Settings {
         (3 * self.dictionary() as usize).max(1 << 20)
     }
 
+    /// Those of liblzma, with a dictionary of so many bytes.
+    pub(super) fn options(&self, dictionary: u32) -> LzmaOptions {
+        let preset = self.level | if self.extreme { PRESET_EXTREME } else { 0 };
+        let mut options = LzmaOptions::new_preset(preset).expect("the level was checked");
+        options.dict_size(dictionary);
+        options
+    }
+
     /// What an encoder takes, in bytes, beside the data and what comes of it.
     pub fn memory(&self) -> u64 {
         lzma::encoder_memory(self.dictionary())
@@ -180,12 +188,8 @@ impl Encoder {
     }
 
     fn filters(&self, dictionary: u32) -> Filters {
-        let Settings { level, extreme, .. } = self.settings;
-        let preset = level | if extreme { PRESET_EXTREME } else { 0 };
-        let mut options = LzmaOptions::new_preset(preset).expect("the level was checked");
-        options.dict_size(dictionary);
         let mut filters = Filters::new();
-        filters.lzma2(&options);
+        filters.lzma2(&self.settings.options(dictionary));
         filters
     }
 

@@ -21,7 +21,7 @@ mod scan;
 mod survey;
 mod write;
 
-pub use alone::{LZMA_HEADER_LEN, is_lzma};
+pub use alone::{AloneEncoder, LZMA_HEADER_LEN, is_lzma};
 pub use check::Check;
 pub use decode::{Block, Decoder};
 pub use encode::{EncodedBlock, Encoder, Settings};

@@ -79,7 +79,7 @@ fn shows_progress(asked: &Asked) -> bool {
     let sources = &asked.request.inputs().sources;
     let data_is_shown = asked.request.outputs().is_some_and(|outputs| match outputs.destination {
         Destination::Stdout => true,
-        Destination::Beside | Destination::Folder(_) => sources.contains(&Source::Stdin),
+        Destination::Beside | Destination::Folder { .. } => sources.contains(&Source::Stdin),
         Destination::File(_) => false,
     });
     asked.talk.is_chatty()

@@ -45,6 +45,8 @@ pub(super) struct Low {
     pub(super) output: Option<OsString>,
     pub(super) stdout: bool,
     pub(super) folder: Option<PathBuf>,
+    /// There are folders in it like those of the inputs.
+    pub(super) mirrors: bool,
     /// An output of standard input gets the suffix if it has none.
     pub(super) completes_names: bool,
     /// Several inputs are joined in one output only with force.
@@ -122,6 +124,7 @@ impl Low {
             output: None,
             stdout: false,
             folder: None,
+            mirrors: false,
             completes_names: false,
             asks_to_join: false,
             archiving: None,
@@ -189,7 +192,7 @@ impl Low {
         let names = Names { suffix: self.suffix, known: self.manners.suffixes };
         let outputs = |made| Outputs {
             made,
-            keep: self.keep || !matches!(destination, Destination::Beside | Destination::Folder(_)),
+            keep: self.keep || !matches!(destination, Destination::Beside | Destination::Folder { .. }),
             destination: destination.clone(),
             needed: self.patch_from,
             force: self.force,
@@ -311,7 +314,7 @@ impl Low {
     fn inputs(&self, destination: &Destination) -> Inputs {
         let is_nowhere = self.has_no_output();
         let one_folder = match destination {
-            Destination::Folder(folder) if !is_nowhere => Some(folder.clone()),
+            Destination::Folder { path, mirrors: false } if !is_nowhere => Some(path.clone()),
             _ => None,
         };
         Inputs {
@@ -324,11 +327,11 @@ impl Low {
             are_replaced: match destination {
                 _ if is_nowhere => false,
                 Destination::Beside => self.action != Action::Index,
-                Destination::Folder(_) => !self.keep,
+                Destination::Folder { .. } => !self.keep,
                 _ => false,
             },
             keep: self.keep,
-            are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder(_)),
+            are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder { .. }),
             small: self.compression.block_len() as u64,
             one_folder,
             names: Names { suffix: self.suffix.clone(), known: self.manners.suffixes },
@@ -370,7 +373,10 @@ impl Low {
             }
             Some(file) => Destination::File(file.into()),
             None if self.stdout || self.span.is_some() => Destination::Stdout,
-            None => self.folder.clone().map_or(Destination::Beside, Destination::Folder),
+            None => match self.folder.clone() {
+                Some(path) => Destination::Folder { path, mirrors: self.mirrors },
+                None => Destination::Beside,
+            },
         })
     }
 

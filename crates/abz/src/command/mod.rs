@@ -29,6 +29,7 @@
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`suffix`] | the names of compressed files, and of what is in them |
 //! | [`target`] | where the output goes |
+//! | [`mirror`] | folders like those of the inputs, below another one |
 //! | [`volumes`] | compressed files of limited size |
 //! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
@@ -74,6 +75,7 @@ pub mod limits;
 mod list;
 mod low;
 mod manners;
+mod mirror;
 mod options;
 mod output;
 mod pages;

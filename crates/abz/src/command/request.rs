@@ -318,8 +318,11 @@ pub(super) enum Destination {
     Stdout,
     /// All to one file.
     File(PathBuf),
-    /// Each in this folder, under a name made of that of the input.
-    Folder(PathBuf),
+    /// Each in this folder, under a name made of that of the input, or below it in folders like those in which the input lies.
+    Folder {
+        path: PathBuf,
+        mirrors: bool,
+    },
 }
 
 /// How files are read and written.

@@ -58,8 +58,13 @@ impl Sandbox {
         }
         match destination {
             Some(Destination::File(path)) => sandbox.write_to(path),
-            Some(Destination::Folder(folder)) => {
-                sandbox.writable.insert(folder.clone());
+            Some(Destination::Folder { path: folder, mirrors }) => {
+                // One that is not there yet is made.
+                let here = |folder| if folder == Path::new("") { Path::new(".") } else { folder };
+                let is_there = |folder: &&Path| folder.is_dir() || !mirrors;
+                let folder = folder.ancestors().map(here).find(is_there).unwrap_or(folder);
+                sandbox.writable.insert(folder.to_owned());
+                sandbox.builds = *mirrors;
                 // Inputs are removed from where they lie.
                 if outputs.is_some_and(|outputs| !outputs.keep) {
                     paths.clone().for_each(|path| sandbox.write_beside(path));

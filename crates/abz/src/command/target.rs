@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use super::file_id::FileId;
 use super::input::Input;
+use super::mirror::folder_for;
 use super::output::STDOUT;
 use super::problem::Problem;
 use super::request::{Destination, Inputs, Made, Outputs, Source};
@@ -36,10 +37,10 @@ impl Target {
         }
         let path = match (&outputs.destination, &input.source) {
             (Destination::File(file), _) => return Ok(Target::File(file.clone())),
-            (Destination::Stdout, _) | (Destination::Beside | Destination::Folder(_), Source::Stdin) => {
+            (Destination::Stdout, _) | (Destination::Beside | Destination::Folder { .. }, Source::Stdin) => {
                 return Ok(Target::Stdout);
             }
-            (Destination::Beside | Destination::Folder(_), Source::File(path)) => path,
+            (Destination::Beside | Destination::Folder { .. }, Source::File(path)) => path,
         };
         let name = path.file_name().unwrap_or_default();
         let stem = outputs.names.without_suffix(name);
@@ -71,7 +72,8 @@ impl Target {
             }
         };
         Ok(Target::File(match &outputs.destination {
-            Destination::Folder(folder) => folder.join(name),
+            Destination::Folder { path: folder, mirrors: false } => folder.join(name),
+            Destination::Folder { path: root, mirrors: true } => folder_for(root, path)?.join(name),
             _ => path.with_file_name(name),
         }))
     }

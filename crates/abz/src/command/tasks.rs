@@ -215,7 +215,7 @@ impl Task for Explain {
 
 /// True if the last file of a name is the one that stays there.
 fn replaces_one_by_one(outputs: &Outputs) -> bool {
-    outputs.force && matches!(outputs.destination, Destination::Folder(_))
+    outputs.force && matches!(outputs.destination, Destination::Folder { mirrors: false, .. })
 }
 
 /// False of a file whose window, and those of others side by side with it, would take the limit of memory many times.

@@ -7,6 +7,7 @@
 mod bzip2;
 mod gzip;
 mod lzip;
+mod lzma;
 pub(crate) mod reads;
 mod serial;
 mod wrapped;
@@ -44,8 +45,16 @@ static READ: [&dyn Reads; 10] = [
 ];
 
 /// Those of them that are written.
-static WRITTEN: [&dyn Writes; 7] =
-    [&gzip::Gzip, &bzip2::Bzip2, &lzip::Lzip, &xz::Xz, &zstd::Zstd, &wrapped::ZLIB, &wrapped::ZIP];
+static WRITTEN: [&dyn Writes; 8] = [
+    &gzip::Gzip,
+    &bzip2::Bzip2,
+    &lzip::Lzip,
+    &xz::Xz,
+    &zstd::Zstd,
+    &wrapped::ZLIB,
+    &wrapped::ZIP,
+    &lzma::Lzma,
+];
 
 /// A format of compressed files.
 #[derive(Clone, Copy)]
@@ -58,7 +67,7 @@ impl Format {
     pub const BZIP2: Format = Format(&bzip2::Bzip2);
     /// lzip.
     pub const LZIP: Format = Format(&lzip::Lzip);
-    /// xz. The older format `.lzma`, which is read and not written, is taken for it too.
+    /// xz. The older format `.lzma` is taken for it too.
     pub const XZ: Format = Format(&xz::Xz);
     /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)).
     pub const ZSTD: Format = Format(&zstd::Zstd);
@@ -177,6 +186,8 @@ impl Written {
     pub const XZ: Written = Written(&xz::Xz);
     /// Zstandard, in one frame of independent pieces.
     pub const ZSTD: Written = Written(&zstd::Zstd);
+    /// The older format of xz, `.lzma`, in one stream by one thread.
+    pub const LZMA: Written = Written(&lzma::Lzma);
     /// A stream of zlib.
     pub const ZLIB: Written = Written(&wrapped::ZLIB);
     /// An archive of zip with one file.

@@ -163,7 +163,7 @@ fn scanner(how: &Decompression, workers: usize) -> Scanner {
 }
 
 /// How a compression looks for what repeats.
-fn settings(how: &Compression) -> Settings {
+pub(super) fn settings(how: &Compression) -> Settings {
     let lzma = &how.lzma;
     Settings {
         level: how.level,

@@ -70,6 +70,7 @@ fn maker(suffix: &str) -> &'static str {
         ".bz2" => "bzip2",
         ".lz" => "lzip",
         ".xz" => "xz",
+        ".lzma" => "lzma",
         ".zst" => "zstd",
         _ => "gzip",
     }
@@ -493,6 +494,14 @@ fn zstd_and_abz_do_the_same() {
         "--filelist=names y -c",
         "-d --pass-through -c x c#",
         "-dc --pass-through wrong#",
+        "--format=gzip x",
+        "--format=xz -c x",
+        "--format=lzma --rm x",
+        "--format=zstd x",
+        "--format=gzip -19 x",
+        "-19 --format=xz x",
+        "--format=gzip -o out x",
+        "--format=xz -d c#",
         "-dcf --no-pass-through x",
         "-dc --no-pass-through c#",
         "--target-compressed-block-size=1000 x",
@@ -532,9 +541,19 @@ fn xz_and_abz_do_the_same() {
         "-t --single-stream twice# garbage# c#",
         "-dc --single-stream c#",
         "-dk --ignore-check c#",
+        "--format=lzma -k x",
+        "-F lzma -9e x y",
+        "-F lzma -S .foo x",
+        "-F auto -k x",
+        "-F raw x",
+        "--format=lzma -c x",
     ];
     compare("xz", ".xz", lines);
     compare("unxz", ".xz", &["c#", "-k c#", "-c c#"]);
+    compare("lzma", ".lzma", SAME);
+    compare("lzma", ".lzma", &["-F xz -k x", "--format=auto -k x", "-S .foo x", "-9e -k x"]);
+    compare("unlzma", ".lzma", &["c#", "-k c#", "-c c#", "unknown", "twice#"]);
+    compare("lzcat", ".lzma", &["c#", "-f x", "cut#"]);
     compare("xzcat", ".xz", &["c#", "twice# c#", "-f x", "wrong#", "-"]);
 }
 
@@ -801,6 +820,47 @@ fn sparse_output_is_made_where_the_tool_makes_it() {
         assert!(all == [&vec![7; 4 << 20][..], &data].concat(), "{tool} {line}");
         let (all, _) = script(&links.path(tool), &format!("\"$1\" {line} 1<> out"));
         assert!(all[..data.len()] == data, "{tool} {line}");
+    }
+}
+
+#[test]
+fn zstd_mirrors_folders() {
+    let links = Links::new();
+    let made = |tool: &Path, line: &str| {
+        let folder = Folder::new();
+        fs::create_dir_all(folder.path("d/e")).unwrap();
+        fs::set_permissions(folder.path("d/e"), Permissions::from_mode(0o700)).unwrap();
+        for name in ["d/x", "d/e/y", "z"] {
+            folder.write(name, name.as_bytes());
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let status = run(tool, &folder, &words, b"", &[]).status.code();
+        let (mut found, mut waiting) = (Vec::new(), vec![folder.path("")]);
+        while let Some(path) = waiting.pop() {
+            for entry in fs::read_dir(&path).unwrap() {
+                let path = entry.unwrap().path();
+                let mode = fs::metadata(&path).unwrap().mode();
+                found.push((path.strip_prefix(folder.path("")).unwrap().to_owned(), mode));
+                waiting.extend(path.is_dir().then_some(path));
+            }
+        }
+        found.sort();
+        (status, found)
+    };
+    for line in [
+        "-q -r --output-dir-mirror out d z",
+        "-q --output-dir-mirror=out d/x ./d/e/y",
+        "-q --output-dir-mirror out d/../z",
+        "-q --rm --output-dir-mirror out z",
+        "-q -c --output-dir-mirror out z",
+        "-q --output-dir-mirror d z",
+        "-q --output-dir-mirror d missing z",
+    ] {
+        let (status, ours) = made(&links.path("zstd"), line);
+        assert!(status.is_some());
+        if have("zstd") {
+            assert_eq!((status, ours), made(Path::new("zstd"), line), "{line}");
+        }
     }
 }
 

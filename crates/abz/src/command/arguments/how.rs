@@ -20,11 +20,12 @@ const MOST_BLOCK: usize = 1 << 30;
 #[derive(Debug, Args)]
 #[command(next_help_heading = HOW)]
 pub struct How {
-    /// Compress to gzip, bzip2, lzip, xz, zstd, zlib or zip [default: gzip]
+    /// Compress to gzip, bzip2, lzip, xz, zstd, zlib, zip, lzma [default: gzip]
     ///
     /// bzip2 makes files that are a quarter smaller, and takes five times as long. lzip and xz make files that are a
     /// third smaller, take thirty times as long, and are decompressed faster than bzip2. zstd makes files as small as
-    /// those of gzip in a fraction of the time. zlib (.zz) and zip, an archive with one file, have the data of gzip. What is to be decompressed tells its format itself.
+    /// those of gzip in a fraction of the time. zlib (.zz) and zip, an archive with one file, have the data of gzip. lzma is
+    /// what came before xz: one thread makes it, and it has no checksum. What is to be decompressed tells its format itself.
     #[arg(short = 'F', long, value_name = "FORMAT", value_parser = format_parser())]
     #[arg(hide_possible_values = true)]
     pub format: Option<Written>,

@@ -10,6 +10,7 @@ use super::tool::{Flag, Means, Mode, Takes, Tool};
 pub(super) static BZIP2: Tool = Tool {
     names: &[("bzip2", Mode::Compress), ("bunzip2", Mode::Decompress), ("bzcat", Mode::Cat)],
     format: Written::BZIP2,
+    writes: &[],
     manners: MANNERS,
     flags: &[FLAGS],
     one_operation: false,

@@ -11,6 +11,7 @@ use super::tool::{Flag, Means, Mode, Takes, Tool};
 pub(super) static GZIP: Tool = Tool {
     names: &[("gzip", Mode::Compress), ("gunzip", Mode::Decompress), ("zcat", Mode::Cat)],
     format: Written::GZIP,
+    writes: &[],
     manners: MANNERS,
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
@@ -33,6 +34,7 @@ pub(super) static GZIP: Tool = Tool {
 pub(super) static PIGZ: Tool = Tool {
     names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
     format: Written::GZIP,
+    writes: &[],
     manners: Manners {
         reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP, Format::ZLIB]),
         suffixes: Some(&[

@@ -10,6 +10,7 @@ use super::tool::{Flag, Means, Mode, Takes, Tool};
 pub(super) static LZIP: Tool = Tool {
     names: &[("lzip", Mode::Compress), ("plzip", Mode::Compress)],
     format: Written::LZIP,
+    writes: &[],
     manners: Manners {
         name: "lzip",
         options: OWN.options,

@@ -41,8 +41,8 @@ const MOST_THREADS: usize = 1024;
 const MIN_VOLUME: u64 = 100_000;
 
 /// The tools whose names are known.
-static TOOLS: [&Tool; 7] =
-    [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ, &zstd::ZSTD];
+static TOOLS: [&Tool; 8] =
+    [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ, &xz::LZMA, &zstd::ZSTD];
 
 /// Why no work is done.
 enum Stop {
@@ -126,6 +126,7 @@ impl Tool {
         }
         let (mut files, mut lists) = (Vec::new(), Vec::new());
         let (mut most_to_compress, mut most_to_decompress, mut adjusts) = (None, None, true);
+        let mut format = None;
         for word in words {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
@@ -136,9 +137,12 @@ impl Tool {
                 }
                 Word::Flag(Means::Output, file) => low.output = Some(file),
                 Word::Flag(Means::NoAdjust, _) => adjusts = false,
+                Word::Flag(Means::FormatIs, name) => format = Some(name),
                 Word::Flag(Means::Files, list) => lists.push((list, b'\n')),
                 Word::Flag(Means::Files0, list) => lists.push((list, 0)),
-                Word::Flag(Means::OutputFolder, name) => low.folder = Some(name.into()),
+                Word::Flag(Means::OutputFolder { mirrors }, name) => {
+                    (low.folder, low.mirrors) = (Some(name.into()), mirrors);
+                }
                 Word::Flag(Means::InfoMemory, _) => {
                     let limits = [most_to_compress, most_to_decompress];
                     return tell(&memory_told(limits, low.compression.workers, low.for_robots));
@@ -156,6 +160,11 @@ impl Tool {
                 }
             }
         }
+        // What is read tells its format itself.
+        if let (Some(name), Action::Compress) = (format, low.action) {
+            self.write(&name.to_string_lossy(), &mut low)
+                .map_err(|message| Stop::Refused(Some(Means::FormatIs), message))?;
+        }
         let has_lists = !lists.is_empty();
         for (list, end) in lists {
             files.extend(listed(&list, end).map_err(|message| Stop::Refused(None, message))?);
@@ -172,6 +181,29 @@ impl Tool {
             _ => low.most_to_decompress = most_to_decompress,
         }
         low.request().map_err(|message| Stop::Refused(None, message))
+    }
+
+    /// Writes the format of this name, if the tool does.
+    fn write(&self, name: &str, low: &mut Low) -> Result<(), String> {
+        let written = self.writes.iter().find(|format| format.name() == name);
+        let format = match (written, name) {
+            (Some(format), _) => *format,
+            (None, "auto") => self.writes.first().copied().unwrap_or(self.format),
+            _ => {
+                let known: Vec<_> = self.writes.iter().map(|format| format.name()).collect();
+                let known = known.join(", ");
+                return Err(format!("--format: abz writes {known} under this name, and not {name}"));
+            }
+        };
+        let compression = &mut low.compression;
+        compression.format = format;
+        // If it was not said with -S.
+        if low.suffix == self.format.suffix() {
+            low.suffix = format.suffix().into();
+        }
+        // A level that only the usual format has is the highest of this one, as with zstd.
+        compression.level = compression.level.min(*format.levels().end());
+        Ok(())
     }
 
     fn help(&self, name: &str) -> Result<Asked, Stop> {
@@ -312,13 +344,6 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         Means::PassThrough(passes) => low.passes_through = Some(passes),
         Means::Sparse => low.sparse = Sparse::Everywhere,
         Means::NoSparse => low.sparse = Sparse::Nowhere,
-        Means::FormatIs => {
-            let format = low.compression.format;
-            // What is read tells its format itself.
-            if text != "auto" && text != format.name() && low.action == Action::Compress {
-                return Err(format!("--format: abz writes {format} under this name, and not {text}"));
-            }
-        }
         Means::Check => {
             let check = Check::ALL.into_iter().find(|check| check.name() == text);
             let check = check.ok_or_else(|| format!("there is no check {text}"))?;
@@ -350,7 +375,8 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         | Means::NoAdjust
         | Means::Files
         | Means::Files0
-        | Means::OutputFolder
+        | Means::OutputFolder { .. }
+        | Means::FormatIs
         | Means::InfoMemory
         | Means::Help
         | Means::Version

@@ -11,6 +11,8 @@ pub(super) struct Tool {
     /// Its names, and what it does under each if it is not told.
     pub(super) names: &'static [(&'static str, Mode)],
     pub(super) format: Written,
+    /// The formats that it writes if it is told to.
+    pub(super) writes: &'static [Written],
     pub(super) manners: Manners,
     /// Its options, and those that it shares with others.
     pub(super) flags: &'static [&'static [Flag]],
@@ -83,7 +85,9 @@ pub(super) enum Means {
     List,
     Stdout,
     Output,
-    OutputFolder,
+    OutputFolder {
+        mirrors: bool,
+    },
     ExcludeCompressed,
     Keep,
     Force,

@@ -1,4 +1,4 @@
-//! xz 5.4, with lzma, which is xz that writes `.lzma`: of that only the reading is here.
+//! xz 5.4, and lzma, which is xz that writes `.lzma`.
 
 use abz::{Format, Written};
 
@@ -8,14 +8,9 @@ use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static XZ: Tool = Tool {
-    names: &[
-        ("xz", Mode::Compress),
-        ("unxz", Mode::Decompress),
-        ("xzcat", Mode::Cat),
-        ("unlzma", Mode::Decompress),
-        ("lzcat", Mode::Cat),
-    ],
+    names: &[("xz", Mode::Compress), ("unxz", Mode::Decompress), ("xzcat", Mode::Cat)],
     format: Written::XZ,
+    writes: &[Written::XZ, Written::LZMA],
     manners: Manners {
         name: "xz",
         options: OWN.options,
@@ -57,6 +52,12 @@ pub(super) static XZ: Tool = Tool {
     cat_copies: false,
 };
 
+pub(super) static LZMA: Tool = Tool {
+    names: &[("lzma", Mode::Compress), ("unlzma", Mode::Decompress), ("lzcat", Mode::Cat)],
+    format: Written::LZMA,
+    ..XZ
+};
+
 const FLAGS: &[Flag] = &[
     Flag::new("z", "compress", Means::Compress).help("compress"),
     Flag::new("d", "decompress", Means::Decompress).help("decompress"),
@@ -70,7 +71,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "to-stdout", Means::Stdout),
     Flag::new("", "no-sparse", Means::NoSparse).help("write zeros like all else"),
     Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("let compressed files end with X"),
-    Flag::new("F", "format", Means::FormatIs).takes(Takes::Value).help("auto or xz: no other is written"),
+    Flag::new("F", "format", Means::FormatIs).takes(Takes::Value).help("auto, xz or lzma: write this format"),
     Flag::new("C", "check", Means::Check).takes(Takes::Value).help("none, crc32, crc64 or sha256"),
     Flag::new("0123456789", "", Means::Level).takes(Takes::Digit),
     Flag::new("", "fast", Means::LevelIs(0)),

@@ -15,6 +15,7 @@ pub(super) static ZSTD: Tool = Tool {
         ("zstdcat", Mode::Cat),
     ],
     format: Written::ZSTD,
+    writes: &[Written::ZSTD, Written::GZIP, Written::XZ, Written::LZMA],
     manners: Manners {
         name: "zstd",
         options: OWN.options,
@@ -71,7 +72,6 @@ pub(super) static ZSTD: Tool = Tool {
 };
 
 const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };
-const NO_MIRROR: Means = Means::Refused("--output-dir-mirror: abz has --output-dir-flat");
 
 const FLAGS: &[Flag] = &[
     Flag::new("z", "compress", Means::Compress).help("compress"),
@@ -100,7 +100,9 @@ const FLAGS: &[Flag] = &[
     Flag::new("M", "memory", LIMIT).takes(Takes::Value).help("take no more than X bytes to decompress"),
     Flag::new("", "memlimit", LIMIT).takes(Takes::Value),
     Flag::new("", "memlimit-decompress", LIMIT).takes(Takes::Value),
-    Flag::new("", "format", Means::FormatIs).takes(Takes::Value).help("zstd: no other is written"),
+    Flag::new("", "format", Means::FormatIs)
+        .takes(Takes::Value)
+        .help("zstd, gzip, xz or lzma: write this format"),
     Flag::new("C", "check", Means::Checksum).help("store a checksum, as is done if nobody says --no-check"),
     Flag::new("", "no-check", Means::NoChecksum).help("store no checksum"),
     Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
@@ -124,8 +126,12 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz stores the size if it is known")),
     Flag::new("", "exclude-compressed", Means::ExcludeCompressed)
         .help("compress no files whose names say that they are"),
-    Flag::new("", "output-dir-flat", Means::OutputFolder).takes(Takes::Value).help("write to the folder X"),
-    Flag::new("", "output-dir-mirror", NO_MIRROR).takes(Takes::Value),
+    Flag::new("", "output-dir-flat", Means::OutputFolder { mirrors: false })
+        .takes(Takes::Value)
+        .help("write to the folder X"),
+    Flag::new("", "output-dir-mirror", Means::OutputFolder { mirrors: true })
+        .takes(Takes::Value)
+        .help("write below the folder X, in folders like those of the files"),
     Flag::new("", "filelist", Means::Files)
         .takes(Takes::Value)
         .help("take the files named in the lines of X"),

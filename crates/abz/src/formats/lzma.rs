@@ -1,0 +1,160 @@
+//! The older format of LZMA, `.lzma`: read as xz is, and written as one stream by one thread, for programs that read no other.
+
+use std::io::{self, Read, Write};
+use std::iter;
+use std::ops::RangeInclusive;
+
+use abz_codec::xz::{self, AloneEncoder};
+use anabranch::{Apply, May, Plan, Stream};
+
+use super::reads::{Names, Reads};
+use super::writes::{Compressed, Compression, Setting, Writes};
+use super::xz::{Xz, settings};
+use crate::conduct::Conduct;
+use crate::count::Counted;
+use crate::decompress::Decompression;
+use crate::error::Error;
+use crate::pipes::{begin, carry_out};
+use crate::places::{Reading, Writing};
+use crate::run::{Run, RunAlone};
+use crate::tools::Tools;
+
+/// How much is read at once, in bytes.
+const PORTION: usize = 256 << 10;
+
+pub(super) struct Lzma;
+
+impl Reads for Lzma {
+    fn names(&self) -> &'static Names {
+        &Names { name: "lzma", suffix: ".lzma", suffixes: &[(".lzma", "")] }
+    }
+
+    fn begins(&self, start: &[u8]) -> bool {
+        xz::is_lzma(start)
+    }
+
+    fn asks_for_memory(&self) -> bool {
+        true
+    }
+
+    fn window(&self, workers: usize) -> usize {
+        Xz.window(workers)
+    }
+
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        Xz.decompress(run)
+    }
+
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
+        Xz.decompress_alone(run)
+    }
+
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        Xz.plan_to_read(how)
+    }
+}
+
+impl Writes for Lzma {
+    fn levels(&self) -> RangeInclusive<u32> {
+        Xz.levels()
+    }
+
+    fn default_level(&self) -> u32 {
+        Xz.default_level()
+    }
+
+    fn has(&self, setting: Setting) -> bool {
+        matches!(setting, Setting::DictionarySize | Setting::Extreme)
+    }
+
+    fn block_len(&self, _: &Compression) -> usize {
+        PORTION
+    }
+
+    fn dictionary(&self, how: &Compression) -> Option<u32> {
+        Xz.dictionary(how)
+    }
+
+    fn memory(&self, how: &Compression) -> u64 {
+        settings(how).memory()
+    }
+
+    fn encoders(&self, _: &Compression) -> usize {
+        1
+    }
+
+    fn most_blocks(&self, _: &Compression) -> usize {
+        1
+    }
+
+    fn compress(
+        &self,
+        how: &Compression,
+        conduct: Conduct<'_>,
+        input: Reading<'_>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
+        let (mut input, mut output) = (Counted::new(&mut *input), Counted::new(output));
+        let write = |piece: Vec<u8>| output.write_all(&piece).map_err(Error::Write);
+        carry_out(compress(how, &mut input, conduct), &conduct, write)?;
+        output.flush().map_err(Error::Write)?;
+        Ok(Compressed { read: input.bytes, written: output.bytes })
+    }
+
+    fn compress_alone(
+        &self,
+        how: &Compression,
+        _: &mut Tools,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+    ) -> Result<(), Error> {
+        pieces(how, input, |_| {}).try_for_each(|piece| output.write_all(&piece?).map_err(Error::Write))
+    }
+
+    fn plan_to_write(&self, how: &Compression) -> Plan {
+        compress(how, io::empty(), Conduct::default()).plan()
+    }
+}
+
+/// Compresses what `input` gives.
+fn compress<'a, R: Read + Send + 'a>(
+    how: &Compression,
+    input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
+    let advance = conduct.advance();
+    let pieces = pieces(how, input, move |len| advance.by(len));
+    begin(pieces, "abz compress", 1, 1, conduct.pool).name("read and encode")
+}
+
+/// The file that is made of what `input` gives, piece by piece. It tells `watch` how many more bytes are encoded.
+fn pieces<R: Read, W: Fn(usize)>(
+    how: &Compression,
+    mut input: R,
+    watch: W,
+) -> impl Iterator<Item = Result<Vec<u8>, Error>> + use<R, W> {
+    let settings = settings(how);
+    let (mut state, mut portion) = (Some(None::<AloneEncoder>), Vec::new());
+    let mut next = move || {
+        let Some(encoder) = &mut state else { return Ok(None) };
+        let encoder = match encoder {
+            Some(encoder) => encoder,
+            None => encoder.insert(AloneEncoder::new(&settings).map_err(Error::Memory)?),
+        };
+        let mut piece = Vec::new();
+        while piece.is_empty() {
+            portion.clear();
+            input.by_ref().take(PORTION as u64).read_to_end(&mut portion).map_err(Error::of_input)?;
+            if portion.is_empty() {
+                let last = state.take().flatten();
+                last.map_or(Ok(()), |encoder| encoder.finish(&mut piece)).map_err(Error::Memory)?;
+                break;
+            }
+            encoder.push(&portion, &mut piece).map_err(Error::Memory)?;
+            watch(portion.len());
+        }
+        Ok(Some(piece))
+    };
+    iter::from_fn(move || next().transpose())
+}
