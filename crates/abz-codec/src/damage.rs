@@ -32,6 +32,9 @@ pub trait Damage: Error + Send + Sync + 'static {
 pub enum Remedy {
     /// Nothing need be done: the contents are whole and right, and other bytes follow them.
     Ignore,
+    /// The contents are whole and right, and other bytes follow them. But another part begins among these, whose contents are
+    /// lost to one who ignores them.
+    LookBehind,
     /// The file is of another format, or of none.
     AnotherFormat,
     /// The file is right, and has something that is not read. The error says what.

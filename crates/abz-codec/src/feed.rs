@@ -5,7 +5,9 @@
 
 use std::mem;
 
-use crate::parts::Scanned;
+use crate::behind::{Beginning, Search};
+use crate::damage::{Damage, Remedy};
+use crate::parts::{Giving, Scanned};
 
 /// Bytes on their way into a scanner, and data on its way out.
 #[derive(Debug)]
@@ -21,6 +23,9 @@ pub(crate) struct Feed<E> {
     pub(crate) filled: usize,
     /// Comes when that was given out.
     failed: Option<E>,
+    /// Behind the last part there are other bytes: the error that comes at their end, and a search for a part among them.
+    behind: Option<(E, Search)>,
+    pub(crate) giving: Giving,
 }
 
 /// What a step of a scanner came to.
@@ -36,10 +41,16 @@ pub(crate) enum Step<F> {
 pub(crate) trait States {
     /// What it finds.
     type Found;
-    type Error;
+    type Error: Damage;
 
-    /// Data is given out when there is no more input. Otherwise it waits until the chunk is full.
+    /// How each part of a file begins that may follow another one.
+    const BEGINNING: Beginning;
+
+    /// Data is given out when there is no more input, also if [that](Giving::prompt) was not asked for.
     const IS_EAGER: bool = false;
+
+    /// What was decoded before damage is given out only if all is that has been decoded.
+    const WITHHOLDS: bool = false;
 
     fn feed(&mut self) -> &mut Feed<Self::Error>;
 
@@ -52,10 +63,14 @@ pub(crate) trait States {
     /// Gives out the chunk, in `data`, if there is anything in it that is right as far as anybody knows.
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Self::Found>;
 
-    /// The file ends here, and nothing more was found: takes what is held for something else, if that is possible.
+    /// The file ends here, and nothing more was found: takes what is held for something else, if that is possible, or, if it is the
+    /// start of a part that was cut, lets it be decoded as it comes.
     fn reconsider(&mut self, _data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error> {
         Ok(Step::Starved)
     }
+
+    /// The error of bytes behind the last part, among which another one begins at the byte `at`.
+    fn hides(error: Self::Error, at: u64) -> Self::Error;
 
     /// What is wrong if the file ends here.
     fn cut(&mut self) -> Option<Self::Error>;
@@ -70,6 +85,9 @@ pub(crate) fn next<S: States>(
     if let Some(error) = scanner.feed().failed.take() {
         return Err(error);
     }
+    if scanner.feed().behind.is_some() {
+        return look_behind(scanner, input).map(|()| None);
+    }
     loop {
         let step = match scanner.feed().is_replaying() {
             true => step_again(scanner, data),
@@ -78,16 +96,47 @@ pub(crate) fn next<S: States>(
         match step {
             Ok(Step::Found(found)) => return Ok(Some(found)),
             Ok(Step::On) => {}
-            Ok(Step::Starved) if S::IS_EAGER => return Ok(scanner.give_rest(data)),
+            Ok(Step::Starved) if S::IS_EAGER || scanner.feed().giving.prompt => {
+                return Ok(scanner.give_rest(data));
+            }
             Ok(Step::Starved) => return Ok(None),
             Err(error) => {
                 scanner.end();
+                let is_behind = error.remedy() == Remedy::Ignore;
+                if S::WITHHOLDS && !scanner.feed().giving.prompt {
+                    scanner.feed().filled = 0;
+                }
                 // What was decoded before comes first.
-                let Some(rest) = scanner.give_rest(data) else { return Err(error) };
-                scanner.feed().failed = Some(error);
-                return Ok(Some(rest));
+                let rest = scanner.give_rest(data);
+                if is_behind {
+                    let feed = scanner.feed();
+                    feed.behind = Some((error, Search::at(feed.offset)));
+                } else if rest.is_some() {
+                    scanner.feed().failed = Some(error);
+                } else {
+                    return Err(error);
+                }
+                return match rest {
+                    Some(rest) => Ok(Some(rest)),
+                    None => look_behind(scanner, input).map(|()| None),
+                };
             }
         }
+    }
+}
+
+/// Goes on through what follows the last part, and fails if another part begins in it.
+fn look_behind<S: States>(scanner: &mut S, input: &mut &[u8]) -> Result<(), S::Error> {
+    let feed = scanner.feed();
+    let Some((_, search)) = &mut feed.behind else { return Ok(()) };
+    let held = mem::take(&mut feed.held);
+    let (again, from) = mem::take(&mut feed.again);
+    let found = [&held[..], &again[from..], mem::take(input)]
+        .into_iter()
+        .find_map(|bytes| search.look(bytes, &S::BEGINNING));
+    match found.zip(feed.behind.take_if(|_| found.is_some())) {
+        Some((at, (error, _))) => Err(S::hides(error, at)),
+        None => Ok(()),
     }
 }
 
@@ -128,6 +177,12 @@ pub(crate) fn finish<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<O
     if let Some(rest) = scanner.give_rest(data) {
         return Ok(Some(rest));
     }
+    if let Some((error, search)) = scanner.feed().behind.take() {
+        return Err(match search.finish(&S::BEGINNING) {
+            Some(at) => S::hides(error, at),
+            None => error,
+        });
+    }
     match scanner.cut() {
         None => Ok(None),
         Some(error) => {
@@ -140,7 +195,16 @@ pub(crate) fn finish<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<O
 impl<E> Feed<E> {
     /// Of a file that goes on at the byte `offset`.
     pub(crate) fn at(offset: u64) -> Self {
-        Feed { offset, held: Vec::new(), again: (Vec::new(), 0), chunk: Vec::new(), filled: 0, failed: None }
+        Feed {
+            offset,
+            held: Vec::new(),
+            again: (Vec::new(), 0),
+            chunk: Vec::new(),
+            filled: 0,
+            failed: None,
+            behind: None,
+            giving: Giving::default(),
+        }
     }
 
     /// Takes from the input until `wanted` bytes are held; true if they are.

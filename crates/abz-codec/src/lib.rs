@@ -21,8 +21,8 @@
 //! let file = file.finish()?;
 //! assert!(file.len() < text.len() / 10);
 //!
-//! // Decompress: split, decode, join. Any gzip file will do; the ones that say how long their members are
-//! // (those made above, and BGZF) come as whole members, any other as data that is decoded already.
+//! // Decompress: split, decode, join. Any gzip file will do; the ones that say where their parts are
+//! // (those of several blocks made above, and BGZF) come as whole members, any other as data that is decoded already.
 //! let mut decoder = gzip::Decoder::new();
 //! let mut back = Vec::new();
 //! for piece in gzip::Splitter::new(&file[..]) {
@@ -68,6 +68,7 @@
 #![deny(unsafe_code)]
 
 pub mod access;
+mod behind;
 mod blocks;
 pub mod bzip2;
 mod damage;

@@ -10,6 +10,18 @@ use crate::input::Input;
 /// How much data of a streamed part is given out at once, in bytes: small enough to stay in a core's cache.
 pub(crate) const CHUNK: usize = 256 * 1024;
 
+/// When a scanner gives out what it has decoded of a part that does not come whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Giving {
+    /// It does so whenever it has used all the input that has come: of a pipe or a connection that pauses, everything comes out
+    /// that is there. Otherwise it waits until there are 256 KiB, the part ends, or the file does; and of gzip, what was
+    /// decoded since then of a member that turns out to be damaged is not given out.
+    pub prompt: bool,
+    /// If the file ends in a part that would come whole, and be verified before any of it is given out, nothing of that part is.
+    /// Otherwise it gives out what can be decoded of it, and then the error.
+    pub verified: bool,
+}
+
 /// How much memory may be taken by what a scanner gives, and by what decodes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {

@@ -60,7 +60,7 @@ impl Tools {
         };
         let garbage_at = match result {
             Ok(()) => None,
-            Err(error) => Some(error.is_garbage_at().ok_or(error)?),
+            Err(error) => Some(error.is_garbage_at(decompression).ok_or(error)?),
         };
         output.flush().map_err(Error::Write)?;
         let mistaken = Some(mistaken.into_inner()).filter(|&number| number > 0);

@@ -15,8 +15,8 @@ use crate::places::{ReadAt, WriteAt};
 impl Decompression {
     /// Writes the contents of the compressed file `input` to `output`. What its format is, it tells itself.
     ///
-    /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
-    /// workers. Other members are decoded one after another, in pieces by all workers or by one, while other workers read,
+    /// Of gzip, blocks with marks, as this crate makes them, and members that say how long they are, as those of BGZF, are
+    /// decoded by all workers. Other members are decoded one after another, in pieces by all workers or by one, while other workers read,
     /// verify and write: see [`Speculation`](crate::Speculation). The blocks of
     /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
     /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack`, `compress -H` and `zip` wrote. So it is with the blocks of
@@ -28,7 +28,7 @@ impl Decompression {
     ///
     /// If the input cannot be read, is damaged or of no known format, or the output cannot be written. What was
     /// written by then is the contents before that place, and right, except of a damaged member of gzip that does not
-    /// say how long it is.
+    /// say where its parts are.
     ///
     /// # Panics
     ///

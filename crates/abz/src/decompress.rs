@@ -1,5 +1,6 @@
 //! How compressed files are read.
 
+use abz_codec::parts::Giving;
 use abz_codec::{lzip, zstd};
 
 use crate::speculation::Speculation;
@@ -18,6 +19,11 @@ pub struct Decompression {
     pub zstd: zstd::Decoding,
     /// Whether pieces of one member of gzip are decoded by all workers.
     pub speculation: Speculation,
+    /// When contents are given out of which only a part is there, or not everything is verified.
+    pub giving: Giving,
+    /// What follows the last member of a file is ignored even if another member begins in it, as gzip and bzip2 do it. Otherwise
+    /// that is an error, because the contents of that member would be lost.
+    pub loose_trailing: bool,
 }
 
 /// What [`Decompression::run`] did.
@@ -44,6 +50,8 @@ impl Default for Decompression {
             memory_limit: None,
             zstd: zstd::Decoding::default(),
             speculation: Speculation::default(),
+            giving: Giving::default(),
+            loose_trailing: false,
         }
     }
 }

@@ -6,6 +6,8 @@ use std::io;
 
 use abz_codec::{Damage, NoMemory, Remedy};
 
+use crate::decompress::Decompression;
+
 /// Why a run failed.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -37,11 +39,13 @@ impl Error {
         }
     }
 
-    /// The offset in the input from which on it is garbage, if that is all that is wrong: everything before is whole and
-    /// right, and was written.
-    pub(crate) fn is_garbage_at(&self) -> Option<u64> {
-        match self {
-            Error::Damaged(damage) if damage.remedy() == Remedy::Ignore => Some(damage.offset()),
+    /// The offset in the input from which on it is garbage, if that is all that is wrong for a decompression: everything before
+    /// is whole and right, and was written.
+    pub(crate) fn is_garbage_at(&self, how: &Decompression) -> Option<u64> {
+        let Error::Damaged(damage) = self else { return None };
+        match damage.remedy() {
+            Remedy::Ignore => Some(damage.offset()),
+            Remedy::LookBehind if how.loose_trailing => Some(damage.offset()),
             _ => None,
         }
     }

@@ -66,6 +66,9 @@ pub use anabranch::{Plan, Pool, Report};
 /// What [`Decompression::index`] makes, and why a file is none.
 pub use abz_codec::access::{Index, IndexError};
 
+/// What [`Decompression`] gives out before all is verified.
+pub use abz_codec::parts::Giving;
+
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
 pub use abz_codec::{
     DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, bzip2, descriptors, gzip, legacy, lzip, lzw,

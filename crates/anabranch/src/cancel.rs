@@ -117,6 +117,10 @@ impl CancelToken {
     }
 
     /// Ends the runs of this token now. The items in flight are dropped.
+    ///
+    /// If a call that is running then fails or panics, the end of the stream still returns the error or resumes the panic.
+    /// Some stages keep a panic until the results before it have left: [`map_needing`](crate::Stream::map_needing), windows by
+    /// key, and a source that [never waits](crate::Stream::never_waits). A panic that waits there is dropped with the items.
     pub fn cancel(&self) {
         self.ask(Asked::Cancel);
     }

@@ -1,23 +1,22 @@
 //! Items that need the results of other items.
 //!
-//! A first stage, which takes the items in order, issues each item behind all that it needs. A second stage, which runs for
-//! several items at once, computes the results. An item whose needs are not all computed yet is left behind: the worker goes
-//! on with other items, and the worker that computes the last of the needs computes the item too. A third stage puts the
-//! results back into the order of the items.
+//! A first stage, which takes the items in order, gives an item to the second stage once the results are computed that the item
+//! needs. The second stage, which runs for several items at once, computes one result a call. A call whose result was the last
+//! that other items needed makes these items ready, and the first stage gives them next. A third stage puts the results back
+//! into the order of the items. The three stages share a [`Schedule`].
 //!
-//! No thread ever waits for a result. When the third stage takes an item, its result is there: everything that it needs was
-//! issued before it, so the call that computed its result has returned.
+//! No thread ever waits for a result, and each result can go on to the sink before the next one is computed.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
+
+use anabranch_record::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 
 use crate::pull::Pulled;
-use crate::serial::Spread;
+use crate::serial::{Later, Spread};
 
 /// Why an item never gets the results that it needs; see [`Stream::map_needing`](crate::Stream::map_needing).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,14 +79,10 @@ enum Failure<X> {
 /// The failure of an item, and of all items that need it.
 type Shared<X> = Arc<Mutex<Option<Failure<X>>>>;
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// An item on its way to its result.
 pub(crate) struct Task<T, V, X> {
     number: u64,
-    /// How many of its needs are not computed, and 1 more until its own call.
+    /// How many of its needs are not computed, and 1 more until all of them are counted.
     missing: AtomicUsize,
     work: Mutex<Option<Work<T, V, X>>>,
     state: Mutex<State<T, V, X>>,
@@ -99,8 +94,8 @@ struct Work<T, V, X> {
 }
 
 enum State<T, V, X> {
-    /// The result is not computed. These tasks wait for it. What has them is the stream: if the run ends early, nothing
-    /// else keeps them.
+    /// The result is not computed. These tasks wait for it. The first stage owns them: if the run ends early, nothing else
+    /// keeps them.
     Open(Vec<Weak<Task<T, V, X>>>),
     Done(Arc<V>),
     Failed(Shared<X>),
@@ -120,10 +115,15 @@ impl<T, V, X> Task<T, V, X> {
         }
     }
 
-    /// Counts that one of the needs is computed, or that the task's own call has come. Returns whether nothing is missing.
+    /// Counts that one of the needs is computed, or that all of them are counted. Returns whether nothing is missing.
     fn is_ready(&self) -> bool {
         // The last of several threads sees what the others did before.
         self.missing.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Whether the result is computed, or will never be.
+    fn is_done(&self) -> bool {
+        !matches!(*lock(&self.state), State::Open(_))
     }
 
     /// Computes the result. Returns the tasks that waited for it.
@@ -153,63 +153,128 @@ impl<T, V, X> Task<T, V, X> {
     }
 }
 
-/// The call for a task: computes its result if everything that it needs is computed, and then the results of those that
-/// waited for it. Returns the task.
-pub(crate) fn call<T, V, X>(
-    task: Arc<Task<T, V, X>>,
-    f: &impl Fn(T, &[Arc<V>]) -> Result<V, X>,
-) -> Arc<Task<T, V, X>> {
-    {
-        let work = lock(&task.work);
-        for need in work.iter().flat_map(|work| &work.needs) {
-            task.wait_for(need);
+/// A chain of tasks may be as long as the stream, so the needs of a task that was never computed are dropped in a loop and not
+/// each by the drop of the one before.
+impl<T, V, X> Drop for Task<T, V, X> {
+    fn drop(&mut self) {
+        let needs = |work: &mut Mutex<Option<Work<T, V, X>>>| {
+            let work = work.get_mut().unwrap_or_else(PoisonError::into_inner);
+            work.as_mut().map(|work| std::mem::take(&mut work.needs)).unwrap_or_default()
+        };
+        let mut open = needs(&mut self.work);
+        while let Some(task) = open.pop() {
+            if let Some(mut last) = Arc::into_inner(task) {
+                open.append(&mut needs(&mut last.work));
+            }
         }
     }
-    let mut ready = VecDeque::new();
-    if task.is_ready() {
-        ready.push_back(Arc::clone(&task));
-    }
-    while let Some(next) = ready.pop_front() {
-        let waiting = next.compute(f);
-        ready.extend(waiting.iter().filter_map(Weak::upgrade).filter(|task| task.is_ready()));
-    }
-    task
 }
 
-/// An item that is not issued yet.
+/// The state that the three stages share.
+pub(crate) struct Schedule<T, V, X> {
+    /// The tasks that other tasks have made ready.
+    ready: Mutex<VecDeque<Arc<Task<T, V, X>>>>,
+    /// How many they are, for threads that only look.
+    count: AtomicUsize,
+    /// How many tasks wait for results, or are in `ready`. All of their needs have come.
+    waiting: AtomicUsize,
+    /// How many items have come.
+    came: AtomicU64,
+    /// How many results have left in the order of the items.
+    left: AtomicU64,
+    /// How far away an item may be that another one needs.
+    reach: u64,
+}
+
+impl<T, V, X> Schedule<T, V, X> {
+    pub(crate) fn new(reach: usize) -> Arc<Self> {
+        let (ready, zero) = (Mutex::new(VecDeque::new()), || AtomicU64::new(0));
+        let (count, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Self { ready, count, waiting, came: zero(), left: zero(), reach: reach as u64 })
+    }
+
+    /// Computes the result of a task, and makes the tasks ready that have waited for no other. Returns the task.
+    pub(crate) fn call(
+        &self,
+        task: Arc<Task<T, V, X>>,
+        f: &impl Fn(T, &[Arc<V>]) -> Result<V, X>,
+    ) -> Arc<Task<T, V, X>> {
+        let waited = task.compute(f);
+        let ready: Vec<_> =
+            waited.iter().filter_map(Weak::upgrade).filter(|waiting| waiting.is_ready()).collect();
+        if !ready.is_empty() {
+            let mut queue = lock(&self.ready);
+            queue.extend(ready);
+            self.count.store(queue.len(), Ordering::Release);
+        }
+        task
+    }
+
+    fn take(&self) -> Option<Arc<Task<T, V, X>>> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut queue = lock(&self.ready);
+        let task = queue.pop_front()?;
+        self.count.store(queue.len(), Ordering::Release);
+        self.waiting.fetch_sub(1, Ordering::Release);
+        Some(task)
+    }
+}
+
+impl<T: Send, V: Send + Sync, X: Send> Later for Schedule<T, V, X> {
+    fn is_ready(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) > 0
+    }
+
+    fn has_room(&self, window: u64) -> bool {
+        // All that the next result waits for comes within its reach.
+        let under_way = self.came.load(Ordering::Relaxed) - self.left.load(Ordering::Acquire);
+        under_way < self.reach.saturating_add(window)
+    }
+}
+
+/// An item that needs items which have not come, directly or not.
 struct Pending<T, V, X> {
     item: T,
     /// The numbers of its needs.
     needs: Vec<u64>,
-    /// How many of them are not issued.
-    unissued: usize,
+    /// How many of them have not come or are pending.
+    unsettled: usize,
     task: Arc<Task<T, V, X>>,
 }
 
 /// An item that has come.
 struct Known<T, V, X> {
     task: Arc<Task<T, V, X>>,
-    is_issued: bool,
-    /// The items that are not issued before it is.
+    /// Whether all that it needs has come, directly or not.
+    is_settled: bool,
+    /// The pending items that need it.
     waiting: Vec<u64>,
 }
 
-/// A spreading stage that issues each item behind all that it needs.
+/// A spreading stage that gives each item once the results are computed that it needs.
 pub(crate) struct Issue<T, V, X, N> {
     needs: N,
     reach: usize,
     /// The number of the next item.
     next: u64,
-    /// The last items that have come: those that an item which is not issued may need.
+    /// The last items that have come: those that a pending item may need, and those without a result.
     known: VecDeque<Known<T, V, X>>,
     pending: BTreeMap<u64, Pending<T, V, X>>,
     /// For items that have not come: those that need them.
     awaited: BTreeMap<u64, Vec<u64>>,
-    issued: VecDeque<Arc<Task<T, V, X>>>,
+    /// The tasks that were ready when all of their needs had come.
+    ready: VecDeque<Arc<Task<T, V, X>>>,
+    schedule: Arc<Schedule<T, V, X>>,
 }
 
 impl<T, V, X, N> Issue<T, V, X, N> {
-    pub(crate) fn new(reach: usize, needs: N) -> Self {
+    pub(crate) fn new(reach: usize, needs: N, schedule: Arc<Schedule<T, V, X>>) -> Self {
         Self {
             needs,
             reach,
@@ -217,24 +282,31 @@ impl<T, V, X, N> Issue<T, V, X, N> {
             known: VecDeque::new(),
             pending: BTreeMap::new(),
             awaited: BTreeMap::new(),
-            issued: VecDeque::new(),
+            ready: VecDeque::new(),
+            schedule,
         }
     }
 
-    fn known(&mut self, number: u64) -> Option<&mut Known<T, V, X>> {
+    /// The place of an item in the list of those that are known.
+    fn place(&self, number: u64) -> Option<usize> {
         let from_last = usize::try_from(self.next.checked_sub(number + 1)?).ok()?;
-        let at = self.known.len().checked_sub(from_last + 1)?;
-        self.known.get_mut(at)
+        self.known.len().checked_sub(from_last + 1)
+    }
+
+    fn known(&mut self, number: u64) -> Option<&mut Known<T, V, X>> {
+        self.place(number).and_then(|at| self.known.get_mut(at))
     }
 
     fn come(&mut self, item: T, needs: Vec<u64>) {
         let (number, reach) = (self.next, self.reach as u64);
         self.next += 1;
+        self.schedule.came.store(self.next, Ordering::Relaxed);
         let task = Arc::new(Task::new(number));
         let waiting = self.awaited.remove(&number).unwrap_or_default();
-        self.known.push_back(Known { task: Arc::clone(&task), is_issued: false, waiting });
+        let is_needed = !waiting.is_empty();
+        self.known.push_back(Known { task: Arc::clone(&task), is_settled: false, waiting });
         let mut unmet = None;
-        let mut unissued = 0;
+        let mut unsettled = 0;
         for &needed in &needs {
             if needed == number {
                 unmet = unmet.or(Some(Unmet::Cycle { items: vec![number] }));
@@ -242,20 +314,20 @@ impl<T, V, X, N> Issue<T, V, X, N> {
                 unmet = unmet.or(Some(Unmet::OutOfReach { item: number, needed, reach: self.reach }));
             } else if needed > number {
                 self.awaited.entry(needed).or_default().push(number);
-                unissued += 1;
+                unsettled += 1;
             } else if let Some(known) = self.known(needed)
-                && !known.is_issued
+                && !known.is_settled
             {
                 known.waiting.push(number);
-                unissued += 1;
+                unsettled += 1;
             }
         }
-        self.pending.insert(number, Pending { item, needs, unissued, task });
+        self.pending.insert(number, Pending { item, needs, unsettled, task });
         if let Some(unmet) = unmet {
             self.fail(&[number], unmet);
-        } else if unissued == 0 {
-            self.issue(number);
-        } else if let Some(items) = self.cycle(number) {
+        } else if unsettled == 0 {
+            self.settle(number);
+        } else if is_needed && let Some(items) = self.cycle(number) {
             self.fail(&items.clone(), Unmet::Cycle { items });
         }
         // What an item waits for comes within its reach.
@@ -266,60 +338,81 @@ impl<T, V, X, N> Issue<T, V, X, N> {
             let needed = needed.unwrap_or(item);
             self.fail(&[first], Unmet::OutOfReach { item: first, needed, reach: self.reach });
         }
-        while self.known.len() > self.reach.saturating_mul(2).saturating_add(1) {
+        let most = self.reach.saturating_mul(2).saturating_add(1);
+        while self.known.len() > most && self.known.front().is_some_and(|known| known.task.is_done()) {
             self.known.pop_front();
         }
     }
 
-    /// Issues an item all of whose needs are issued, and those that waited for it.
-    fn issue(&mut self, number: u64) {
-        let mut ready = VecDeque::from([number]);
-        while let Some(number) = ready.pop_front() {
+    /// Gives an item all of whose needs have come, or lets it wait for their results. Then does the same with the items that
+    /// waited for it to come so far.
+    fn settle(&mut self, number: u64) {
+        let mut settled = VecDeque::from([number]);
+        while let Some(number) = settled.pop_front() {
             let Some(Pending { item, needs, task, .. }) = self.pending.remove(&number) else { continue };
             let tasks =
                 needs.iter().filter_map(|&need| self.known(need).map(|known| Arc::clone(&known.task)));
-            *lock(&task.work) = Some(Work { item, needs: tasks.collect() });
-            self.issued.push_back(task);
-            ready.extend(self.pass(number));
+            let needs: Vec<_> = tasks.collect();
+            let mut work = lock(&task.work);
+            let work = work.insert(Work { item, needs });
+            // It counts as waiting before another thread can make it ready.
+            self.schedule.waiting.fetch_add(1, Ordering::Relaxed);
+            work.needs.iter().for_each(|need| task.wait_for(need));
+            if task.is_ready() {
+                self.schedule.waiting.fetch_sub(1, Ordering::Relaxed);
+                self.ready.push_back(Arc::clone(&task));
+            }
+            settled.extend(self.pass(number));
         }
     }
 
-    /// Notes that an item is issued. Returns those that waited only for it.
+    /// Notes that all that an item needs has come. Returns the items that waited only for it.
     fn pass(&mut self, number: u64) -> Vec<u64> {
         let Some(known) = self.known(number) else { return Vec::new() };
-        known.is_issued = true;
+        known.is_settled = true;
         let waiting = std::mem::take(&mut known.waiting);
-        let mut ready = Vec::new();
+        let mut settled = Vec::new();
         for other in waiting {
             if let Some(pending) = self.pending.get_mut(&other) {
-                pending.unissued -= 1;
-                if pending.unissued == 0 {
-                    ready.push(other);
+                pending.unsettled -= 1;
+                if pending.unsettled == 0 {
+                    settled.push(other);
                 }
             }
         }
-        ready
+        settled
     }
 
-    /// Issues items that never get what they need, as failed ones.
+    /// Gives items that never get what they need, as failed ones.
     fn fail(&mut self, items: &[u64], unmet: Unmet) {
         let failure = Arc::new(Mutex::new(Some(Failure::Unmet(unmet))));
         for &number in items {
             if let Some(Pending { task, .. }) = self.pending.remove(&number) {
                 *lock(&task.state) = State::Failed(Arc::clone(&failure));
-                self.issued.push_back(task);
+                self.ready.push_back(task);
             }
         }
         for &number in items {
-            self.pass(number).into_iter().for_each(|ready| self.issue(ready));
+            self.pass(number).into_iter().for_each(|settled| self.settle(settled));
         }
     }
 
     /// The items of a cycle to which `number` belongs, each before one that it needs, beginning with the least.
+    ///
+    /// What the item needs and what needs it are searched in turn. If either search ends, there is no cycle, so the time is
+    /// at most twice that of the shorter one.
     fn cycle(&self, number: u64) -> Option<Vec<u64>> {
         let mut path = vec![(number, 0)];
         let mut seen = BTreeSet::from([number]);
+        let (mut dependents, mut seen_behind) = (vec![number], BTreeSet::new());
         while let Some((at, next)) = path.last_mut() {
+            if let Some(dependent) = dependents.pop() {
+                let waiting = self.place(dependent).map_or(&[][..], |place| &self.known[place].waiting);
+                dependents.extend(waiting.iter().filter(|&&other| seen_behind.insert(other)));
+                if dependents.is_empty() && !seen_behind.contains(&number) {
+                    return None;
+                }
+            }
             let Some(&need) = self.pending.get(at).and_then(|pending| pending.needs.get(*next)) else {
                 path.pop();
                 continue;
@@ -371,7 +464,7 @@ where
 
     #[inline]
     fn next(&mut self) -> Pulled<Self::Out, E> {
-        self.issued.pop_front().map_or(Pulled::End, Pulled::Item)
+        self.schedule.take().or_else(|| self.ready.pop_front()).map_or(Pulled::End, Pulled::Item)
     }
 
     fn end(&mut self) -> bool {
@@ -382,6 +475,13 @@ where
         }
         true
     }
+
+    fn later<'s>(&self) -> Option<Arc<dyn Later + 's>>
+    where
+        Self: 's,
+    {
+        Some(self.schedule.clone())
+    }
 }
 
 /// A spreading stage that puts the results into the order of the items.
@@ -390,12 +490,12 @@ pub(crate) struct InOrder<T, V, X> {
     next: u64,
     /// The tasks that have come, from the next result on.
     came: BTreeMap<u64, Arc<Task<T, V, X>>>,
-    types: PhantomData<fn(T) -> Result<V, X>>,
+    schedule: Arc<Schedule<T, V, X>>,
 }
 
 impl<T, V, X> InOrder<T, V, X> {
-    pub(crate) fn new() -> Self {
-        Self { next: 0, came: BTreeMap::new(), types: PhantomData }
+    pub(crate) fn new(schedule: Arc<Schedule<T, V, X>>) -> Self {
+        Self { next: 0, came: BTreeMap::new(), schedule }
     }
 }
 
@@ -415,6 +515,7 @@ where
     fn next(&mut self) -> Pulled<Arc<V>, E> {
         let Some(task) = self.came.remove(&self.next) else { return Pulled::End };
         self.next += 1;
+        self.schedule.left.store(self.next, Ordering::Release);
         let failure = match &*lock(&task.state) {
             State::Done(result) => return Pulled::Item(Arc::clone(result)),
             State::Failed(failure) => lock(failure).take(),

@@ -100,7 +100,6 @@ mod iter;
 mod lap;
 mod mode;
 mod monitor;
-mod named;
 pub mod network;
 mod offload;
 mod order;

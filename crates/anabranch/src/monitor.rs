@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use anabranch_plan::quantity::count;
 use anabranch_plan::{Node, Plan};
-use anabranch_record::sync::Ordering;
+use anabranch_record::sync::{Ordering, named_thread};
 
 use crate::engine::{Cause, Line, Position, Run};
-use crate::named::named;
 use crate::report::Report;
 
 /// Takes snapshots of running streams. [`Stream::monitor`](crate::Stream::monitor) makes a stream answer it.
@@ -178,7 +177,7 @@ fn watched(line: &Line<'_>, run: &Run, plan: &Plan, thread: MonitorThread<'_>, w
         };
         let body = move || thread.run(registered, look, fail);
         let name = format!("{}-monitor", title(plan));
-        let spawned = named(&name).spawn_scoped(scope, body);
+        let spawned = named_thread(&name).spawn_scoped(scope, body);
         let spawned = spawned.expect("the system has a thread for the monitor");
         let over = Over(registered);
         work();

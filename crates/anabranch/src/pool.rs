@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use anabranch_record::Crew;
 
+/// The largest number of threads of a pool. A system without memory for the next thread may end the process in place of
+/// refusing the thread.
+const THREADS_LIMIT: usize = 1_024;
+
 /// Threads that are started once and help with many runs, one after another or several at once. A pool pays
 /// for many short runs, and for runs inside runs.
 ///
@@ -30,8 +34,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool for `threads` threads, the calling thread of a run included. It starts `threads - 1`
-    /// threads, and one more when the first stream without a calling thread comes.
+    /// Creates a pool for `threads` threads, the calling thread of a run included, but at most for 1,024. It starts
+    /// one thread less, or fewer if the system refuses, and one more when the first stream without a calling thread comes.
     ///
     /// # Panics
     /// If `threads` is 0.
@@ -47,10 +51,10 @@ impl Pool {
     #[track_caller]
     pub fn with_name(threads: usize, name: &str) -> Self {
         assert!(threads > 0, "a pool needs at least 1 thread, not 0");
-        Self { crew: Crew::new(threads, name) }
+        Self { crew: Crew::new(threads.min(THREADS_LIMIT), name) }
     }
 
-    /// The number of threads that the pool was created for, the calling thread of a run included.
+    /// The number of threads that the pool has room for, the calling thread of a run included.
     pub fn threads(&self) -> usize {
         self.crew.size()
     }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::flow::{Flow, Halt};
 use crate::pull::Pulled;
@@ -208,6 +209,31 @@ pub trait Spread<T, E>: Send {
     fn end(&mut self) -> bool {
         false
     }
+
+    /// The results that other stages make ready, for a stage that has such results.
+    fn later<'s>(&self) -> Option<Arc<dyn Later + 's>>
+    where
+        Self: 's,
+    {
+        None
+    }
+}
+
+/// Results of a [`Spread`] that stages behind it make ready, while any thread or none works on the stage itself. `next` gives
+/// them as it gives the results of an item.
+///
+/// A worker that has made a result ready walks the line again before it sleeps, and each thread that lets go of the stage looks
+/// again. So nobody has to be told of a result.
+pub trait Later: Send + Sync {
+    /// Whether a result is ready.
+    fn is_ready(&self) -> bool;
+
+    /// Whether a result is ready or will be. While one is, the end of the stream does not pass the stage.
+    fn is_waiting(&self) -> bool;
+
+    /// Whether the stage may open another item, if `window` of its results may be in flight. If it may not, it may again once
+    /// results have left the stage behind.
+    fn has_room(&self, window: u64) -> bool;
 }
 
 /// A spreading stage made of a function that returns an iterator for each item.

@@ -20,10 +20,11 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 74] = [
+const PACKAGES: [(&str, &str); 81] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
+    ("bsdcat", "libarchive-tools"),
     ("bunzip2", "bzip2"),
     ("busybox", "busybox"),
     ("bzcat", "bzip2"),
@@ -43,7 +44,9 @@ const PACKAGES: [(&str, &str); 74] = [
     ("compress", "ncompress"),
     ("curl", "curl"),
     ("djpeg", "libjpeg-turbo-progs"),
+    ("erl", "erlang-base"),
     ("go", "golang-go"),
+    ("grub-fstest", "grub-common"),
     ("gunzip", "gzip"),
     ("gzexe", "gzip"),
     ("gzip", "gzip"),
@@ -61,15 +64,19 @@ const PACKAGES: [(&str, &str); 74] = [
     ("pbzip2", "pbzip2"),
     ("make", "make"),
     ("perl", "perl"),
+    ("php", "php-cli"),
     ("pigz", "pigz"),
     ("pkg-config", "pkg-config"),
     ("pixz", "pixz"),
     ("plzip", "plzip"),
     ("python3", "python3"),
     ("pzstd", "zstd"),
+    ("qemu-system-x86_64", "qemu-system-x86"),
+    ("ruby", "ruby"),
     ("script", "bsdutils"),
     ("sha256sum", "coreutils"),
     ("tar", "tar"),
+    ("toybox", "toybox"),
     ("unshare", "util-linux"),
     ("unxz", "xz-utils"),
     ("unzip", "unzip"),
@@ -101,9 +108,13 @@ const PACKAGES: [(&str, &str); 74] = [
 const HEADERS: [(&str, &str); 3] =
     [("bzlib.h", "libbz2-dev"), ("lzlib.h", "liblz-dev"), ("oneapi/tbb/parallel_pipeline.h", "libtbb-dev")];
 
-/// The Debian packages of all programs and headers that have one.
+/// The Debian package of the kernel that tests boot in a virtual machine.
+const KERNEL: &str = "linux-image-cloud-amd64";
+
+/// The Debian packages of all programs and headers that have one, and of the kernel where that is one of this processor.
 pub fn packages() -> BTreeSet<&'static str> {
-    let all = PACKAGES.iter().chain(&HEADERS).map(|(_, package)| *package);
+    let kernel = cfg!(target_arch = "x86_64").then_some(KERNEL);
+    let all = PACKAGES.iter().chain(&HEADERS).map(|(_, package)| *package).chain(kernel);
     all.filter(|package| !package.is_empty()).collect()
 }
 
@@ -177,6 +188,25 @@ pub fn lack_header(header: &str) {
     let is_required = std::env::var_os(REQUIRED).is_some();
     assert!(!is_required || package.is_none(), "<{header}> is not installed: {how}");
     leave_out(&format!("programs with <{header}> ({how})"));
+}
+
+/// The file of a kernel of Debian. `None` if there is none that can be read. Then the test must leave out the part that needs it.
+///
+/// # Panics
+/// If there is none, and [`REQUIRED`] is set.
+pub fn kernel() -> Option<PathBuf> {
+    let files = fs::read_dir("/boot").into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_kernel = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.starts_with("vmlinuz-") && name.ends_with("-cloud-amd64") && fs::File::open(path).is_ok()
+    };
+    let found = files.filter(is_kernel).max();
+    let is_required = std::env::var_os(REQUIRED).is_some() && cfg!(target_arch = "x86_64");
+    assert!(!is_required || found.is_some(), "there is no kernel in /boot: apt-get install {KERNEL}");
+    if found.is_none() {
+        leave_out(&format!("a boot (there is no kernel in /boot: apt-get install {KERNEL})"));
+    }
+    found
 }
 
 /// Notes something that was left out for another reason than a missing program, such as "a full file system

@@ -83,6 +83,9 @@ pub struct Node {
     /// line. The branches of a fork share the indices and the window of their domain.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "is_main_line"))]
     pub branch: usize,
+    /// Whether it is inside a loop: its items may go round again, to the entry of the loop.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub in_loop: bool,
     /// The unit that it belongs to. A unit is a run of neighbouring nodes that are executed as one piece of
     /// code. Units are numbered along the plan, from 0. In a network, the rules of a unit are any rules that
     /// are fired by turns on one thread.
@@ -116,6 +119,7 @@ impl Node {
             in_blocks: false,
             domain: 0,
             branch: 0,
+            in_loop: false,
             unit: 0,
             parameters: BTreeMap::new(),
             firings: None,
@@ -151,6 +155,12 @@ impl Node {
     /// Whether its results are taken in the order in which they finish: it is parallel and gives up order.
     pub fn gives_arrivals(&self) -> bool {
         self.role.is_parallel() && !self.ordered
+    }
+
+    /// Whether it keeps the order of its domain's indices also where the items have come in any order: branches are joined by
+    /// these indices, and a loop lets items enter by them.
+    pub fn keeps_indices(&self) -> bool {
+        self.branch > 0 || self.in_loop
     }
 
     /// The name of a unit: the names of its nodes, joined by `+`.

@@ -183,7 +183,7 @@ impl Plan {
     pub fn give_order_up(&mut self, from: NodeId) {
         let first_unit = self.node(from).map_or(usize::MAX, |node| node.unit);
         for node in &mut self.nodes {
-            node.ordered &= node.unit < first_unit || !node.role.is_parallel() || node.branch > 0;
+            node.ordered &= node.unit < first_unit || !node.role.is_parallel() || node.keeps_indices();
         }
         for at in 0..self.edges.len() {
             let (giver, taker) = (self.edges[at].from.0, self.edges[at].to.0);
@@ -203,7 +203,7 @@ impl Plan {
             if domain > self.nodes[at - 1].domain {
                 self.domains[domain].ordered = false;
             }
-            self.nodes[at].ordered &= self.domains[domain].ordered || self.nodes[at].branch > 0;
+            self.nodes[at].ordered &= self.domains[domain].ordered || self.nodes[at].keeps_indices();
         }
     }
 
@@ -278,8 +278,8 @@ impl Plan {
     fn place(&mut self, mut node: Node, unit: usize) -> NodeId {
         let id = NodeId(self.nodes.len());
         let domain = self.domains.len().saturating_sub(1);
-        // After a node that gives up order, no node can restore it. In a branch, the order of the domain's index is kept.
-        node.ordered &= node.branch > 0 || self.domains.get(domain).is_none_or(|domain| domain.ordered);
+        // After a node that gives up order, no node can restore it.
+        node.ordered &= node.keeps_indices() || self.domains.get(domain).is_none_or(|domain| domain.ordered);
         (node.id, node.domain, node.unit) = (id, domain, unit);
         self.nodes.push(node);
         id

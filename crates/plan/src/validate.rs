@@ -80,9 +80,10 @@ pub enum PlanError {
     DedicatedParallel { node: NodeName },
     /// The results of the branches are joined by their indices.
     #[error(
-        "the parallel node {node} in a branch gives up order, but branches are joined in the order of their items"
+        "the parallel node {node} in a branch or a loop gives up order, but branches are joined, and items go round again, in the \
+         order of the items"
     )]
-    ArrivalsInBranch { node: NodeName },
+    ArrivalsInside { node: NodeName },
     /// Results that arrive in any order have no place in the order of the domain before.
     #[error(
         "{from} gives its results in the order in which they are done, so {to} must begin a domain (`give_order_up`)"
@@ -301,8 +302,8 @@ impl Plan {
             if node.schedule != before.schedule {
                 return other("schedule");
             }
-            if node.branch != before.branch {
-                return other("branch");
+            if (node.branch, node.in_loop) != (before.branch, before.in_loop) {
+                return other("branch or loop");
             }
             if node.in_blocks && !before.in_blocks {
                 return other("blocks");
@@ -381,8 +382,8 @@ impl Plan {
                 Role::Parallel if node.state == State::Serial => {
                     return Err(PlanError::SharedState { node: name() });
                 }
-                Role::Parallel if node.branch > 0 && !node.ordered => {
-                    return Err(PlanError::ArrivalsInBranch { node: name() });
+                Role::Parallel if node.keeps_indices() && !node.ordered => {
+                    return Err(PlanError::ArrivalsInside { node: name() });
                 }
                 Role::Parallel if node.placement == Placement::Dedicated => {
                     return Err(PlanError::DedicatedParallel { node: name() });
@@ -404,7 +405,7 @@ impl Plan {
             }
             match self.domains.get(node.domain) {
                 None => return Err(PlanError::UnknownDomain { node: name(), domain: node.domain }),
-                Some(domain) if node.ordered && !domain.ordered && node.branch == 0 => {
+                Some(domain) if node.ordered && !domain.ordered && !node.keeps_indices() => {
                     return Err(PlanError::OrderedInUnorderedDomain { node: name(), domain: node.domain });
                 }
                 Some(_) => {}
@@ -444,7 +445,7 @@ impl Plan {
                     return Err(PlanError::UnitSpansDomains { unit, before: earlier(), node: name() });
                 }
             }
-            if node.domain == before.domain && node.ordered && !before.ordered && node.branch == 0 {
+            if node.domain == before.domain && node.ordered && !before.ordered && !node.keeps_indices() {
                 return Err(PlanError::OrderedAfterUnordered { node: name(), before: earlier() });
             }
         }

@@ -33,6 +33,8 @@ pub struct Assembler {
     /// How many bytes the rest must have to be looked at again.
     wanted: usize,
     decoder: Decoder,
+    /// Behind the last stream there are other bytes: the error that comes at their end, if they have no block.
+    behind: Option<DecodeError>,
 }
 
 /// What a step came to.
@@ -64,6 +66,24 @@ impl Assembler {
     /// [`Fault::TrailingGarbage`] comes when all before it was given out.
     pub fn next(&mut self, decoded: Decoded) -> Result<Option<Contents>, DecodeError> {
         let Decoded { segment, found } = decoded;
+        if let Some(behind) = &self.behind {
+            return match found {
+                Found::Other => Ok(None),
+                _ => Err(DecodeError { fault: Fault::Hidden { at: segment.offset() }, ..behind.clone() }),
+            };
+        }
+        let next = self.next_here(segment, found);
+        match next {
+            Err(error) if error.fault == Fault::TrailingGarbage => {
+                self.behind = Some(error);
+                Ok(None)
+            }
+            next => next,
+        }
+    }
+
+    /// The same, up to the end of the last stream.
+    fn next_here(&mut self, segment: Segment, found: Found) -> Result<Option<Contents>, DecodeError> {
         if let Some(rest) = &mut self.rest {
             rest.append(&segment);
             return self.go_on(false);
@@ -77,6 +97,9 @@ impl Assembler {
     ///
     /// As [`next`](Self::next), or if the file must not end here: it was cut.
     pub fn finish(&mut self) -> Result<Option<Contents>, DecodeError> {
+        if let Some(behind) = self.behind.take() {
+            return Err(behind);
+        }
         if let Some(contents) = self.go_on(true)? {
             return Ok(Some(contents));
         }

@@ -56,12 +56,21 @@ pub enum Fault {
     /// After the last stream there is something else. All before it is whole and right.
     #[error("expected a stream or the end of the file, found other bytes")]
     TrailingGarbage,
+    /// The same, and another block of a stream begins there: the file is damaged before it.
+    #[error(
+        "expected a stream or the end of the file, found other bytes, and the start of a block at byte {at}"
+    )]
+    Hidden {
+        /// The offset of that start in the file.
+        at: u64,
+    },
 }
 
 impl damage::Fault for Fault {
     fn remedy(&self, _place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Truncated => Remedy::Rest,
             _ => Remedy::AnotherCopy,
         }

@@ -5,10 +5,9 @@ use std::fmt;
 use libdeflater::{adler32, crc32};
 
 use super::ends::{SLACK, Walker};
-use super::extent::push_marked_to;
 use super::layout::{Encoded, Layout, MAX_BLOCK};
 use super::store::Judge;
-use super::{Extent, Header, TRAILER_LEN, wrap};
+use super::{Extent, Header, TRAILER_LEN, small, wrap};
 use crate::Block;
 use crate::memory::{NoMemory, grow};
 use crate::system::Compressor;
@@ -19,6 +18,9 @@ pub const BGZF_BLOCK: usize = 0xff00;
 
 /// The most bytes of a name that are stored; the rest is cut off.
 pub const MAX_NAME: usize = 4096;
+
+/// The system, as a header has it (RFC 1952, section 2.3.1): Unix, or one that is not known.
+const SYSTEM: u8 = if cfg!(unix) { 3 } else { 255 };
 
 /// Where contents came from: what the first member of a file says of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,9 +148,12 @@ impl Encoder {
         };
         let tells_origin = block.number == 0 && !is_bgzf;
         let (name, mtime) = if tells_origin { self.stored_origin() } else { (None, 0) };
+        // The tools of BGZF tell no system.
+        let os = if is_bgzf { Header::default().os } else { SYSTEM };
         let header = |extra: Vec<u8>| {
             let mut bytes = Vec::new();
-            Header { mtime, extra_flags, extra, name: name.clone(), ..Header::default() }.write(&mut bytes);
+            Header { mtime, extra_flags, os, extra, name: name.clone(), ..Header::default() }
+                .write(&mut bytes);
             bytes
         };
         if matches!(self.layout, Layout::Zlib | Layout::Zip) {
@@ -158,25 +163,32 @@ impl Encoder {
                 true => wrap::zlib_header(self.level),
                 false => wrap::zip_header(name.as_deref(), mtime),
             };
-            let bytes = if block.data.is_empty() { Vec::new() } else { deflate.as_block(len) };
-            let sum = if is_zlib { adler32(&block.data) } else { crc32 };
-            return Ok(Encoded { bytes, header, is_block: true, crc32: sum, uncompressed, more: false });
+            let bytes = match block.whole {
+                true => deflate.scratch[..len].to_vec(),
+                false if block.data.is_empty() => Vec::new(),
+                false => deflate.as_block(len),
+            };
+            let (is_block, ends, crc32) =
+                (true, block.whole, if is_zlib { adler32(&block.data) } else { crc32 });
+            return Ok(Encoded { bytes, header, is_block, ends, crc32, uncompressed, more: false });
         }
         if self.layout == Layout::OneMember && !block.whole {
-            let mut extra = Vec::new();
-            push_marked_to(&mut extra);
-            let header = if block.number == 0 { header(extra) } else { Vec::new() };
+            let header = if block.number == 0 { header(Vec::new()) } else { Vec::new() };
             let bytes = if block.data.is_empty() { Vec::new() } else { deflate.as_block(len) };
-            return Ok(Encoded { bytes, header, is_block: true, crc32, uncompressed, more: false });
+            let (is_block, ends) = (true, false);
+            return Ok(Encoded { bytes, header, is_block, ends, crc32, uncompressed, more: false });
         }
 
-        let more = !block.whole && !is_bgzf;
-        // The header holds the size of all, itself included; its own length does not depend on that number.
+        let more = self.layout == Layout::Members && !block.whole;
+        // Some headers hold the size of all, themselves included; their own length does not depend on that number.
         let header = |compressed: u32| {
             let mut extra = Vec::new();
-            match is_bgzf {
-                true => Extent::push_bgzf_to(compressed.saturating_sub(1) as u16, &mut extra),
-                false => Extent { compressed, uncompressed: Some(uncompressed), more }.push_to(&mut extra),
+            match self.layout {
+                Layout::Bgzf => Extent::push_bgzf_to(compressed.saturating_sub(1) as u16, &mut extra),
+                Layout::Members => {
+                    Extent { compressed, uncompressed: Some(uncompressed), more }.push_to(&mut extra);
+                }
+                _ => {}
             }
             header(extra)
         };
@@ -187,7 +199,8 @@ impl Encoder {
         bytes.extend(&deflate.scratch[..len]);
         bytes.extend(crc32.to_le_bytes());
         bytes.extend(uncompressed.to_le_bytes());
-        Ok(Encoded { bytes, header: Vec::new(), is_block: false, crc32, uncompressed, more })
+        let (header, is_block, ends) = (Vec::new(), false, true);
+        Ok(Encoded { bytes, header, is_block, ends, crc32, uncompressed, more })
     }
 
     /// The name and the time of the origin, as the first member stores them.
@@ -218,7 +231,20 @@ impl Deflate {
             true => &mut self.storer,
             false => &mut self.compressor,
         };
-        Ok(compressor.compress(data, &mut self.scratch).expect("the buffer is as large as the worst case"))
+        let len =
+            compressor.compress(data, &mut self.scratch).expect("the buffer is as large as the worst case");
+        if data.len() > small::MOST {
+            return Ok(len);
+        }
+        let mut shorter = [0; small::MOST];
+        let room = &mut shorter[..small::MOST.min(len - 1)];
+        Ok(match small::deflate(data, room) {
+            Some(len) => {
+                self.scratch[..len].copy_from_slice(&shorter[..len]);
+                len
+            }
+            None => len,
+        })
     }
 
     /// The stream in the scratch buffer as blocks in the middle of another stream, that end with a byte.

@@ -89,12 +89,21 @@ pub enum Fault {
     /// All members before it are whole and right.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
+    /// The same, and another member begins there: the file is damaged before it.
+    #[error(
+        "expected a member or the end of the file, found other bytes, and the start of another member at byte {at}"
+    )]
+    Hidden {
+        /// The offset of that start in the file.
+        at: u64,
+    },
 }
 
 impl damage::Fault for Fault {
     fn remedy(&self, place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Header(HeaderError::Magic { .. }) if place.start() == Some(0) => Remedy::AnotherFormat,
             Fault::Truncated { .. } | Fault::MissingMember => Remedy::Rest,
             Fault::NoMemory(_) => Remedy::Memory,

@@ -69,18 +69,3 @@ impl Header {
         Extent::of(self)
     }
 }
-
-/// The letters of the subfield of members whose blocks have marks.
-const MARKED: [u8; 2] = *b"AM";
-/// Its data: the form of the marks.
-const MARKED_DATA: [u8; 1] = [2];
-
-/// True of the header of a member that says that its blocks have [marks](super::mark).
-pub(super) fn is_marked(header: &Header) -> bool {
-    header.subfields().any(|(id, data)| id == MARKED && data == MARKED_DATA)
-}
-
-/// Appends the subfield that says so to an extra field.
-pub(super) fn push_marked_to(extra: &mut Vec<u8>) {
-    push_subfield(extra, MARKED, &MARKED_DATA);
-}

@@ -13,7 +13,7 @@ use libdeflater::Decompressor;
 
 use super::decode::Decoder;
 use super::error::Fault;
-use super::extent::is_marked;
+use super::mark::{MARK_LEN, Mark};
 use super::scan::Scanner;
 use super::split::{Piece, Splitter};
 use super::{HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
@@ -305,10 +305,11 @@ fn header_len(file: &mut (impl Read + Seek), offset: u64) -> io::Result<Result<u
     for limit in [GLANCE, HEADER_LIMIT] {
         let mut start = Vec::new();
         file.seek(SeekFrom::Start(offset))?;
-        file.take(limit as u64).read_to_end(&mut start)?;
+        file.take((limit + MARK_LEN) as u64).read_to_end(&mut start)?;
         match Header::parse(&start) {
             Ok(Some((header, len))) => {
-                let is_stream = header.extent().is_none() && !is_marked(&header);
+                let is_marked = Mark::parse(&start[len..]).is_some();
+                let is_stream = header.extent().is_none() && !is_marked;
                 return Ok(if is_stream { Ok(len) } else { Err(Refusal::Unsupported) });
             }
             Ok(None) => {}

@@ -32,7 +32,8 @@ impl Inflater {
     }
 
     /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at
-    /// the end of the stream. After an error, [`Inflater::consumed`] says how far it came.
+    /// the end of the stream. After an error, [`Inflater::consumed`] says how far it came, and [`Inflater::produced`] how much
+    /// it has written.
     pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         let step = self.inflate.step(input, output).map_err(|_| Fault::Deflate)?;
         let (ended, stopped) = (step.pause == Pause::Ended, step.pause == Pause::Block);
@@ -62,6 +63,11 @@ impl Inflater {
     /// As [`Inflate::is_hopeless`].
     pub(crate) fn is_hopeless(&self) -> bool {
         self.inflate.is_hopeless()
+    }
+
+    /// As [`Inflate::produced`].
+    pub(crate) fn produced(&self) -> usize {
+        self.inflate.produced()
     }
 
     /// How many bytes of this stream have been used.

@@ -32,6 +32,8 @@ pub struct Encoded {
     pub(super) header: Vec<u8>,
     /// True of a block in a member.
     pub(super) is_block: bool,
+    /// True if its deflate data ends that of the member: it is the only block.
+    pub(super) ends: bool,
     /// The CRC-32 of the contents; for zlib their Adler-32.
     pub(super) crc32: u32,
     /// The size of its contents in bytes.

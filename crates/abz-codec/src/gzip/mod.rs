@@ -2,16 +2,22 @@
 //!
 //! A gzip file is a series of members; its contents are theirs, one after another (section 2.2). A member is a
 //! header, deflate data ([RFC 1951]), and a trailer with a CRC-32 and the size of its contents. Many readers give only
-//! the contents of the first member. So a file that is written here is one member, unless others are asked for.
+//! the contents of the first member. So a file that is written here is one member, unless others are asked for. Some readers,
+//! the kernel of Linux among them, take no header with an extra field (section 2.3.1.1). So this member has none.
+//!
+//! A file of one block has nothing but what RFC 1952 says, and is decoded as the file of any other program.
 //!
 //! Numbers are little-endian, as everywhere in gzip.
 //!
 //! # Marks: blocks in one member
 //!
-//! A file of several blocks is one member whose header has a subfield `AM` in its extra field (section 2.3.1.1), with one
-//! byte, 2: the form of the marks. Its deflate data is, for each block, a *mark* and deflate blocks that refer to nothing before them; then an
-//! empty last block (`03 00`). All of these begin with a byte: where the data of a block ends within one, an empty stored
-//! block follows (`00 00 ff ff`, after three bits).
+//! The deflate data of a file of several blocks is, for each block, a *mark* and deflate blocks that refer to nothing before
+//! them; then an empty last block (`03 00`). All of these begin with a byte: where the data of a block ends within one, an
+//! empty stored block follows (`00 00 ff ff`, after three bits). So a reader knows such a member by the mark that follows its
+//! header.
+//!
+//! In old files, the header of such a member has a subfield `AM` in its extra field, with one byte, 2; and that of the member
+//! of a file of one block has a subfield `AB`, as below.
 //!
 //! A mark has 81 bytes. It is a dynamic block (RFC 1951, section 3.2.7) that has only its end, and an empty stored block. The code
 //! lengths of the first 240 literals are bits, from the lowest of the first byte on: a length of 8 is a 0, and a length of 9 is a 1.
@@ -54,8 +60,8 @@
 //!
 //! # Members that say where they end
 //!
-//! Nothing in a member says where it ends: one finds out by decoding. A file of one block says it, and so do members of a
-//! block each, where these are asked for: in the *extra field* of the header. It is a series of subfields, each two
+//! Nothing in a member says where it ends: one finds out by decoding. Members of a block each, where these are asked for, say
+//! it in the *extra field* of the header. It is a series of subfields, each two
 //! letters, a 16-bit length, and data; a reader ignores those that it does not know.
 //!
 //! # Subfield `AB`: the extent of a member
@@ -71,7 +77,7 @@
 //! Bit 0 is what makes a file that was cut between two members known as such: gzip alone takes it for whole.
 //! A reader that finds another length, or other bits set, must take the member for a foreign one.
 //!
-//! A file of one block is one such member. One of several members ends with an **index**:
+//! A file of several members ends with an **index**:
 //!
 //! # Subfield `AI`: a part of the index
 //!
@@ -116,6 +122,7 @@ mod points;
 mod read;
 mod salvage;
 mod scan;
+mod small;
 mod split;
 mod store;
 mod sums;
@@ -143,7 +150,7 @@ pub use scan::{Next, Scanned, Scanner};
 pub use split::{Piece, Splitter};
 pub use sums::Verifier;
 pub use survey::{Survey, parts, parts_around};
-pub use walk::Entry;
+pub use walk::{Entry, tells_parts};
 pub use write::Writer;
 
 /// The size of a member's trailer in bytes: CRC-32 and ISIZE (RFC 1952, section 2.3).

@@ -8,7 +8,6 @@ use libdeflater::Crc;
 use memchr::memchr_iter;
 
 use super::error::{DecodeError, Fault};
-use super::extent::is_marked;
 use super::header::MAGIC;
 use super::scan::{MAX_BGZF, Scanner};
 use super::split::Splitter;
@@ -336,7 +335,7 @@ impl<R: Read> Finder<R> {
             fits && extent.is_whole() && u64::from(extent.compressed) == compressed
         };
         let extent = header.extent().filter(|extent| self.mistaken.is_none() && is_right(extent));
-        if extent.is_none() && header.extent().is_some() && !is_marked(&header) {
+        if extent.is_none() && header.extent().is_some() {
             self.mistaken.get_or_insert(self.number);
         }
         self.expects_more = extent.is_some_and(|extent| extent.more);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::error::{Fault, HeaderError, Part as Inside};
-use super::extent::{Extent, is_marked};
+use super::extent::Extent;
 use super::header::{EXTRA_AT, FEXTRA, HEADER_LIMIT, Header, MAGIC};
 use super::index::Index;
 use super::inflate::Inflater;
@@ -318,10 +318,15 @@ fn member(
         Ok(None) => return cut(Inside::Header),
         Err(error) => return Ok(Err(Fault::Header(error))),
     };
-    if is_marked(&header) && input.fill_buf()?.first() == Some(&mark::START[0]) {
+    let mut start = Vec::new();
+    if header.extent().is_none() && input.fill_buf()?.first() == Some(&mark::START[0]) {
+        (&mut *input).take(MARK_LEN as u64).read_to_end(&mut start)?;
+    }
+    if Mark::parse(&start).is_some() {
         // Its blocks are parts of their own.
         return Ok(Ok((header_len as u64, Kind::Marked)));
     }
+    let mut input = start.chain(input);
     let inflater = tool.inflater.get_or_insert_with(Inflater::new);
     inflater.reset();
     tool.chunk.resize(CHUNK, 0);
@@ -345,7 +350,7 @@ fn member(
             return cut(Inside::Data);
         }
     }
-    let Some(trailer) = take(input)? else { return cut(Inside::Trailer) };
+    let Some(trailer) = take(&mut input)? else { return cut(Inside::Trailer) };
     if let Err((_, fault)) = sums.check(trailer) {
         return Ok(Err(fault));
     }

@@ -43,7 +43,7 @@ impl<R: Read> Splitter<R> {
     }
 
     /// Splits what `reader` gives from where `scanner` is.
-    pub(crate) fn with(scanner: Scanner, reader: R) -> Self {
+    pub fn with(scanner: Scanner, reader: R) -> Self {
         Splitter {
             input: Input::new(reader),
             scanner,

@@ -4,8 +4,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use crc32fast::Hasher;
 
-use super::extent::is_marked;
 use super::mark::{MARK_LEN, Mark};
+use super::survey::mark_at;
 use super::{EMPTY_DEFLATE, HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
 use crate::glance::{bytes_at, glance};
 
@@ -29,14 +29,13 @@ pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) ->
     let (mut offset, mut start, mut expects_more) = (0, 0, true);
     while offset < end {
         let Some((header, header_len)) = read_header(file, offset)? else { return Ok(false) };
-        if is_marked(&header) {
+        let Some(extent) = header.extent() else {
             let Some((next, len)) = walk_marks(file, offset + header_len as u64, start, &mut each)? else {
                 return Ok(false);
             };
             (offset, start, expects_more) = (next, len, false);
             continue;
-        }
-        let Some(extent) = header.extent() else { return Ok(false) };
+        };
         let compressed = extent.compressed;
         let len = u64::from(compressed);
         if len < (header_len + EMPTY_DEFLATE.len() + TRAILER_LEN) as u64 || len > end - offset {
@@ -101,7 +100,21 @@ fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Head
     Ok(None)
 }
 
-/// True of a file that begins with a member that says that its blocks have marks.
+/// True of a file that begins with a member whose blocks have marks.
 pub(super) fn begins_marked<F: Read + Seek>(file: &mut F) -> io::Result<bool> {
-    Ok(read_header(file, 0)?.is_some_and(|(header, _)| is_marked(&header)))
+    let Some((_, header_len)) = read_header(file, 0)? else { return Ok(false) };
+    Ok(mark_at(file, header_len as u64)?.is_some())
+}
+
+/// True if a file that begins with `start` says itself where its parts are: its first header has an extra field, in which it may
+/// say so, or a mark follows. `None` if more bytes of the file are needed to know.
+pub fn tells_parts(start: &[u8]) -> Option<bool> {
+    let Ok(parsed) = Header::parse(start) else { return Some(false) };
+    let (header, len) = parsed?;
+    let behind = &start[len..];
+    let may_be_marked = behind.len() < MARK_LEN && Mark::may_begin(behind);
+    match !header.extra.is_empty() || Mark::parse(behind).is_some() {
+        false if may_be_marked => None,
+        known => Some(known),
+    }
 }

@@ -103,8 +103,11 @@ fn dos_time(mtime: u32) -> (u16, u16) {
 /// What was written of such a file.
 #[derive(Debug)]
 pub(super) enum Wrapped {
-    /// With the Adler-32 so far.
-    Zlib(u32),
+    Zlib {
+        /// The Adler-32 so far.
+        sum: u32,
+        has_ended: bool,
+    },
     Zip {
         /// The local header.
         header: Vec<u8>,
@@ -112,16 +115,17 @@ pub(super) enum Wrapped {
         /// The size of the contents, and of the deflate data, in bytes.
         contents: u64,
         compressed: u64,
+        has_ended: bool,
     },
 }
 
 impl Wrapped {
     pub(super) fn of(layout: Layout) -> Option<Wrapped> {
         match layout {
-            Layout::Zlib => Some(Wrapped::Zlib(1)),
+            Layout::Zlib => Some(Wrapped::Zlib { sum: 1, has_ended: false }),
             Layout::Zip => {
                 let (header, sum) = (Vec::new(), Hasher::new());
-                Some(Wrapped::Zip { header, sum, contents: 0, compressed: EMPTY_DEFLATE.len() as u64 })
+                Some(Wrapped::Zip { header, sum, contents: 0, compressed: 0, has_ended: false })
             }
             _ => None,
         }
@@ -130,8 +134,12 @@ impl Wrapped {
     /// A block comes next.
     pub(super) fn add(&mut self, block: &Encoded) {
         match self {
-            Wrapped::Zlib(sum) => *sum = adler32_of_both(*sum, block.crc32, block.uncompressed),
-            Wrapped::Zip { header, sum, contents, compressed } => {
+            Wrapped::Zlib { sum, has_ended } => {
+                *sum = adler32_of_both(*sum, block.crc32, block.uncompressed);
+                *has_ended = block.ends;
+            }
+            Wrapped::Zip { header, sum, contents, compressed, has_ended } => {
+                *has_ended = block.ends;
                 header.extend_from_slice(&block.header);
                 sum.combine(&Hasher::new_with_initial_len(block.crc32, block.uncompressed.into()));
                 *contents += u64::from(block.uncompressed);
@@ -142,21 +150,24 @@ impl Wrapped {
 
     /// What ends the file.
     pub(super) fn end(self) -> Vec<u8> {
-        let mut bytes = EMPTY_DEFLATE.to_vec();
+        let last_block = |has_ended| if has_ended { &[][..] } else { &EMPTY_DEFLATE };
         match self {
-            Wrapped::Zlib(sum) => bytes.extend(sum.to_be_bytes()),
-            Wrapped::Zip { header, sum, contents, compressed } => {
-                let crc32 = sum.finalize().to_le_bytes();
+            Wrapped::Zlib { sum, has_ended } => [last_block(has_ended), &sum.to_be_bytes()].concat(),
+            Wrapped::Zip { header, sum, contents, compressed, has_ended } => {
+                let last_block = last_block(has_ended);
+                let (crc32, compressed) =
+                    (sum.finalize().to_le_bytes(), compressed + last_block.len() as u64);
+                let mut bytes = last_block.to_vec();
                 bytes.extend(DESCRIPTOR);
                 bytes.extend(crc32);
                 bytes.extend(compressed.to_le_bytes());
                 bytes.extend(contents.to_le_bytes());
                 // Behind the data, which begins behind the header.
-                let at = header.len() as u64 + compressed + (bytes.len() - EMPTY_DEFLATE.len()) as u64;
+                let at = header.len() as u64 + compressed + (bytes.len() - last_block.len()) as u64;
                 push_directory(&mut bytes, &header, (crc32, compressed, contents), at);
+                bytes
             }
         }
-        bytes
     }
 }
 

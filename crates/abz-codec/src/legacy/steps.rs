@@ -56,7 +56,8 @@ pub(super) fn inflate(
     let (from, before) = (data.len(), inflater.consumed());
     data.resize(CHUNK, 0);
     let Ok(step) = inflater.step(input, &mut data[from..]) else {
-        data.truncate(from);
+        // What comes before it comes out, however the input arrives.
+        data.truncate(from + inflater.produced());
         let offset = held.offset + (inflater.consumed() - before);
         return Err(DecodeError::at(offset, Fault::Deflate));
     };

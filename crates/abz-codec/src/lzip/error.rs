@@ -97,12 +97,21 @@ pub enum Fault {
     /// After the last member there is something else. All before it is whole and right.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
+    /// The same, and another member begins there: the file is damaged before it.
+    #[error(
+        "expected a member or the end of the file, found other bytes, and the start of another member at byte {at}"
+    )]
+    Hidden {
+        /// The offset of that start in the file.
+        at: u64,
+    },
 }
 
 impl damage::Fault for Fault {
     fn remedy(&self, _place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Truncated { .. } => Remedy::Rest,
             Fault::Version { .. } => Remedy::KnownVersion,
             Fault::Memory { .. } | Fault::NoMemory(_) => Remedy::Memory,

@@ -8,13 +8,14 @@ use memchr::memmem::Finder;
 
 use super::decode::{Decoder, Lzma, Member};
 use super::error::{DecodeError, Fault, Part};
-use super::header::{Kind, MAGIC, Trailer};
+use super::header::{Kind, MAGIC, Trailer, dictionary};
 use super::{EMPTY_LEN, HEADER_LEN};
+use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
 use crate::memory::make_room;
-use crate::parts::{CHUNK, Room, Scan, Scanned};
+use crate::parts::{CHUNK, Giving, Room, Scan, Scanned};
 
 /// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
 const SMALL: u64 = 8 << 20;
@@ -32,6 +33,8 @@ pub struct Strictness {
     pub empty: bool,
     /// A first byte of LZMA data that is not zero is [`Fault::Marking`] (`--marking-error` of later versions).
     pub marking: bool,
+    /// A member of version 0, that of 2008, is [`Fault::Version`], as lzip has it. Otherwise it is read.
+    pub current: bool,
 }
 
 /// Finds the members in an lzip file that is pushed to it, piece by piece, from its start. Those of at most twice their
@@ -46,6 +49,8 @@ pub struct Scanner {
     start: u64,
     /// Its dictionary.
     dictionary: u32,
+    /// The last member was one of version 0, and would have so many bytes as one of version 1.
+    usual_size: Option<u64>,
     feed: Feed<DecodeError>,
     zeros: Finder<'static>,
 }
@@ -83,6 +88,7 @@ impl Scanner {
             number: 0,
             start: 0,
             dictionary: 0,
+            usual_size: None,
             feed: Feed::at(0),
             zeros: Finder::new(&[0; 4]),
         }
@@ -106,6 +112,13 @@ impl Scanner {
         self
     }
 
+    /// Gives out what it decodes as this says.
+    #[must_use]
+    pub fn giving(mut self, giving: Giving) -> Self {
+        self.feed.giving = giving;
+        self
+    }
+
     /// The most contents of a member that is taken as a whole.
     fn whole(&self) -> u64 {
         let dictionary = u64::from(self.dictionary);
@@ -116,6 +129,16 @@ impl Scanner {
     fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Member>>, DecodeError> {
         self.state = State::Between;
         self.feed.hold(input, HEADER_LEN);
+        if let Some(size) = self.usual_size {
+            // The number of its version is damaged, if its size follows.
+            if !self.feed.hold(input, size_of::<u64>()) && size.to_le_bytes().starts_with(&self.feed.held) {
+                return Ok(Step::Starved);
+            }
+            if self.feed.held.starts_with(&size.to_le_bytes()) {
+                return Err(self.fault_at(self.start + MAGIC.len() as u64, Fault::Version { found: 0 }));
+            }
+            self.usual_size = None;
+        }
         if self.number > 0 && self.feed.held.first() == Some(&0) && !self.strictness.padding {
             self.state = State::Padding { from: self.feed.offset };
             return Ok(Step::On);
@@ -134,6 +157,9 @@ impl Scanner {
             return Err(self.fault(Fault::Memory { dictionary: self.dictionary }));
         }
         if kind == Kind::Old {
+            if self.strictness.current {
+                return Err(self.fault_at(self.start + MAGIC.len() as u64, Fault::Version { found: 0 }));
+            }
             return self.stream(kind);
         }
         self.state = State::Member { searched: HEADER_LEN };
@@ -298,6 +324,7 @@ impl Scanner {
         if found.data_size == 0 && self.strictness.empty {
             return Err(self.fault_at(self.start, Fault::Empty));
         }
+        self.usual_size = (streamed.kind == Kind::Old).then(|| found.member_size + size_of::<u64>() as u64);
         self.feed.offset += len as u64;
         self.feed.held.clear();
         self.state = State::Between;
@@ -318,6 +345,12 @@ impl Scanner {
 impl States for Scanner {
     type Found = Scanned<Member>;
     type Error = DecodeError;
+
+    const BEGINNING: Beginning = Beginning {
+        magic: &MAGIC,
+        len: HEADER_LEN,
+        may_begin: |start| start.len() == HEADER_LEN && dictionary(start).is_ok(),
+    };
 
     fn feed(&mut self) -> &mut Feed<DecodeError> {
         &mut self.feed
@@ -348,9 +381,13 @@ impl States for Scanner {
     /// A member does not end where it should: what there is of it is decoded.
     fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Member>>, DecodeError> {
         match self.state {
-            State::Member { .. } => self.stream(Kind::Usual),
+            State::Member { .. } if !self.feed.giving.verified => self.stream(Kind::Usual),
             _ => Ok(Step::Starved),
         }
+    }
+
+    fn hides(error: DecodeError, at: u64) -> DecodeError {
+        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

@@ -10,11 +10,12 @@ use super::decode::{Block, Decoder, Filtered, check_end, check_sizes, too_much};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FOOTER_LEN, MAGIC, STREAM_HEADER_LEN, check_footer, parse_stream_header};
 use super::index::{Index, Records};
+use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
 use crate::memory::make_room;
-use crate::parts::{CHUNK, Room, Scan, Scanned};
+use crate::parts::{CHUNK, Giving, Room, Scan, Scanned};
 
 /// The most contents of a block that is taken as a whole, in bytes, if its dictionary is small, and in any case: the size
 /// that xz gives to the blocks of its highest level.
@@ -112,6 +113,13 @@ impl Scanner {
         self
     }
 
+    /// Gives out what it decodes as this says.
+    #[must_use]
+    pub fn giving(mut self, giving: Giving) -> Self {
+        self.feed.giving = giving;
+        self
+    }
+
     /// Decides what follows a stream, or what the file is.
     fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Block>>, DecodeError> {
         self.feed.hold(input, 1);
@@ -187,7 +195,13 @@ impl Scanner {
             self.state = State::Whole { header, total };
             return Ok(Step::On);
         }
+        self.stream(header)
+    }
+
+    /// The block whose header is held, and perhaps more of it, is decoded here.
+    fn stream(&mut self, header: BlockHeader) -> Result<Step<Scanned<Block>>, DecodeError> {
         let filtered = Filtered::new(&header).map_err(|fault| self.fault(fault))?;
+        self.feed.replay(header.len);
         self.feed.release();
         let sum = Sum::new(self.check);
         self.state = State::Data(Box::new(Streamed { header, filtered, sum, uncompressed: 0 }));
@@ -398,6 +412,12 @@ impl States for Scanner {
     type Found = Scanned<Block>;
     type Error = DecodeError;
 
+    const BEGINNING: Beginning = Beginning {
+        magic: &MAGIC,
+        len: STREAM_HEADER_LEN,
+        may_begin: |start| start.first_chunk().is_some_and(|header| parse_stream_header(header).is_ok()),
+    };
+
     fn feed(&mut self) -> &mut Feed<DecodeError> {
         &mut self.feed
     }
@@ -429,6 +449,17 @@ impl States for Scanner {
 
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Block>> {
         self.feed.give_rest(data)
+    }
+
+    fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Block>>, DecodeError> {
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Whole { header, .. } if !self.feed.giving.verified => self.stream(header),
+            state => Ok(self.starve(state)),
+        }
+    }
+
+    fn hides(error: DecodeError, at: u64) -> DecodeError {
+        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

@@ -81,6 +81,16 @@ pub(super) fn most_compressed(contents: u64) -> u64 {
     contents + contents / 8 + 1024
 }
 
+/// The header of the frame that is made of a piece, and the bytes of that.
+pub(super) fn header_of(piece: &mark::Piece) -> (FrameHeader, Vec<u8>) {
+    let window = piece.contents.max(MAX_BLOCK as u32).into();
+    let header =
+        FrameHeader { window, contents: Some(piece.contents.into()), dictionary: 0, checksum: false };
+    let mut head = Vec::new();
+    header.write(&mut head);
+    (header, head)
+}
+
 /// Makes a frame of a piece. Its bytes begin with its mark, which begins at `offset` of the file and is in the frame of that
 /// number and start.
 pub(super) fn as_frame(
@@ -107,11 +117,7 @@ pub(super) fn as_frame(
     }
     bytes.extend(LAST_BLOCK);
     let most = piece.contents as usize;
-    let window = piece.contents.max(MAX_BLOCK as u32).into();
-    let header =
-        FrameHeader { window, contents: Some(piece.contents.into()), dictionary: 0, checksum: false };
-    let mut head = Vec::new();
-    header.write(&mut head);
+    let (_, head) = header_of(&piece);
     let from = MARK_LEN - head.len();
     bytes[from..MARK_LEN].copy_from_slice(&head);
     Ok(Frame { number, start, at: offset + from as u64, bytes, from, most, piece: Some(piece.crc32) })

@@ -200,6 +200,23 @@ fn members_of_version_0_are_read() {
 }
 
 #[test]
+fn a_member_whose_version_was_changed_to_0_is_damaged_and_version_0_is_refused_if_asked_for() {
+    let new = encode(&prose(3000), 6, 1 << 20);
+    let mut changed = new.clone();
+    changed[4] = 0;
+    for file in [changed.clone(), [&changed[..], &new].concat(), [&new[..], &changed].concat()] {
+        for most in [1, 7, 100_000] {
+            let error = decode_pushed(Scanner::default(), &file, || most).1.unwrap();
+            assert_eq!(error.fault, Fault::Version { found: 0 }, "{error}");
+            assert!(file[error.offset as usize] == 0, "{error}");
+        }
+    }
+    let strict = Strictness { current: true, ..Strictness::default() };
+    let (out, error) = decode_pushed(Scanner::new(strict), &changed[..changed.len() - 8], || 100);
+    assert_eq!((out.len(), error.unwrap().fault), (0, Fault::Version { found: 0 }));
+}
+
+#[test]
 fn a_file_that_is_cut_anywhere_or_changed_in_any_bit_is_no_other_file() {
     let data = prose(1500);
     let file = encode(&data, 6, 1000);

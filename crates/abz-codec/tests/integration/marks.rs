@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 
 use abz_codec::access::{self, Kind};
-use abz_codec::gzip::{Encoder, Fault, Index, Layout, Salvager, Survey, Writer};
+use abz_codec::gzip::{self, Encoder, Fault, Header, Index, Layout, Part, Salvager, Survey, Writer};
 use abz_codec::salvage::Salvage;
 use abz_codec::{Block, Blocks};
 
@@ -55,7 +55,39 @@ fn one_member_comes_out_for_any_blocks_and_levels() {
         let file = compress_to_one(&prose(len), 6, 1000);
         assert!(read_elsewhere(&file) == prose(len) && decode(&file).0 == prose(len));
     }
-    assert_eq!(compress_to_one(b"water", 6, 6), compress(b"water", 6, 6), "one block needs no marks");
+}
+
+#[test]
+fn no_member_has_an_extra_field_and_one_of_a_single_block_no_mark() {
+    // What gzip writes for it without a name.
+    let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+    assert_eq!(compress_to_one(b"hello", 6, 100), hello);
+    assert_eq!(compress_to_one(b"", 6, 100).len(), 20);
+    for len in [0, 1, 999, 1000, 5000] {
+        let file = compress_to_one(&prose(len), 6, 1000);
+        let (header, header_len) = Header::parse(&file).unwrap().unwrap();
+        assert!(header.extra.is_empty(), "{len}");
+        assert_eq!(file[header_len..].starts_with(&[0x04, 0xc1, 0x01, 0x50]), len >= 1000, "{len}");
+        assert_eq!(gzip::tells_parts(&file), Some(len >= 1000), "{len}");
+    }
+    let file = compress_to_one(&prose(5000), 6, 1000);
+    let asks = (0..200).take_while(|&len| gzip::tells_parts(&file[..len]).is_none());
+    assert_eq!(asks.count(), 10 + MARK);
+}
+
+#[test]
+fn a_file_that_ends_in_its_first_mark_is_cut_and_one_that_only_begins_so_is_read() {
+    let file = compress_to_one(&prose(5000), 6, 1000);
+    for len in [10, 11, 15, 30, 10 + MARK - 1, 10 + MARK] {
+        let (out, error) = decode(&file[..len]);
+        assert!(out.is_empty(), "{len}");
+        assert!(matches!(error.unwrap().fault, Fault::Truncated { inside: Part::Data }), "{len}");
+    }
+    // Without its first mark, the member is read as any other.
+    let mut other = file.clone();
+    other.drain(10..10 + MARK);
+    let (out, error) = decode(&other);
+    assert!(error.is_none() && out == prose(5000), "{error:?}");
 }
 
 #[test]

@@ -243,6 +243,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         format_was_named: how.format.is_some(),
         bench_html: what.bench_html,
         sparse: !files.no_sparse,
+        whole_blocks: files.whole_blocks,
         verify: files.verify,
         checksum: files.checksum.is_some(),
         reporting: Reporting {

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::{HEADER_LIMIT, Header, Origin};
-use abz::{Decompression, Format};
+use abz::{Decompression, Format, Giving};
 use rustix::fs::OFlags;
 
 use super::file_id::FileId;
@@ -80,10 +80,11 @@ impl Input {
         matches!(self.source, Source::File(_)) && self.metadata.is_file()
     }
 
-    /// How to decompress it: with one worker, if it is small.
+    /// How to decompress it: with one worker, if it is small. What is no file may pause.
     pub(super) fn decompression(&self, how: &Decompression) -> Decompression {
         let workers = if self.len().is_some_and(|len| len < SMALL) { 1 } else { how.workers };
-        Decompression { workers, ..how.clone() }
+        let giving = Giving { prompt: !self.metadata.is_file(), ..how.giving };
+        Decompression { workers, giving, ..how.clone() }
     }
 
     /// The header at its start, if it is a compressed file. Its position stays.

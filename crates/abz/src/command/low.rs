@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use abz::zstd::{self, Dictionary, Reference};
-use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
+use abz::{Compression, Decompression, Giving, Setting, Span, Speculation, Written, lzip};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
 use super::file_id::FileId;
@@ -81,6 +81,8 @@ pub(super) struct Low {
     /// The same to decompress.
     pub(super) most_to_decompress: Option<u64>,
     pub(super) lzip: lzip::Strictness,
+    /// Of a file that was cut, only what is verified is written.
+    pub(super) whole_blocks: bool,
     pub(super) zstd: zstd::Decoding,
     /// The file that a patch refers to.
     pub(super) patch_from: Option<FileId>,
@@ -146,6 +148,7 @@ impl Low {
             adjusts: true,
             most_to_decompress: None,
             lzip: lzip::Strictness::default(),
+            whole_blocks: false,
             zstd: zstd::Decoding::default(),
             patch_from: None,
             speculation: Speculation::default(),
@@ -428,7 +431,19 @@ impl Low {
             zstd.max_whole = zstd.max_whole.min(share);
         }
         let (memory_limit, lzip, speculation) = (self.most_to_decompress, self.lzip, self.speculation);
-        Decompression { workers, zstd, memory_limit, lzip, speculation }
+        // gzip and bzip2 do not look at what they ignore. lzip does not either, but plzip does.
+        let is_ignored = |severity| matches!(severity, Severity::Note | Severity::Warning);
+        let loose_trailing =
+            self.manners.are_foreign() && self.manners.severities.garbage.is_some_and(is_ignored);
+        Decompression {
+            workers,
+            zstd,
+            memory_limit,
+            lzip,
+            speculation,
+            giving: Giving { verified: self.whole_blocks, prompt: false },
+            loose_trailing,
+        }
     }
 }
 

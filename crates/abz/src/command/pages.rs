@@ -54,15 +54,14 @@ While an output is incomplete it is called .abz\-XXXXXX.tmp, in the folder where
 machine, or SIGKILL, leaves such a file behind; it can be removed.
 .SH NOTES
 Files of bzip2 are one stream, as bzip2 writes them.
-Files of zstd (RFC 8878) have a frame for each 4 MiB (32 MiB at level 19), and at the end the table of the seekable format
-in a skippable frame; any program that reads zstd reads them.
-Files of gzip (RFC 1952) have one member for each block, and any program that reads gzip reads them. The
-header of each member says how long it is, in the extra field, so that abz can decompress them with all threads; an
-empty member at the end is an index. The same input, level, block size, name and time always give the same bytes.
+Files of zstd (RFC 8878) are one frame, and any program that reads zstd reads them.
+Files of gzip (RFC 1952) are one member without an extra field, and any program that reads gzip reads them. In files of several
+blocks, empty blocks of deflate say where the others lie, so that abz can decompress them with all threads. The same input,
+level, block size, name and time always give the same bytes.
 .PP
 What is compressed already is recognised, and stored.
 .PP
-Zeros after the last member are ignored; other bytes there are a warning.
+Zeros after the last member are ignored; other bytes there are a warning, and an error if another member begins among them.
 .PP
 On a terminal, a run that takes longer than half a second shows its progress on standard error.
 .SH SEE ALSO

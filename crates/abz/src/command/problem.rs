@@ -198,6 +198,9 @@ fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
         Remedy::KnownVersion => "the file is damaged there, or of a version that abz does not know",
         Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
         Remedy::RightPlace => "the file is damaged there, or where it says where its parts are: -t finds out",
+        Remedy::LookBehind => {
+            "the file is damaged there: get another copy (-dc gives what comes before, --recover of most formats what is whole)"
+        }
         Remedy::Memory => return Err(Advice::LessToDecompress),
         Remedy::Dictionary => return Err(Advice::Dictionary),
         Remedy::MemoryLimit { needed } => return Err(Advice::MemoryLimit(needed.div_ceil(1 << 20) + 1)),

@@ -1,11 +1,13 @@
 //! Compressed files of limited size, each of which is whole, as lzip makes them: FILE00001.lz and so on.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::conversion::Setting;
 use super::crew::Crew;
+use super::file_id::FileId;
 use super::input::Input;
 use super::list::saved;
 use super::output::{Attributes, Output, rights_meanwhile};
@@ -28,6 +30,8 @@ pub(super) fn size(request: &Compress, input: &Input) -> Option<u64> {
 }
 
 /// Compresses an input, which stays, to files of at most `size` bytes. They get their names when all of them are whole.
+///
+/// As with lzip, the first one replaces no file that exists unless that is asked for, and the others do.
 pub(super) fn make(
     (request, setting): (&Compress, Setting<'_>),
     size: u64,
@@ -47,7 +51,8 @@ pub(super) fn make(
     let most = usize::try_from(size - size / 16).unwrap_or(usize::MAX);
     compression.block_size = Some(compression.block_len().min(most));
     let mode = rights_meanwhile(input);
-    let mut volumes = Volumes { outputs, stem, size, mode, made: Vec::new(), len: 0, problem: None };
+    let read = FileId::of(&input.metadata);
+    let mut volumes = Volumes { outputs, stem, size, mode, read, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
     let done = match crew.telling(&tell) {
         Crew::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
@@ -77,6 +82,8 @@ struct Volumes<'a> {
     /// The most bytes of each.
     size: u64,
     mode: u32,
+    /// The input.
+    read: FileId,
     made: Vec<Output>,
     /// The size of the last one so far.
     len: u64,
@@ -95,7 +102,12 @@ impl Volumes<'_> {
         let mut name = OsString::from(&self.stem);
         name.push(format!("{number:05}"));
         name.push(&self.outputs.names.suffix);
-        let output = Output::open(Target::File(name.into()), self.outputs, self.mode)?;
+        let name = PathBuf::from(name);
+        if fs::metadata(&name).is_ok_and(|found| FileId::of(&found) == self.read) {
+            return Err(Problem::error(name.display(), "is the input: name the volumes otherwise"));
+        }
+        let overwrite = self.outputs.force || number > 1;
+        let output = Output::open_over(Target::File(name), self.outputs, self.mode, overwrite)?;
         self.made.push(output);
         self.len = 0;
         Ok(())

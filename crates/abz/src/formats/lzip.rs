@@ -137,7 +137,7 @@ impl Writes for Lzip {
 
 /// A scanner for so many workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
-    Scanner::new(how.lzip).within(parts::room(how, workers))
+    Scanner::new(how.lzip).within(parts::room(how, workers)).giving(how.giving)
 }
 
 /// How a compression looks for what repeats.

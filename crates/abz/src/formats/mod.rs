@@ -88,7 +88,17 @@ impl Format {
     /// That of the reader.
     pub fn sniff<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
         let mut start = Vec::with_capacity(Format::MAGIC_LEN);
-        input.by_ref().take(Format::MAGIC_LEN as u64).read_to_end(&mut start)?;
+        // A stream may pause after fewer bytes than there are in a whole one. Those that tell a format tell no other with more.
+        while start.len() < Format::MAGIC_LEN && Format::of(&start).is_none() {
+            let missing = Format::MAGIC_LEN - start.len();
+            let mut some = [0; Format::MAGIC_LEN];
+            match input.read(&mut some[..missing]) {
+                Ok(0) => break,
+                Ok(len) => start.extend_from_slice(&some[..len]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok((Format::of(&start), io::Cursor::new(start).chain(input)))
     }
 

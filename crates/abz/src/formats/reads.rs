@@ -184,7 +184,7 @@ pub(crate) fn decode<R: Reads + ?Sized>(
     let run = Run { how, conduct, input: &mut input, output: &mut output, mistaken: &mistaken };
     let garbage_at = match format.decompress(run) {
         Ok(()) => None,
-        Err(error) => Some(error.is_garbage_at().ok_or(error)?),
+        Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
     };
     output.flush().map_err(Error::Write)?;
     let mistaken = Some(mistaken.into_inner()).filter(|&number| number > 0);

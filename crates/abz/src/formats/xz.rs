@@ -159,7 +159,7 @@ impl Writes for Xz {
 
 /// A scanner for so many workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
-    Scanner::new().within(parts::room(how, workers))
+    Scanner::new().within(parts::room(how, workers)).giving(how.giving)
 }
 
 /// How a compression looks for what repeats.

@@ -91,6 +91,7 @@ fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     damaged[cut.len() / 2] ^= 0x55;
     folder.write(&format!("damaged{suffix}"), &damaged);
     folder.write(&format!("garbage{suffix}"), &[&whole[..], b"garbage"].concat());
+    folder.write(&format!("hidden{suffix}"), &[&whole[..], b"garbage", other].concat());
     folder.write(&format!("twice{suffix}"), &[&whole[..], other].concat());
     folder.write(&format!("wrong{suffix}"), b"this was never compressed");
     folder.write(&format!("none{suffix}"), b"");
@@ -175,6 +176,8 @@ const SAME: &[&str] = &[
     "-d damaged#",
     "-d garbage#",
     "-dc garbage#",
+    "-d hidden#",
+    "-t hidden#",
     "-d wrong#",
     "-t wrong# c#",
     "-d none#",
@@ -374,11 +377,41 @@ fn volumes_of_lzip_are_whole_files_of_limited_size() {
         assert!(parts.concat() == data, "{line:?}");
         names.iter().for_each(|name| fs::remove_file(folder.path(name)).unwrap());
     }
-    // Where one of the names is taken, there is nothing.
-    folder.write("x00002.lz", b"taken");
-    assert_eq!(run(links.path("lzip"), &folder, &["-S100k", "x"], b"", &[]).status.code(), Some(1));
-    assert_eq!(folder.names(), ["x", "x00002.lz"]);
-    assert_eq!(folder.read("x00002.lz"), b"taken");
+}
+
+#[test]
+fn volumes_of_lzip_are_written_over_but_for_the_first_one_as_lzip_does() {
+    let (links, data) = (Links::new(), noise(250_000, 3));
+    for program in [links.path("lzip"), PathBuf::from("lzip.lzip")] {
+        if program.is_relative() && !have("lzip.lzip") {
+            continue;
+        }
+        let folder = Folder::new();
+        folder.write("x", &data);
+        let make = |more: &[&str]| {
+            let words = [&["-0", "-S100k", "-o", "out", "x"], more].concat();
+            run(&program, &folder, &words, b"", &[]).status.code()
+        };
+        folder.write("out00002.lz", b"taken");
+        assert_eq!(make(&[]), Some(0), "{program:?}");
+        let names = ["out00001.lz", "out00002.lz", "out00003.lz"];
+        assert_eq!(folder.names(), [&names[..], &["x"]].concat());
+        let parts = names.map(|name| contents(&folder.read(name)));
+        assert!(parts.concat() == data, "{program:?}");
+        // The same once more.
+        assert_eq!(make(&[]), Some(1), "{program:?}");
+        assert_eq!(make(&["-f"]), Some(0), "{program:?}");
+        fs::remove_file(folder.path(names[0])).unwrap();
+        assert_eq!(make(&[]), Some(0), "{program:?}");
+        let parts = names.map(|name| contents(&folder.read(name)));
+        assert!(parts.concat() == data, "{program:?}");
+    }
+    // No volume replaces what is read.
+    let folder = Folder::new();
+    folder.write("out00002.lz", &data);
+    let words = ["-F", "-0", "-S100k", "-o", "out", "out00002.lz"];
+    assert_eq!(run(links.path("lzip"), &folder, &words, b"", &[]).status.code(), Some(1));
+    assert!(folder.names() == ["out00002.lz"] && folder.read("out00002.lz") == data);
 }
 
 #[test]
@@ -748,6 +781,36 @@ fn gzip_lists_with_v_as_gzip_does() {
 }
 
 #[test]
+fn headers_of_gzip_are_those_of_the_tool_and_small_files_no_larger() {
+    let (links, folder) = (Links::new(), Folder::new());
+    for len in [0, 1, 5, 20, 40, 100, 1000, 3_000_000] {
+        folder.write("x", if len == 5 { b"hello".to_vec() } else { prose(len) }.as_slice());
+        for (name, words) in [
+            ("gzip", &["-c", "x"][..]),
+            ("gzip", &["-1c", "x"]),
+            ("gzip", &["-9cn", "x"]),
+            ("pigz", &["-c", "x"]),
+            ("pigz", &["-1c", "x"]),
+            ("pigz", &["-9cn", "x"]),
+        ] {
+            let ours = run(links.path(name), &folder, words, b"", &[]).stdout;
+            assert_eq!(ours[3] & 4, 0, "{name} {words:?}: it has an extra field");
+            assert!(len != 5 || ours.len() <= 27, "{name} {words:?}");
+            if have(name) {
+                let theirs = run(name, &folder, words, b"", &[]).stdout;
+                let header = if ours[3] == 0 { 10 } else { 12 };
+                assert_eq!(ours[..header], theirs[..header], "{name} {words:?}");
+                assert!(len > 100 || ours.len() <= theirs.len(), "{name} {words:?} of {len} bytes");
+            }
+        }
+    }
+    for name in ["gzip", "pigz"] {
+        assert_eq!(run(links.path(name), &folder, &[], b"hello", &[]).stdout.len(), 25, "{name}");
+    }
+    assert_eq!(folder.abz_fed(&[], b"hello").exits(0).stdout().len(), 25);
+}
+
+#[test]
 fn gzip_says_of_damaged_files_what_gzip_says() {
     let (links, folder) = (Links::new(), Folder::new());
     folder.write("x", &prose(3000));
@@ -759,7 +822,7 @@ fn gzip_says_of_damaged_files_what_gzip_says() {
     };
     let len = whole.len();
     let mut no_deflate = whole.clone();
-    no_deflate[12 + usize::from(whole[10])] |= 7;
+    no_deflate[10] |= 7;
     for (file, expected) in [
         (changed(len - 8), "invalid compressed data--crc error"),
         (changed(len - 4), "invalid compressed data--length error"),

@@ -60,6 +60,10 @@ fn gzip_and_its_kin_read_all() {
     reads_all(&folder, "libdeflate-gunzip", &["-c", "x.gz"]);
     reads_all(&folder, "busybox", &["gzip", "-dc", "x.gz"]);
     reads_all(&folder, "7z", &["x", "-so", "x.gz"]);
+    reads_all(&folder, "toybox", &["zcat", "x.gz"]);
+    reads_all(&folder, "bsdcat", &["x.gz"]);
+    let place = format!("(host){}", folder.path("x.gz").display());
+    reads_all(&folder, "grub-fstest", &["-u", "/dev/null", "cat", &place]);
     // It refuses padding bits that are not zeros.
     reads_all(&folder, "gzippy", &["-dc", "x.gz"]);
 }
@@ -109,6 +113,25 @@ fn node_reads_all() {
         "require('fs').createReadStream('x.gz').pipe(require('zlib').createGunzip()).pipe(process.stdout)";
     reads_all(&folder, "node", &["-e", whole]);
     reads_all(&folder, "node", &["-e", stream]);
+}
+
+#[test]
+fn php_and_ruby_read_all() {
+    let folder = furnished();
+    reads_all(&folder, "php", &["-r", "echo gzdecode(file_get_contents('x.gz'));"]);
+    reads_all(&folder, "php", &["-r", "readfile('compress.zlib://x.gz');"]);
+    reads_all(&folder, "ruby", &["-rzlib", "-e", "Zlib::GzipReader.open('x.gz') { |file| print file.read }"]);
+    reads_all(&folder, "ruby", &["-rzlib", "-e", "print Zlib.gunzip(File.binread('x.gz'))"]);
+}
+
+#[test]
+fn erlang_reads_all() {
+    let folder = furnished();
+    let script =
+        "{ok, File} = file:read_file(\"x.gz\"), ok = file:write_file(\"read\", zlib:gunzip(File)), halt().";
+    if read_by(&folder, "erl", &["-noshell", "-eval", script]).is_some() {
+        assert!(folder.read("read") == input());
+    }
 }
 
 #[test]

@@ -43,8 +43,6 @@ pub(crate) struct Assembly<'run> {
     /// node has one.
     own: Vec<Option<Arc<EventCount>>>,
     places: Vec<Place<'run>>,
-    /// Whether items are inside from the start, in a feedback.
-    pub(super) begins_inside: bool,
     /// Whether the line is direct: see [`direct`](super::direct).
     is_direct: bool,
     /// The source of the inline executor.
@@ -88,19 +86,8 @@ impl<'run> Assembly<'run> {
         let has_branches = plan.nodes.iter().any(|node| node.branch > 0);
         let is_counted = run.measures().is_some() || run.spans().are_on();
         let is_direct = is_inline && plan.domains.len() == 1 && !has_branches && !is_counted;
-        let mut assembly = Self {
-            run,
-            plan,
-            domains,
-            branches,
-            steps,
-            own,
-            places,
-            begins_inside: false,
-            is_direct,
-            drive: None,
-            queue: None,
-        };
+        let mut assembly =
+            Self { run, plan, domains, branches, steps, own, places, is_direct, drive: None, queue: None };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
         let branches = assembly.plan.nodes.iter().map(|node| node.branch).max().unwrap_or(0);

@@ -289,7 +289,9 @@ fn take_over<A: Send, V: Shape, W: Send, E>(
 ) {
     for (permit, cell) in cells {
         here.index = permit.index();
-        if spot.is_late(here.index) {
+        // Without an order, the first stop that arrives at the next node closes it, whatever its index is.
+        let stops_here = spot.gives_arrivals && matches!(cell, Cell::Stop(..)) && !spot.run.is_ending();
+        if spot.is_late(here.index) && !stops_here {
             continue;
         }
         here.permit = Some(permit);

@@ -58,6 +58,11 @@ impl<T> Loop<T> {
         Arc::new(Self { places: places as u64, items: Mutex::new(items), due, left: AtomicU64::new(0) })
     }
 
+    /// Whether items wait.
+    pub(crate) fn has_items(&self) -> bool {
+        self.due.load(Ordering::Relaxed) != u64::MAX
+    }
+
     /// Takes the first item if it may enter at `index`.
     fn take(&self, index: u64) -> Option<T> {
         if self.due.load(Ordering::Acquire) > index {
@@ -114,7 +119,6 @@ where
         let Self { tail, laps, id } = *self;
         let out = assembly.after_serial(id, taker);
         if assembly.is_inline() {
-            assembly.begins_inside |= laps.due.load(Ordering::Relaxed) != u64::MAX;
             let call = EntryCall::<U::To, U::Out> {
                 site: assembly.site(id),
                 counter: assembly.counter(id),

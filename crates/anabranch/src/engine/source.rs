@@ -85,8 +85,7 @@ fn connect<'run, T: Send + 'run>(
     let indices = assembly.indices_of(id);
     if assembly.is_inline() {
         let counter = assembly.counter(id);
-        let begins_inside = assembly.begins_inside;
-        let inline = InlineSource { site, counter, source, items_in, indices, out, length, begins_inside };
+        let inline = InlineSource { site, counter, source, items_in, indices, out, length };
         assembly.drive = Some(Box::new(inline));
         return;
     }
@@ -451,26 +450,11 @@ struct InlineSource<'run, T: Send> {
     indices: Indices,
     out: Out<'run, T>,
     length: Length,
-    /// Whether items are inside from the start. They go to the sink before the source is asked.
-    begins_inside: bool,
 }
 
 impl<T: Send> Drive for InlineSource<'_, T> {
     fn drive(&mut self) -> u64 {
-        if !self.begins_inside {
-            return self.give();
-        }
-        // An empty cell is sent first. When it reaches the feedback that holds the items, they enter.
-        match self.out.push(self.indices.open(), Cell::Empty) {
-            Demand::More => self.give() - 1,
-            Demand::Nothing => 0,
-        }
-    }
-}
-
-impl<T: Send> InlineSource<'_, T> {
-    fn give(&mut self) -> u64 {
-        let Self { site, counter, source, items_in, indices, out, length, .. } = self;
+        let Self { site, counter, source, items_in, indices, out, length } = self;
         let run = &*site.run;
         let mut stride = Stride::new();
         loop {

@@ -4,6 +4,7 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc as StdArc;
 
 use anabranch_record::lane::{Cell, Domain, Exit, Indices, Stop, Turn};
 use anabranch_record::sync::{Arc, AtomicBool, Ordering, fence};
@@ -25,7 +26,7 @@ use super::site::Spot;
 use super::taker::{Read, Taker};
 use super::upstream::Upstream;
 use crate::pull::Pulled;
-use crate::serial::Spread;
+use crate::serial::{Later, Spread};
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};
 
@@ -128,13 +129,19 @@ struct SpreadNode<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
     /// Whether the last cell still has results to give. Then the node has work even if the lane before it is
     /// empty.
     is_open: AtomicBool,
+    /// The results that stages behind the node make ready.
+    later: Option<StdArc<dyn Later + 'run>>,
+    /// Whether the operation has results to give. They need no room that [`Later::has_room`] counts.
+    gives: AtomicBool,
+    /// Whether only results of `later` are to come before the stop of the stream.
+    is_ending: AtomicBool,
 }
 
 impl<'run, S, T, Op, E> SpreadNode<'run, S, T, Op, E>
 where
     S: Shape,
     T: Send,
-    Op: Spread<T, E>,
+    Op: Spread<T, E> + 'run,
 {
     fn new(
         spot: Spot<E>,
@@ -146,6 +153,7 @@ where
         word: Arc<Word>,
     ) -> Self {
         let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
+        let later = op.later();
         let state = State {
             drain,
             indices,
@@ -159,7 +167,10 @@ where
             crossing,
             fails: PhantomData,
         };
-        Self { spot, baton: Baton::with_word(word, state), watch, domain, is_open: AtomicBool::new(false) }
+        let baton = Baton::with_word(word, state);
+        let flag = || AtomicBool::new(false);
+        let (is_open, gives, is_ending) = (flag(), flag(), flag());
+        Self { spot, baton, watch, domain, is_open, later, gives, is_ending }
     }
 
     fn serve(&self, state: &mut State<'run, S, T, Op, E>, quantum: &mut Quantum) -> Served {
@@ -191,7 +202,23 @@ where
         state.indices.show();
         let is_open = state.is_open || !state.waiting.is_empty() || state.stop.is_some() || state.op.holds();
         self.is_open.store(is_open, Ordering::Relaxed);
+        if self.later.is_some() {
+            let is_last = state.stop.is_some_and(|stop| stop == Stop::Fail || state.has_ended);
+            self.gives.store(state.is_open, Ordering::Relaxed);
+            self.is_ending.store(is_last && state.waiting.is_empty(), Ordering::Relaxed);
+        }
         served
+    }
+
+    /// Whether a result is ready that a stage behind the node has made ready.
+    fn is_later_ready(&self) -> bool {
+        self.later.as_ref().is_some_and(|later| later.is_ready())
+    }
+
+    /// Whether another item may be opened.
+    fn may_open(&self) -> bool {
+        let has_room = |later: &StdArc<dyn Later + '_>| later.has_room(self.domain.window());
+        cfg!(mutant = "unbounded_later") || self.later.as_ref().is_none_or(has_room)
     }
 
     /// Takes one step: gives an item, opens an item, or takes a cell. Returns how the serving ends, if it
@@ -213,7 +240,12 @@ where
                     return Some(Served::Closed);
                 }
             }
+        } else if self.is_later_ready() {
+            state.is_open = true;
         } else if !state.waiting.is_empty() {
+            if !self.may_open() {
+                return Some(Served::Drained);
+            }
             // `open_last` removes the item from the list before it opens it. If it panics, the item is not opened
             // again.
             state.is_open = state.op.open_last(&mut state.waiting);
@@ -225,12 +257,14 @@ where
                 state.is_open = true;
             } else if stop == Stop::End && !std::mem::replace(&mut state.has_ended, true) {
                 state.is_open = state.op.end();
+            } else if self.later.as_ref().is_some_and(|later| later.is_waiting()) {
+                return Some(Served::Drained);
             } else {
                 Self::put(state, Cell::Stop(None, stop));
                 return Some(Served::Closed);
             }
         } else {
-            let Some(cell) = state.drain.take() else {
+            let Some(cell) = self.may_open().then(|| state.drain.take()).flatten() else {
                 if state.op.idle() {
                     state.is_open = true;
                     return None;
@@ -279,12 +313,12 @@ where
     }
 }
 
-impl<S, T, Op, E> SerialNode for SpreadNode<'_, S, T, Op, E>
+impl<'run, S, T, Op, E> SerialNode for SpreadNode<'run, S, T, Op, E>
 where
     S: Shape,
     T: Send,
     E: Send,
-    Op: Spread<T, E>,
+    Op: Spread<T, E> + 'run,
 {
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
@@ -322,10 +356,17 @@ where
     }
 
     fn is_ready(&self) -> bool {
-        self.baton.word().is_free()
-            && self.domain.has_room()
-            && (self.watch.is_ready() || self.is_open.load(Ordering::Relaxed))
-            && !self.domain.is_stopped()
+        if !self.baton.word().is_free() || !self.domain.has_room() || self.domain.is_stopped() {
+            return false;
+        }
+        let has_work = || self.watch.is_ready() || self.is_open.load(Ordering::Relaxed);
+        match &self.later {
+            None => has_work(),
+            Some(later) if later.is_ready() && cfg!(not(mutant = "no_look_for_later")) => true,
+            Some(_) if self.gives.load(Ordering::Relaxed) => true,
+            Some(later) if self.is_ending.load(Ordering::Relaxed) => !later.is_waiting(),
+            Some(_) => has_work() && self.may_open(),
+        }
     }
 
     fn is_held(&self) -> bool {

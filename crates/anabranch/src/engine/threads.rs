@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anabranch_record::Crew;
 use anabranch_record::crew::{Guest, Stay};
+#[cfg(not(any(loom, shuttle)))]
+use anabranch_record::sync::named_thread;
 use anabranch_record::sync::{Ordering, thread};
 
 use super::line::Line;
 use super::node::SerialUnit;
 use super::worker::{Origin, RunContext, WalkEnd, Worker, attend};
 use crate::affinity::Processors;
-use crate::named::named;
 
 /// The threads of one run, until they are joined. Each thread that may spawn others has a clone.
 #[derive(Clone)]
@@ -68,7 +69,7 @@ pub(crate) fn run(line: &Line<'_>, context: RunContext<'_>, workers: usize, affi
     thread::scope(|scope| {
         let team = Team::new(affinity);
         let run = context.run;
-        // Helpers come one by one, as there is work for them (rule 20). If a handle has set their number, it stays.
+        // Helpers come one by one, as there is work for them (rule 21). If a handle has set their number, it stays.
         run.workers.store(1, Ordering::Relaxed);
         let _ = run.target.compare_exchange(0, workers, Ordering::Relaxed, Ordering::Relaxed);
         attend_dedicated(scope, &team, line, context);
@@ -164,7 +165,7 @@ fn spawn<'scope>(
     name: String,
     body: impl FnOnce() + Send + 'scope,
 ) -> Option<thread::ScopedJoinHandle<'scope, ()>> {
-    named(&name).spawn_scoped(scope, body).ok()
+    named_thread(&name).spawn_scoped(scope, body).ok()
 }
 
 #[cfg(any(loom, shuttle))]

@@ -235,7 +235,7 @@ impl<'l, 'env> Worker<'l, 'env> {
     }
 
     /// Starts another worker if there is work, no worker is idle, and there are fewer workers than there should be
-    /// (rule 20). Returns whether this worker may take a step: if there is no work to start another worker for, there is
+    /// (rule 21). Returns whether this worker may take a step: if there is no work to start another worker for, there is
     /// none for this one either.
     #[inline]
     fn is_staffed(&self) -> bool {

@@ -225,7 +225,7 @@ pub(super) fn start<'s, 'env: 's>(
 ) -> Option<thread::ScopedJoinHandle<'s, ()>> {
     #[cfg(not(shuttle))]
     {
-        crate::named::named(name).spawn_scoped(scope, code).ok()
+        anabranch_record::sync::named_thread(name).spawn_scoped(scope, code).ok()
     }
     #[cfg(shuttle)]
     {

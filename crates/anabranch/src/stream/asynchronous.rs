@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::JoinHandle;
 
 use anabranch_plan::Node;
+use anabranch_record::sync::named_thread;
 use anabranch_record::{EventCount, WaitKey};
 
 use super::Stream;
@@ -19,7 +20,6 @@ use crate::cancel::CancelToken;
 use crate::engine::{Feed, RunThreads};
 use crate::flow::Halt;
 use crate::mode::{May, Mode, Sure};
-use crate::named::named;
 use crate::pull::{Pull, Pulled};
 use crate::results::Reader;
 use crate::shape::Single;
@@ -362,7 +362,7 @@ where
             shared.send(wrap(Err(error)));
         }
     };
-    let thread = named(&format!("{name}-async")).spawn(run);
+    let thread = named_thread(&format!("{name}-async")).spawn(run);
     let thread = thread.expect("the system has a thread for the stream behind an asynchronous one");
     AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anabranch_plan::Node;
 
 use super::Stream;
-use crate::deferred::{InOrder, Issue, Unmet, call};
+use crate::deferred::{InOrder, Issue, Schedule, Unmet};
 use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::shape::Single;
 use crate::unit::{Apply, Identity, Map};
@@ -23,14 +23,15 @@ where
     ///
     /// `needs` is called with the number of an item, beginning at 0, and the item. It returns the numbers of the items whose
     /// results the item needs; it runs for one item at a time, in order. `f` is called with the item and these results, in
-    /// the same order, for several items at once. A worker never waits for a result: it goes on with other items, and the
-    /// worker that finishes the last result that an item needs goes on with that item. The results come out in the order of
-    /// the items, in `Arc`s, because other items may still need them.
+    /// the same order, for several items at once. A worker never waits for a result: it goes on with other items. An item runs
+    /// once the last result that it needs is there. The results come out in the order of the items, in `Arc`s, because other
+    /// items may still need them.
     ///
     /// An item may need items that are at most `reach` before or behind it. If these need later items in turn, and so on, all
-    /// of them must be at most `reach` behind the first. Up to `reach` items are kept until all that they wait for has come;
-    /// they do not count in the stream's [`window`](Self::window). The items in the stage and the results behind it have a
-    /// window each, beside that of the items before it.
+    /// of them must be at most `reach` behind the first. At most `reach` items more than one [`window`](Self::window) have come
+    /// and are not behind the stage: they wait, or run, or are done behind one that is not. The items before the stage and
+    /// the results behind it have a window each beside that. The stage also keeps up to 2 times `reach` results that later
+    /// items may need.
     ///
     /// # Errors
     /// The stream fails with [`Unmet`] at the first item that never gets what it needs: because items wait for each other
@@ -114,10 +115,13 @@ where
         I: IntoIterator<Item = u64>,
         F: Fn(U::Out, &[Arc<V>]) -> Result<V, E> + Send + Sync + 'env,
     {
-        let issued = self.admit::<E>().spreading(Node::serial("issue"), Issue::new(reach, needs));
-        let call = move |task| call(task, &f);
+        let schedule = Schedule::new(reach);
+        let issue = Issue::new(reach, needs, Arc::clone(&schedule));
+        let in_order = InOrder::new(Arc::clone(&schedule));
+        let issued = self.admit::<E>().spreading(Node::serial("issue"), issue);
+        let call = move |task| schedule.call(task, &f);
         let computed =
             issued.extend(Node::parallel("map_needing"), |before| Map { before, call, types: PhantomData });
-        computed.spreading(Node::serial("in_order").fallible(), InOrder::new())
+        computed.spreading(Node::serial("in_order").fallible(), in_order)
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Outline {
     branches: usize,
     /// Whether stages are added to the loop of a feedback.
     pub(super) is_in_loop: bool,
+    /// Whether a feedback has items inside before the source is asked.
+    pub(super) begins_inside: bool,
     /// The fork behind which the next stage is added, if that begins a branch.
     begins_behind: Option<usize>,
 }
@@ -48,6 +50,7 @@ impl Draft<'_> {
             branch: 0,
             branches: 0,
             is_in_loop: false,
+            begins_inside: false,
             begins_behind: None,
         };
         Self { outline, attached: Attached::default() }
@@ -89,8 +92,8 @@ impl Outline {
     /// Adds a stage that takes items of the type `item`. A parallel stage is added to the open unit, if there
     /// is one. Returns the id of the stage.
     pub(super) fn add(&mut self, mut node: Node, item: ItemType) -> usize {
-        node.branch = self.branch;
-        node.ordered &= !(self.gives_order_up && node.role.is_parallel()) || node.branch > 0;
+        (node.branch, node.in_loop) = (self.branch, self.is_in_loop);
+        node.ordered &= !(self.gives_order_up && node.role.is_parallel()) || node.keeps_indices();
         if let Some(fork) = self.begins_behind.take() {
             let id = self.plan.push(node);
             self.plan.connect(NodeId(fork), id, item);
@@ -202,6 +205,11 @@ impl Outline {
             && plan.nodes.iter().all(|node| node.placement != Placement::Dedicated);
         if is_alone && !attached.is_watched() {
             plan.settings.executor = Executor::Inline;
+        }
+        // The inline executor begins at the source. One worker begins wherever there are items.
+        if self.begins_inside && plan.settings.executor == Executor::Inline {
+            (plan.settings.executor, plan.settings.workers) = (Executor::Threads, 1);
+            plan.nodes.iter_mut().for_each(|node| node.placement = Placement::Workers);
         }
         notes
     }

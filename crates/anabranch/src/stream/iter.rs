@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use anabranch_plan::Node;
+use anabranch_record::sync::named_thread;
 
 use super::Stream;
 use super::run::Ended;
@@ -11,7 +12,6 @@ use crate::cancel::CancelToken;
 use crate::flow::Halt;
 use crate::iter::{Items, ScopedItems};
 use crate::mode::{May, Mode, Sure};
-use crate::named::named;
 use crate::unit::Apply;
 
 /// The largest number of results that wait for the iterator.
@@ -64,7 +64,7 @@ where
         let name = self.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
         let (ended, result) = std::thread::scope(|scope| {
             let run = move || self.send_to(&sender, |item| item);
-            let thread = named(&format!("{name}-iter"))
+            let thread = named_thread(&format!("{name}-iter"))
                 .spawn_scoped(scope, run)
                 .expect("the system has a thread for the stream behind an iterator");
             let mut items = ScopedItems { receiver, token };
@@ -101,7 +101,7 @@ where
             let _ = sender.send(wrap(Err(error)));
         }
     };
-    let thread = named(&format!("{name}-iter")).spawn(run);
+    let thread = named_thread(&format!("{name}-iter")).spawn(run);
     let thread = thread.expect("the system has a thread for the stream behind an iterator");
     Items::of_thread(receiver, thread, token)
 }

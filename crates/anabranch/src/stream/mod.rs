@@ -49,6 +49,10 @@ use draft::Draft;
 /// read. A variable on the stack may share a cache line with a variable that a serial stage changes, and is
 /// then fetched again after each change.
 ///
+/// Items pass through the stages by value, and so through the stacks of the threads. The threads that a run starts have room for
+/// items of up to 128 KiB, also in a debug build. Put larger arrays into a `Box` or a `Vec`. The calling thread works too, and
+/// needs 2 MiB of stack for such items, or 8 MiB in a debug build, as a main thread has.
+///
 /// ```
 /// use anabranch::Stream;
 ///

@@ -8,13 +8,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anabranch_plan::Node;
+use anabranch_record::sync::named_thread;
 
 use super::Stream;
 use crate::cancel::CancelToken;
 use crate::channel::{Post, Posted, channel};
 use crate::flow::Halt;
 use crate::mode::Mode;
-use crate::named::named;
 use crate::pull::{Pull, Pulled};
 use crate::shape::Single;
 use crate::unit::{Apply, Identity};
@@ -127,7 +127,7 @@ where
             let stream = stream.cancel(&running.token);
             let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
             let post = post.clone();
-            match named(&format!("{name}-select")).spawn(move || stream.send(&post)) {
+            match named_thread(&format!("{name}-select")).spawn(move || stream.send(&post)) {
                 Ok(thread) => running.threads.push(thread),
                 Err(error) => panic!(
                     "the system cannot create a thread for each of {count} streams, after {}: {error}",

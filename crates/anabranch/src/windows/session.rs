@@ -25,8 +25,8 @@ struct OfKey<V> {
     others: BTreeMap<i64, Session<V>>,
     /// The number of the item that was added last.
     newest: u64,
-    /// The first entry of the agenda that has the key. The greatest number if none has it.
-    look: i64,
+    /// The first entry of the agenda that has the key.
+    look: Option<i64>,
 }
 
 struct Session<V> {
@@ -50,7 +50,7 @@ struct Run<V> {
 
 impl<V> Default for OfKey<V> {
     fn default() -> Self {
-        Self { first: None, others: BTreeMap::new(), newest: 0, look: i64::MAX }
+        Self { first: None, others: BTreeMap::new(), newest: 0, look: None }
     }
 }
 
@@ -198,8 +198,8 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Sessions<K, T, A> {
         };
         of_key.insert(session);
         let look = look(of_key, gap, self.grain);
-        if look < of_key.look {
-            of_key.look = look;
+        if of_key.look.is_none_or(|before| look < before) {
+            of_key.look = Some(look);
             self.agenda.entry(look).or_default().push(key);
         }
     }
@@ -218,15 +218,18 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Sessions<K, T, A> {
             let (now, keys) = entry.remove_entry();
             for key in keys {
                 // An entry that is not the key's first one is left over.
-                let Some(of_key) = open.get_mut(&key).filter(|of_key| of_key.look == now) else { continue };
+                let Some(of_key) = open.get_mut(&key).filter(|of_key| of_key.look == Some(now)) else {
+                    continue;
+                };
                 while let Some(closed) = of_key.pop_closed(watermark, *gap) {
                     due.push((key.clone(), closed));
                 }
                 if of_key.first.is_none() {
                     open.remove(&key);
                 } else {
-                    of_key.look = look(of_key, *gap, *grain);
-                    agenda.entry(of_key.look).or_default().push(key);
+                    let look = look(of_key, *gap, *grain);
+                    of_key.look = Some(look);
+                    agenda.entry(look).or_default().push(key);
                 }
             }
         }

@@ -402,3 +402,23 @@ fn a_run_that_gets_no_helper_opens_its_items() {
         assert_eq!(sums, [0, 0, 2, 8, 20, 40]);
     });
 }
+
+#[test]
+fn items_of_128_kib_fit_on_the_stacks_of_helpers() {
+    const BYTES: usize = 128 << 10;
+    let run = || {
+        // The helpers work on items too: each pair of calls waits for one another.
+        let met = std::sync::Barrier::new(2);
+        let add = |mut item: [u8; BYTES]| {
+            met.wait();
+            item[1] += 1;
+            item
+        };
+        let items = Stream::from_iter((0..40u8).map(|n| [n; BYTES])).workers(2).window(4).burst(1);
+        let sums = items.map(add).serial(|item| item).map(|item| item).map(|item| u64::from(item[1]));
+        sums.sum::<u64>()
+    };
+    // The stack of a main thread.
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(run);
+    assert_eq!(thread.expect("a thread").join().expect("no panic"), (1..=40).sum::<u64>());
+}

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
 use crate::contract_support::random;
-use crate::contract_support::watchdog::within;
-use anabranch::{Pool, Stream, Unmet};
+use crate::contract_support::watchdog::{Gate, within};
+use anabranch::{CancelToken, Pool, Stream, Unmet};
 use proptest::prelude::*;
 
 /// What items need: for each, numbers relative to its own.
@@ -238,6 +239,108 @@ fn a_worker_goes_on_while_an_item_waits() {
         });
         let results = stream.map(|result| *result).collect::<Vec<_>>();
         assert_eq!(results, Ok((0..10).collect()));
+    });
+}
+
+/// A chain: each item needs the one before it.
+fn chain(number: u64, _: &u64) -> Option<u64> {
+    number.checked_sub(1)
+}
+
+#[test]
+fn an_end_that_needs_no_more_stops_a_chain() {
+    for workers in 1..=4 {
+        let calls = AtomicUsize::new(0);
+        let stream = Stream::from_iter(0..2_000u64).workers(workers).window(4_096);
+        let results = stream.map_needing(1, chain, |item, _| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            item
+        });
+        assert_eq!(results.take(3).map(|result| *result).collect::<Vec<_>>(), Ok(vec![0, 1, 2]));
+        let calls = calls.into_inner();
+        assert!(calls <= 3 + workers, "{calls} calls of {workers} workers");
+    }
+}
+
+#[test]
+fn a_cancel_stops_items_that_need_others_within_an_item() {
+    let star = |number: u64, _: &u64| (number > 0).then_some(0);
+    for workers in 1..=4 {
+        for is_chain in [true, false] {
+            let (token, calls) = (CancelToken::new(), AtomicUsize::new(0));
+            let needs = |number, item: &u64| if is_chain { chain(number, item) } else { star(number, item) };
+            let stream = Stream::from_iter(0..2_000u64).workers(workers).window(4_096).cancel(&token);
+            let results = stream.map_needing(4_096, needs, |item, _| {
+                if token.is_stopping() {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                }
+                if item == 25 {
+                    token.cancel();
+                }
+                item
+            });
+            assert!(results.count().is_ok_and(|count| count <= 2_000));
+            let calls = calls.into_inner();
+            assert!(calls < workers, "{calls} calls of {workers} workers began after the cancel");
+        }
+    }
+}
+
+#[test]
+fn items_that_need_one_result_run_at_the_same_time() {
+    within(|| {
+        // Each of the first calls behind item 0 waits until another one has begun.
+        let (begun, others) = (AtomicUsize::new(0), Gate::default());
+        let star = |number: u64, _: &u64| (number > 0).then_some(0);
+        let results = Stream::from_iter(0..64u64).workers(2).burst(1).map_needing(64, star, |item, _| {
+            if item > 0 && begun.fetch_add(1, Ordering::SeqCst) == 0 {
+                others.pass();
+            } else if item > 0 {
+                others.open();
+            }
+            item
+        });
+        assert_eq!(results.count(), Ok(64));
+    });
+}
+
+#[test]
+fn a_long_chain_is_dropped_without_recursion() {
+    within(|| {
+        // The first item ends the run, and no other item was computed.
+        let (items, token) = (200_000u64, CancelToken::new());
+        let has_come = Gate::default();
+        let needs = |number, item: &u64| {
+            if number + 1 == items {
+                has_come.open();
+            }
+            chain(number, item)
+        };
+        let stream = Stream::from_iter(0..items).workers(2).window(items as usize).cancel(&token);
+        let results = stream.map_needing(1, needs, |item, _| {
+            has_come.pass();
+            token.cancel();
+            item
+        });
+        assert!(results.count().is_ok());
+    });
+}
+
+#[test]
+fn many_items_that_wait_for_a_far_one_are_no_search_for_cycles() {
+    within(|| {
+        // Items of two chains, of which the odd one waits for the last item. Each even item is needed when it comes.
+        let far = 16_001u64;
+        let needs = |number: u64, _: &u64| match number {
+            _ if number == far => vec![],
+            1 => vec![far],
+            _ if number % 2 == 1 => vec![number - 2, number + 1],
+            2 => vec![1],
+            0 => vec![],
+            _ => vec![number - 3],
+        };
+        let stream = Stream::from_iter(0..=far).workers(2).map_needing(far as usize, needs, |item, _| item);
+        assert_eq!(stream.map(|item| *item).sum::<u64>(), Ok(far * (far + 1) / 2));
     });
 }
 

@@ -11,6 +11,8 @@ mod shuttle_detached;
 #[cfg(shuttle)]
 mod shuttle_failures;
 #[cfg(shuttle)]
+mod shuttle_needing;
+#[cfg(shuttle)]
 mod shuttle_networks;
 #[cfg(shuttle)]
 mod shuttle_pauses;
@@ -80,6 +82,8 @@ mod pooled;
 mod report;
 #[cfg(not(shuttle))]
 mod select;
+#[cfg(not(shuttle))]
+mod shapes;
 #[cfg(not(shuttle))]
 mod shutdown;
 #[cfg(not(shuttle))]

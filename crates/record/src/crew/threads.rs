@@ -53,7 +53,11 @@ impl Shared {
         let mut threads = lock(&self.threads);
         let number = threads.next;
         let name = format!("{}-{number}", self.name);
-        let Ok(thread) = thread::Builder::new().name(name).spawn(move || body(number)) else { return false };
+        #[cfg(not(any(loom, shuttle)))]
+        let builder = crate::sync::named_thread(&name);
+        #[cfg(any(loom, shuttle))]
+        let builder = thread::Builder::new().name(name);
+        let Ok(thread) = builder.spawn(move || body(number)) else { return false };
         threads.next += 1;
         // A thread that has ended keeps its stack until it is joined.
         #[cfg(not(any(loom, shuttle)))]

@@ -30,7 +30,7 @@ impl Scanner {
                 self.state = State::Block { mark };
                 Ok(Step::On)
             }
-            // The subfield of the header was not ours: it is a member like any other.
+            // It is a member like any other.
             _ if self.marked.blocks == 0 && !self.marked.is_part => {
                 self.feed.replay(0);
                 self.stream();
@@ -75,6 +75,15 @@ impl Scanner {
         self.feed.replay(0);
         self.state = State::Data;
         Ok(())
+    }
+
+    /// The file ends in the block that is held, which refers to nothing before it. From its mark on it is a stream.
+    pub(super) fn stream_block(&mut self) {
+        let marked = mem::take(&mut self.marked);
+        self.before = Some((marked.sum.finalize(), marked.len));
+        self.is_cut = true;
+        self.feed.replay(0);
+        self.stream();
     }
 
     /// True if a mark is right about what came before it.

@@ -15,13 +15,13 @@ pub(super) use state::MAX_BGZF;
 pub use state::{Next, Scanned, Scanner};
 
 use super::error::{DecodeError, Fault, Part};
-use super::extent::is_marked;
 use super::guess::Guess;
-use super::header::MAGIC;
+use super::header::{MAGIC, RESERVED};
 use super::inflate::Inflater;
 use super::mark;
 use super::member::Stretch;
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN};
+use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::parts::CHUNK;
@@ -191,16 +191,14 @@ impl Scanner {
         };
         let Some(extent) = whole else {
             *input = give_back(&mut self.feed.held, header_len);
-            if is_marked(&header) {
+            if extent.is_some() {
+                self.mistaken.get_or_insert(self.number);
+                self.stream();
+            } else {
                 self.feed.release();
                 self.marked = Marked::default();
                 self.state = State::Mark;
-                return Ok(Step::On);
             }
-            if extent.is_some() {
-                self.mistaken.get_or_insert(self.number);
-            }
-            self.stream();
             return Ok(Step::On);
         };
         let len = extent.compressed as usize;
@@ -259,6 +257,8 @@ impl Scanner {
                     }
                 }
                 Err(fault) => {
+                    // What comes before it comes out, however the input arrives.
+                    self.feed.filled += inflater.produced();
                     let offset = self.feed.offset + (inflater.consumed() - before);
                     return Err(self.fault_at(offset, fault));
                 }
@@ -268,6 +268,12 @@ impl Scanner {
     }
 
     fn trailer(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
+        // Whether it is right or not, what came before comes out then.
+        if self.feed.giving.prompt
+            && let Some(rest) = self.give_rest(data)
+        {
+            return Ok(Step::Found(rest));
+        }
         self.feed.hold(input, TRAILER_LEN);
         let Some(&trailer) = self.feed.held.first_chunk::<TRAILER_LEN>() else { return Ok(Step::Starved) };
         let trailer_at = self.feed.offset;
@@ -302,6 +308,18 @@ impl States for Scanner {
     type Found = Scanned;
     type Error = DecodeError;
 
+    /// All of the fixed header, with flags, a level and a system that there are.
+    const BEGINNING: Beginning = Beginning {
+        magic: &START,
+        len: 10,
+        may_begin: |start| match start {
+            [_, _, _, flags, _, _, _, _, 0 | 2 | 4, 0..=13 | 255] => flags & RESERVED == 0,
+            _ => false,
+        },
+    };
+
+    const WITHHOLDS: bool = true;
+
     fn feed(&mut self) -> &mut Feed<DecodeError> {
         &mut self.feed
     }
@@ -330,14 +348,23 @@ impl States for Scanner {
         self.state = State::Ended;
     }
 
-    /// What was decoded of a damaged member, but for whole chunks, is not given out.
-    fn give_rest(&mut self, _: &mut Vec<u8>) -> Option<Scanned> {
-        None
+    /// Of a member whose marks have ended before it did, something is damaged, or came to it later: only whole chunks are given out.
+    fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned> {
+        let is_right = self.before.is_none() || self.is_cut;
+        (self.feed.filled > 0 && is_right).then(|| {
+            self.feed.give_out(data);
+            Scanned::Data(self.stretch(None))
+        })
     }
 
     fn reconsider(&mut self, data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
         match self.state {
             // The bytes began as a mark does, but they are no mark.
+            State::Mark if !self.feed.held.is_empty() && self.marked.blocks == 0 && !self.marked.is_part => {
+                self.feed.replay(0);
+                self.stream();
+                Ok(Step::On)
+            }
             State::Mark if !self.feed.held.is_empty() && self.marked.blocks > 0 && !self.marked.is_part => {
                 self.stream_on()?;
                 Ok(Step::On)
@@ -350,10 +377,23 @@ impl States for Scanner {
                     self.stream_after_all(header_len);
                     Ok(Step::On)
                 }
+                Look::Longer if !self.feed.giving.verified => {
+                    self.feed.replay(header_len);
+                    self.stream();
+                    Ok(Step::On)
+                }
                 Look::Longer | Look::Wrong => Ok(Step::Starved),
             },
+            State::Block { .. } if !self.marked.is_part && !self.feed.giving.verified => {
+                self.stream_block();
+                Ok(Step::On)
+            }
             _ => Ok(Step::Starved),
         }
+    }
+
+    fn hides(error: DecodeError, at: u64) -> DecodeError {
+        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

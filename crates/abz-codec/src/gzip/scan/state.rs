@@ -13,6 +13,7 @@ use crate::gzip::inflate::Inflater;
 use crate::gzip::mark::Mark;
 use crate::gzip::member::{Member, Stretch};
 use crate::inflate::WINDOW;
+use crate::parts::Giving;
 
 /// How each member begins: what is looked at behind one that says how long it is.
 pub(super) const START: [u8; 3] = [MAGIC[0], MAGIC[1], DEFLATE];
@@ -75,6 +76,8 @@ pub struct Scanner {
     pub(super) marked: Marked,
     /// The CRC-32 and the size of what was given out in blocks, in a member that goes on as a stream.
     pub(super) before: Option<(u32, u64)>,
+    /// The file ends in a block, which is decoded as a stream.
+    pub(super) is_cut: bool,
     /// The first member that is not as large as its header says. From there on no header is asked for a size.
     pub(super) mistaken: Option<u64>,
     pub(super) aim: Aim,
@@ -126,9 +129,17 @@ impl Scanner {
             inflater: None,
             marked: Marked::default(),
             before: None,
+            is_cut: false,
             mistaken: None,
             aim: Aim::Nowhere,
         }
+    }
+
+    /// Gives out what it decodes as this says.
+    #[must_use]
+    pub fn giving(mut self, giving: Giving) -> Self {
+        self.feed.giving = giving;
+        self
     }
 
     /// A scanner behind so many members or blocks, of a file that goes on at the byte `offset` with another one.

@@ -10,13 +10,14 @@ use std::mem;
 use super::decoding::Decoding;
 use super::error::{DecodeError, Fault, Part};
 use super::frame::{Frame, Pieces};
-use super::header::FrameHeader;
+use super::header::{BlockHeader, FrameHeader};
 use super::mark::{self, MARK_LEN, Mark};
 use super::stream::Stream;
-use super::{CHECKSUM, LAST_BLOCK, MAGIC, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
+use super::{BLOCK_HEADER, CHECKSUM, LAST_BLOCK, MAGIC, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
+use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{Feed, States, Step};
-use crate::parts::Scanned;
+use crate::parts::{Giving, Scanned};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
@@ -150,6 +151,13 @@ impl Scanner {
         }
     }
 
+    /// Gives out what it decodes as this says.
+    #[must_use]
+    pub fn giving(mut self, giving: Giving) -> Self {
+        self.feed.giving = giving;
+        self
+    }
+
     /// Decides what follows a frame.
     fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let is_whole = self.feed.hold(input, MAGIC.len());
@@ -272,6 +280,18 @@ impl States for Scanner {
     type Found = Scanned<Frame>;
     type Error = DecodeError;
 
+    /// As far as the header of the first block.
+    const BEGINNING: Beginning = Beginning {
+        magic: &MAGIC,
+        len: FrameHeader::MAX_LEN + BLOCK_HEADER,
+        may_begin: |start| match FrameHeader::parse(start) {
+            Ok(Some((header, len))) => {
+                start[len..].first_chunk().is_some_and(|block| BlockHeader::parse(*block, &header).is_ok())
+            }
+            _ => false,
+        },
+    };
+
     const IS_EAGER: bool = true;
 
     fn feed(&mut self) -> &mut Feed<DecodeError> {
@@ -306,6 +326,19 @@ impl States for Scanner {
 
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Frame>> {
         self.feed.give_rest(data)
+    }
+
+    fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        match self.state {
+            State::Whole { .. } | State::End { .. } if !self.feed.giving.verified => self.stream()?,
+            State::Piece(piece) if !self.feed.giving.verified => self.stream_piece(&piece)?,
+            _ => return Ok(Step::Starved),
+        }
+        Ok(Step::On)
+    }
+
+    fn hides(error: DecodeError, at: u64) -> DecodeError {
+        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

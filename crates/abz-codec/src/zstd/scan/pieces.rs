@@ -1,7 +1,7 @@
 //! In a frame of [pieces](super::super): its marks, and what is between them.
 
 use super::super::error::{DecodeError, Fault};
-use super::super::frame::{Frame, as_frame};
+use super::super::frame::{Frame, as_frame, header_of};
 use super::super::mark::{self, MARK_LEN, Mark};
 use super::super::{CHECKSUM, LAST_BLOCK, u32_at};
 use super::{Scanner, State};
@@ -44,6 +44,17 @@ impl Scanner {
         self.feed.offset += len as u64;
         self.state = State::Mark;
         Ok(Step::Found(Scanned::Whole(frame)))
+    }
+
+    /// The file ends in a piece, which is held. It is decoded as a frame, as far as it goes.
+    pub(super) fn stream_piece(&mut self, piece: &mark::Piece) -> Result<(), DecodeError> {
+        let (header, head) = header_of(piece);
+        let from = MARK_LEN - head.len();
+        self.feed.held[from..MARK_LEN].copy_from_slice(&head);
+        self.feed.held.drain(..from);
+        self.feed.offset += from as u64;
+        self.header = header;
+        self.stream()
     }
 
     /// Holds the end of a frame of pieces against what was found.

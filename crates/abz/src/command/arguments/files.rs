@@ -66,6 +66,14 @@ pub struct Files {
     #[arg(short = 'N', long, overrides_with = "no_name")]
     pub name: bool,
 
+    /// With -d, write to standard output only blocks that are whole, where a file was cut
+    ///
+    /// Without it, all that can be decoded of a cut file is written, and then the error is told. A block that is whole is verified
+    /// before it is written in any case; those of files that are one block or member are not. A file gets its name only when all
+    /// of it is there.
+    #[arg(long, hide_short_help = true)]
+    pub whole_blocks: bool,
+
     /// Wait until the new file is on the disk before FILE is removed
     #[arg(long, alias = "synchronous")]
     pub sync: bool,

@@ -56,11 +56,14 @@ pub struct How {
 
     /// Make gzip in a member for each block, with an index at the end
     ///
-    /// Some readers give only the first member: IO::Uncompress::Gunzip of Perl and curl, for example.
+    /// Some readers give only the first member: IO::Uncompress::Gunzip of Perl and curl, for example. Each header has an extra
+    /// field, which the kernel of Linux takes in no initramfs.
     #[arg(long, conflicts_with = "bgzf", hide_short_help = true)]
     pub members: bool,
 
     /// Make gzip in members of 64K at most, as bgzip does, for samtools and tabix
+    ///
+    /// Each header has an extra field, as with --members.
     #[arg(long, conflicts_with_all = ["rsyncable", "block_size"], hide_short_help = true)]
     pub bgzf: bool,
 

@@ -24,8 +24,8 @@ pub struct What {
 
     /// List sizes and ratios, without decompressing where that can be
     ///
-    /// Sizes are those of all members, also above 4 GiB. Files whose members do not say how long they are must be
-    /// decoded for that. With -v the first column says which kind a file is of: "members" or "stream".
+    /// Sizes are those of all members, also above 4 GiB. Files that do not say themselves how large their contents are, such as
+    /// those of gzip of one block, must be decoded for that. With -v the first column says which kind a file is of: "members" or "stream".
     #[arg(short, long)]
     pub list: bool,
 

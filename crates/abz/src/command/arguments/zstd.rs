@@ -40,7 +40,8 @@ pub struct Zstd {
     /// Make a frame of each block, with zstd, and a table at the end, as earlier versions did
     ///
     /// Some programs read the first frame of a file only, and do not say so: python-zstandard's decompress(), and others that
-    /// decompress in one call. Without this option a file is one frame.
+    /// decompress in one call. The kernel of Linux refuses several frames, in an initramfs for example. Without this option a
+    /// file is one frame.
     #[arg(long, hide_short_help = true)]
     pub frames: bool,
 

@@ -18,9 +18,9 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use abz::Compression;
 use abz::gzip::MAX_BLOCK;
 use abz::xz::Check;
+use abz::{Compression, Written};
 
 use self::tool::{Flag, Means, Mode, Takes, Tool};
 use self::words::Word;
@@ -109,6 +109,7 @@ impl Tool {
             manners: Manners { name, options: self.options(), ..self.manners },
             ..Low::plain(self.format)
         };
+        low.lzip.current = self.format == Written::LZIP;
         let operations = [Means::Decompress, Means::Test, Means::List];
         let said =
             words.iter().filter(|word| matches!(word, Word::Flag(means, _) if operations.contains(means)));

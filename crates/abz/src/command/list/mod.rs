@@ -136,7 +136,7 @@ impl<'a> Listing<'a> {
         self.talk.manners.lists == Lists::Gzip
     }
 
-    /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip, xz, most of zstd) nothing is
+    /// Where the parts of a file say how long they are (gzip files of abz with several blocks, BGZF, lzip, xz, most of zstd) nothing is
     /// decoded; any other file is, for nothing else tells its size: the number at the end of a gzip file is that of its last member, modulo
     /// 4 GiB.
     fn look_at(&self, input: &Input, progress: &Progress) -> Result<Entry, Problem> {

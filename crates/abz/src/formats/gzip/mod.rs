@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::access::Part;
 use abz_codec::gzip::{
-    self, BGZF_BLOCK, Decoder, Encoder, Entry, Index, Layout, MAX_BLOCK, Piece, Salvager, Splitter, Survey,
+    self, BGZF_BLOCK, Decoder, Encoder, Entry, Index, Layout, MAX_BLOCK, Piece, Salvager, Scanner, Splitter,
+    Survey,
 };
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
@@ -44,18 +45,37 @@ impl Reads for Gzip {
         let Run { how, conduct, input, output, mistaken } = run;
         let workers = how.workers_within();
         let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-        let (says_more, input) = has_extra_field(input).map_err(Error::Read)?;
-        if !says_more && how.speculation.is_done(workers) {
-            let stream = streams::decompress_guessing(workers, input, *conduct, mistaken);
+        let (tells_parts, input) = tells_parts(input).map_err(Error::Read)?;
+        if !tells_parts && how.speculation.is_done(workers) {
+            let stream = streams::decompress_guessing((how, workers), input, *conduct, mistaken);
             return carry_out(stream, conduct, &mut write);
         }
-        carry_out(streams::decompress(workers, input, *conduct, mistaken), conduct, &mut write)
+        carry_out(streams::decompress((how, workers), input, *conduct, mistaken), conduct, &mut write)
     }
 
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        let RunAlone { tools, input, output, mistaken, .. } = run;
+        let RunAlone { how, tools, input, output, mistaken } = run;
         let mut decoder = tools.take::<Decoder>().unwrap_or_default();
-        let mut pieces = Splitter::new(input);
+        // Of what may pause, nothing waits for the end.
+        let most = if how.giving.prompt { 0 } else { MAX_BLOCK };
+        let mut start = tools.block();
+        start.clear();
+        // An error comes again where the rest is read.
+        let read = (&mut *input).take(most as u64).read_to_end(&mut start);
+        if read.is_ok() && start.len() < most {
+            let mut data = tools.data();
+            let is_done = decoder.decode_alone(&start, &mut data);
+            if is_done {
+                output.write_all(&data).map_err(Error::Write)?;
+            }
+            tools.keep_data(data);
+            if is_done {
+                tools.keep_block(start);
+                tools.keep(decoder);
+                return Ok(());
+            }
+        }
+        let mut pieces = Splitter::with(Scanner::new().giving(how.giving), start.chain(input));
         while let Some(piece) = pieces.next() {
             mistaken.store(pieces.mistaken().unwrap_or(0), Ordering::Relaxed);
             let mut data = tools.data();
@@ -75,9 +95,10 @@ impl Reads for Gzip {
         let (conduct, mistaken) = (Conduct::default(), AtomicU64::new(0));
         match how.speculation.is_done(how.workers_within()) {
             true => {
-                streams::decompress_guessing(how.workers_within(), io::empty(), conduct, &mistaken).plan()
+                streams::decompress_guessing((how, how.workers_within()), io::empty(), conduct, &mistaken)
+                    .plan()
             }
-            false => streams::decompress(how.workers, io::empty(), conduct, &mistaken).plan(),
+            false => streams::decompress((how, how.workers), io::empty(), conduct, &mistaken).plan(),
         }
     }
 
@@ -264,11 +285,19 @@ struct Kept {
     encoder: Encoder,
 }
 
-/// Whether a file of gzip begins with a header that has an extra field, in which it may say where its parts are, and a reader of
-/// all of it.
-fn has_extra_field<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
-    let mut start = Vec::with_capacity(4);
-    input.by_ref().take(4).read_to_end(&mut start)?;
-    let has_extra = start.get(3).is_some_and(|flags| flags & 4 != 0);
-    Ok((has_extra, io::Cursor::new(start).chain(input)))
+/// Whether a file of gzip begins as one that says where its parts are, and a reader of all of it. No more is read than tells it.
+fn tells_parts<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
+    let (mut start, mut glance) = (Vec::new(), [0; 512]);
+    let tells_parts = loop {
+        if let Some(known) = gzip::tells_parts(&start) {
+            break known;
+        }
+        match input.read(&mut glance) {
+            Ok(0) => break false,
+            Ok(len) => start.extend_from_slice(&glance[..len]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    };
+    Ok((tells_parts, io::Cursor::new(start).chain(input)))
 }

@@ -11,6 +11,7 @@ use abz_codec::{Block, Place};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use crate::conduct::Conduct;
+use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::pipes::inputs::{Input, Inputs, Telling};
@@ -126,7 +127,7 @@ fn is_not(entry: &Entry, found: usize) -> Error {
 /// stage that finds them, while other workers read, verify and write. The number of the first member that is not as large as its
 /// header says is in `mistaken`, 0 if there is none.
 pub(super) fn decompress<'a, R: Read + Send + 'a>(
-    workers: usize,
+    (how, workers): (&Decompression, usize),
     input: R,
     conduct: Conduct<'a>,
     mistaken: &'a AtomicU64,
@@ -136,7 +137,7 @@ pub(super) fn decompress<'a, R: Read + Send + 'a>(
     let mut verifier = Verifier::new();
     let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
     begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
-        .try_serial_spread(Scanner::new(), move |scanner, input| {
+        .try_serial_spread(Scanner::new().giving(how.giving), move |scanner, input| {
             let mut data = homes.take();
             let found = match input.is_end() {
                 true => scanner.finish(&mut data)?,
@@ -176,7 +177,7 @@ const GUESSED: usize = 256 << 10;
 /// As [`decompress`], where all workers decode members that do not say how long they are: each decodes a piece, as far as that
 /// is possible without what comes before. Where that is known, the pieces are joined, and what is missing is put in.
 pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
-    workers: usize,
+    (how, workers): (&Decompression, usize),
     input: R,
     conduct: Conduct<'a>,
     mistaken: &'a AtomicU64,
@@ -193,20 +194,23 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
             (input, guess)
         })
         .name("guess")
-        .try_serial_spread(Scanner::new(), move |scanner, (input, guess): &mut (Input, Option<Guess>)| {
-            let mut data = homes.take();
-            let place = input.place();
-            let found = match input.is_end() {
-                true => scanner.finish(&mut data)?.map(Next::Scanned),
-                false => input.scan(|bytes| scanner.next_with(bytes, (guess, place), &mut data))?,
-            };
-            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
-            Ok(found.map(|found| match found {
-                Next::Scanned(Scanned::Member(member)) => Piece::Member(member, data),
-                Next::Scanned(Scanned::Data(stretch)) => Piece::Data(data, stretch),
-                Next::Guessed(stretch, guessed) => Piece::Guessed(guessed, stretch),
-            }))
-        })
+        .try_serial_spread(
+            Scanner::new().giving(how.giving),
+            move |scanner, (input, guess): &mut (Input, Option<Guess>)| {
+                let mut data = homes.take();
+                let place = input.place();
+                let found = match input.is_end() {
+                    true => scanner.finish(&mut data)?.map(Next::Scanned),
+                    false => input.scan(|bytes| scanner.next_with(bytes, (guess, place), &mut data))?,
+                };
+                mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
+                Ok(found.map(|found| match found {
+                    Next::Scanned(Scanned::Member(member)) => Piece::Member(member, data),
+                    Next::Scanned(Scanned::Data(stretch)) => Piece::Data(data, stretch),
+                    Next::Guessed(stretch, guessed) => Piece::Guessed(guessed, stretch),
+                }))
+            },
+        )
         .name("join or inflate")
         .try_map_with(Decoder::new, move |decoder, piece| match piece {
             Piece::Member(member, mut home) => {

@@ -189,7 +189,8 @@ struct Kept {
 /// workers.
 fn scanner(how: &Decompression, from: Behind) -> Scanner {
     let max_whole = how.zstd.max_whole.min(FRAMES / window(how.workers));
-    Scanner::at(&Decoding { max_whole, ..how.zstd.clone() }, from.parts, from.bytes)
+    let decoding = Decoding { max_whole, ..how.zstd.clone() };
+    Scanner::at(&decoding, from.parts, from.bytes).giving(how.giving)
 }
 
 /// The frames of a file that do not say how large their contents are, as its parts. One alone is no part.

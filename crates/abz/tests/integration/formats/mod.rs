@@ -5,7 +5,7 @@ mod table;
 
 use table::{BZIP2, Format, GZIP, LZIP, XZ, ZSTD};
 
-use crate::support::{Folder, fed, have, program, prose, tells_of_bad_files, through, within_memory};
+use crate::support::{Folder, fed, have, noise, program, prose, tells_of_bad_files, through, within_memory};
 
 /// A test of each promise for a format, so that the name of a failed test names both.
 macro_rules! keep_their_promises {
@@ -27,6 +27,7 @@ keep_their_promises! {
         the_format_is_that_of_the_content_whatever_the_name_is
         tar_users_get_along_with_it
         what_is_wrong_is_said_and_nothing_of_it_is_kept
+        what_follows_a_file_and_holds_another_one_is_refused
         options_of_another_format_are_mistakes
         a_bomb_is_decompressed_in_bounded_memory
     ]:
@@ -192,6 +193,30 @@ fn what_is_wrong_is_said_and_nothing_of_it_is_kept(format: &Format) {
     ];
     cases.extend(format.bad.iter().map(|(what, bytes, said)| (*what, bytes(&file), 1, *said)));
     tells_of_bad_files(&folder, &format!("x{}", format.suffix), cases);
+}
+
+fn what_follows_a_file_and_holds_another_one_is_refused(format: &Format) {
+    let (folder, data, name) = (Folder::new(), prose(3000), format!("x{}", format.suffix));
+    let file = folder.abz_fed(&with(format, &[]), &data).exits(0).stdout();
+    let other = folder.abz_fed(&with(format, &[]), &prose(500)).exits(0).stdout();
+    // Zstd has no padding.
+    let zeros = [&vec![0; 1000 * format.padding[1].min(1)][..], b"garbage"].concat();
+    for between in [b"garbage".to_vec(), noise(300_000, 5), zeros] {
+        let hidden = [&file[..], &between, &other].concat();
+        folder.write(&name, &hidden);
+        let start = format!("at byte {}; the file is damaged", file.len() + between.len());
+        for processes in ["-p1", "-p2", "-p4"] {
+            let ran = folder.abz(&["-d", processes, &name]).exits(1);
+            let start = if format.name == "bzip2" { "the start of a block" } else { &start };
+            assert!(ran.stderr().contains(start), "{}", ran.stderr());
+            assert_eq!(folder.names(), [&name[..]]);
+            folder.abz(&["-t", processes, &name, &name]).exits(1);
+            assert!(folder.abz_fed(&["-dc", processes], &hidden).exits(1).stdout() == data);
+            // What only begins like another file is none.
+            let begun = [&file[..], &between, &format.magic[..2], b" and more"].concat();
+            assert!(folder.abz_fed(&["-dc", processes], &begun).exits(2).stdout() == data);
+        }
+    }
 }
 
 fn options_of_another_format_are_mistakes(format: &Format) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-pub use abz_foreign::{command as program, fed, have, leave_out, through};
+pub use abz_foreign::{command as program, fed, have, kernel, leave_out, through};
 use tempfile::TempDir;
 
 /// A folder of its own for a test, to run in.

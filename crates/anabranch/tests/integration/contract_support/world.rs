@@ -114,10 +114,12 @@ impl Clone for Item<'_> {
     }
 }
 
-/// No item of these runs waits for one that does not come.
+/// The node of the error of an item that waits for one that does not come.
+pub const UNMET: usize = usize::MAX - 1;
+
 impl From<Unmet> for Planted {
-    fn from(unmet: Unmet) -> Self {
-        unreachable!("{unmet}")
+    fn from(_: Unmet) -> Self {
+        Self { node: UNMET, origin: 0, path: 0 }
     }
 }
 
