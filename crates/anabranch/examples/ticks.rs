@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 ///
 /// [`Stream::from_async`] polls on a thread of its own. The runtime drives the timers and sockets on its own threads, and
 /// their wake-ups reach that thread.
+#[derive(Debug)]
 pub struct InRuntime<S> {
     stream: S,
     runtime: Handle,

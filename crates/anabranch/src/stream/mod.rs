@@ -4,6 +4,7 @@
 pub use asynchronous::AsyncItems;
 pub use boxed::{BoxStream, TryBoxStream};
 pub use branches::Branches;
+pub use ends::Container;
 pub use pipeline::Pipeline;
 pub use sources::SendIterator;
 
