@@ -2,6 +2,7 @@
 
 use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
@@ -55,7 +56,16 @@ impl Bell {
 
     /// Waits until `look` returns a value, or the run stops. In the second case the result is that of the
     /// last look.
-    pub(crate) fn wait<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    pub(crate) fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        self.wait_until(None, look)
+    }
+
+    /// Like [`wait`](Self::wait), but not longer than until `deadline`, if there is one.
+    pub(crate) fn wait_until<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         let mut found = look();
         for poll in 0..POLLS {
             if found.is_some() {
@@ -67,9 +77,12 @@ impl Bell {
         while found.is_none() {
             let key = self.event.prepare();
             found = look();
-            let is_over = self.run.has_stopped_runs();
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let is_over = self.run.has_stopped_runs() || left.is_some_and(|left| left.is_zero());
             if found.is_some() || is_over {
                 self.event.leave();
+            } else if let Some(left) = left {
+                self.event.wait_for(key, left);
             } else {
                 self.event.wait(key);
             }

@@ -121,6 +121,11 @@ impl<P: Ports, V: Send, S: Shape> Ports for BranchPort<P, V, S> {
 pub struct Zip(Infallible);
 
 /// The tuple of one result of each branch.
+#[diagnostic::on_unimplemented(
+    message = "these branches cannot be zipped",
+    label = "a branch gives several results for an item",
+    note = "`zip()` takes one result or none of each branch: join branches that end with a `flat_map` with `merge()`"
+)]
 pub trait Tuple: Sized {
     /// The tuple.
     type Out: Send;
@@ -238,6 +243,11 @@ impl<V: Send, P: AllOf<V>, S: Shape> Combine<Got<P, V, S>> for Merge {
 pub struct OneOf(Infallible);
 
 /// A list of branches of which one at most has an item `V` for an index.
+#[diagnostic::on_unimplemented(
+    message = "these branches cannot be joined",
+    label = "the branches give items of different types",
+    note = "end each branch with a `map` into one type, for example an enum with a variant for each branch"
+)]
 pub trait AnyOf<V> {
     #[doc(hidden)]
     fn any(self) -> Option<V>;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc as StdArc;
+use std::time::Instant;
 
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{EventCount, WaitKey};
@@ -379,6 +380,13 @@ impl<T> Posted<T> {
     /// Whether the channel is closed, and how many items it has accepted.
     pub(crate) fn supply(&self) -> &StdArc<Supply> {
         &self.0.supply
+    }
+}
+
+impl<T> Posted<T> {
+    /// The next item, or the end. `None` if there is neither before the deadline, or if the run stops.
+    pub(crate) fn pull_until(&self, deadline: Instant) -> Option<Pulled<T, Infallible>> {
+        self.0.bell.wait_until(Some(deadline), || self.0.take())
     }
 }
 

@@ -148,7 +148,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::{BoxStream, Branches, Pipeline, SendIterator, Stream, TryBoxStream};
+pub use stream::{BoxStream, Branches, Container, Pipeline, SendIterator, Stream, TryBoxStream};
 pub use time_limit::{TimeLimit, TimedOut};
 #[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, EndsSerial, Unit};

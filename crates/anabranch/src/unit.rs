@@ -14,6 +14,11 @@ use crate::progress::Bytes;
 use crate::shape::{Batched, Shape, Single};
 
 /// A parallel unit: the types that it takes and gives, and the state that a worker has for it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the code of a stream",
+    label = "not the code of a stream",
+    note = "the type of a stream of items `T` that can be named is `BoxStream<'static, T>`, or `TryBoxStream<'static, T, E>` if it may fail; `boxed()` makes one"
+)]
 pub trait Unit: Sync {
     /// The type of the items that the unit takes.
     type In: Send;

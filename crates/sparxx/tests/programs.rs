@@ -41,6 +41,46 @@ fn every_construct_gives_what_the_loop_gives_on_demand() {
 }
 
 #[test]
+fn a_program_for_an_older_standard_is_compiled_for_the_one_that_it_needs() {
+    if compiler().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = r#"
+#include <iostream>
+int main() {
+    long sum = 0;
+    [[spar::ToStream]] for (int i = 0; i < 100; i++) {
+        long n = i;
+        [[spar::Stage, spar::Input(n), spar::Output(n), spar::Replicate(2)]] { n = n * n; }
+        [[spar::Stage, spar::Input(n)]] { sum += n; }
+    }
+    std::cout << sum << " " << __cplusplus / 100 << "\n";
+}
+"#;
+    std::fs::write(folder.path().join("squares.cpp"), text).expect("a file");
+    for (standard, used) in [
+        ("-std=c++1y", Some("-std=c++17")),
+        ("-std=gnu++11", Some("-std=gnu++17")),
+        ("--std=c++14", Some("-std=c++17")),
+        ("-ansi", Some("-std=c++17")),
+        ("-std=c++17", None),
+        ("-O0", None),
+    ] {
+        let said = run(sparxx(folder.path()).args([standard, "-spar_file", "squares.cpp", "-o", "squares"]));
+        let said = String::from_utf8_lossy(&said.stderr).into_owned();
+        match used {
+            Some(used) => {
+                let expected = format!("is compiled with {used} and not with {standard}\n");
+                assert!(said.ends_with(&expected) && said.lines().count() == 1, "{said}");
+            }
+            None => assert_eq!(said, ""),
+        }
+        assert_eq!(printed(&mut Command::new(folder.path().join("squares"))), "328350 2017\n", "{standard}");
+    }
+}
+
+#[test]
 fn every_construct_gives_what_the_loop_gives_with_clang() {
     if abz_foreign::have("clang++") {
         let sparxx = |folder: &Path| {

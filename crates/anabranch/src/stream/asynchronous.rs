@@ -167,6 +167,9 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// not drive timers or sockets: they need a running runtime. If the stream stops or an item fails, a
     /// pending asynchronous stream is not waited for, but a poll that is already running is.
     ///
+    /// The timers and sockets of tokio must also be polled inside of a runtime. A wrapper of ten lines enters the runtime for
+    /// each poll: `InRuntime` in the example `ticks` (`crates/anabranch/examples/ticks.rs`).
+    ///
     /// ```
     /// use anabranch::Stream;
     ///

@@ -330,10 +330,11 @@ where
     ///     .zip();
     /// assert_eq!(pairs.collect::<Vec<_>>(), [("1", 1), ("3", 3)]);
     /// ```
-    pub fn zip(self) -> Stream<'env, Identity<<Values<'env, L> as Tuple>::Out, Single>, M>
+    pub fn zip<V>(self) -> Stream<'env, Identity<V, Single>, M>
     where
         L: 'env,
-        Values<'env, L>: Tuple<Out: 'env>,
+        V: Send + 'env,
+        Values<'env, L>: Tuple<Out = V>,
     {
         self.joined::<Zip>(Node::serial("zip"))
     }

@@ -59,16 +59,16 @@ where
     /// assert_eq!(stuck.count(), Err(Unmet::Cycle { items: vec![1, 2] }));
     /// ```
     #[doc(alias = "defer")]
-    pub fn map_needing<V, N, I, F>(
+    pub fn map_needing<V, N, I, F, T>(
         self,
         reach: usize,
         needs: N,
         f: F,
-    ) -> Stream<'env, Identity<Arc<V>, Single>, M::Then>
+    ) -> Stream<'env, Identity<Arc<V>, Single>, T>
     where
-        M: Admit<Unmet>,
-        ErrorAfter<M, Unmet>: Send + 'env,
-        U: Apply<ErrorAfter<M, Unmet>>,
+        M: Admit<Unmet, Then = T>,
+        T: Mode<Error: From<Unmet> + Send + 'env>,
+        U: Apply<T::Error>,
         V: Send + Sync + 'env,
         N: FnMut(u64, &U::Out) -> I + Send + 'env,
         I: IntoIterator<Item = u64>,

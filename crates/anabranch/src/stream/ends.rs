@@ -16,6 +16,18 @@ use crate::unit::Apply;
 /// The number of items in a leaf of the tree of a reduction.
 const LEAF_ITEMS: usize = 256;
 
+/// A container that items can be [collected](Stream::collect) into.
+#[diagnostic::on_unimplemented(
+    message = "items `{T}` cannot be collected into `{Self}`",
+    label = "no container that begins empty and takes these items",
+    note = "to collect items that are `Result`s until the first error, write `.try_collect::<Vec<_>, _, _>()`",
+    note = "to put items into a container that is there, write `.collect_into(container)`"
+)]
+pub trait Container<T>: Default + Extend<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T, C: Default + Extend<T>> Container<T> for C {}
+
 impl<'env, U, M> Stream<'env, U, M>
 where
     U: Apply<M::Error> + Send + 'env,
@@ -72,7 +84,7 @@ where
     /// Collects the items, in order, into a new container.
     pub fn collect<C>(self) -> M::Output<C>
     where
-        C: Default + Extend<U::Out> + Send,
+        C: Container<U::Out> + Send,
     {
         self.collect_into(C::default())
     }

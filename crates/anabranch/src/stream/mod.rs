@@ -4,6 +4,7 @@
 pub use asynchronous::AsyncItems;
 pub use boxed::{BoxStream, TryBoxStream};
 pub use branches::Branches;
+pub use ends::Container;
 pub use pipeline::Pipeline;
 pub use sources::SendIterator;
 
@@ -84,7 +85,7 @@ use draft::Draft;
 /// | use the results of other items | [`map_needing`](Self::map_needing), [`try_map_needing`](Self::try_map_needing) |
 /// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread), and those that begin with `try_` |
 /// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`skip_while`](Self::skip_while), [`step_by`](Self::step_by), [`map_while`](Self::map_while), [`dedup`](Self::dedup), [`dedup_by_key`](Self::dedup_by_key) |
-/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks) |
+/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks), [`chunks_timeout`](Self::chunks_timeout) |
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
 /// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
 /// | put several streams into one as their items come | [`select_all`](Self::select_all) |

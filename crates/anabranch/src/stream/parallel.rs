@@ -46,6 +46,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// Turns each item into another. `f` runs for several items at once.
+    ///
+    /// A function that is `async` gives futures, which nothing polls: the stream would be one of futures. Call what blocks
+    /// instead, with [`replicate`](Self::replicate) for as many calls at once as should be, or run the futures in a runtime,
+    /// and let `from_async` take their results.
     pub fn map<V, F>(self, f: F) -> Stream<'env, Map<U, F, V>, M>
     where
         V: Send,

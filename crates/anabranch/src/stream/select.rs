@@ -1,9 +1,11 @@
-//! Several streams as one, whose items come when they are ready.
+//! Streams whose items come when they are ready: several as one, and one in chunks that wait for a time.
 
 use std::any::Any;
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use anabranch_plan::Node;
 use anabranch_record::sync::named_thread;
@@ -15,7 +17,7 @@ use crate::flow::Halt;
 use crate::mode::Mode;
 use crate::pull::{Pull, Pulled};
 use crate::shape::Single;
-use crate::unit::Identity;
+use crate::unit::{Apply, Identity};
 
 /// How many items of one stream may wait before the source.
 const WAITING_ITEMS: usize = 16;
@@ -50,17 +52,24 @@ impl Drop for Running {
     }
 }
 
-impl<T: Send, E: Send> Pull for Selected<T, E> {
-    type Item = T;
-    type Error = E;
-
-    fn pull(&mut self) -> Pulled<T, E> {
-        match self.posted.pull() {
+impl<T, E> Sent<T, E> {
+    /// What a source gives that was sent this. Resumes a panic.
+    fn pulled(pulled: Pulled<Self, Infallible>) -> Pulled<T, E> {
+        match pulled {
             Pulled::Item(Sent::Item(item)) => Pulled::Item(item),
             Pulled::Item(Sent::Fail(error)) => Pulled::Fail(error),
             Pulled::Item(Sent::Panic(payload)) => resume_unwind(payload),
             Pulled::End => Pulled::End,
         }
+    }
+}
+
+impl<T: Send, E: Send> Pull for Selected<T, E> {
+    type Item = T;
+    type Error = E;
+
+    fn pull(&mut self) -> Pulled<T, E> {
+        Sent::pulled(self.posted.pull())
     }
 
     fn upper(&self) -> Option<usize> {
@@ -101,9 +110,14 @@ where
     /// assert_eq!(events, [8, 101, 201, 301]);
     /// ```
     pub fn select_all(streams: impl IntoIterator<Item = Self>) -> Self {
-        let streams: Vec<Self> = streams.into_iter().collect();
+        let selected = Self::selected(streams.into_iter().collect());
+        let bell = selected.posted.bell().clone();
+        Self::pulled(selected, Node::source("select_all")).rung_by(bell, None)
+    }
+
+    /// Lets the streams run, and returns the source of their items.
+    fn selected(streams: Vec<Self>) -> Selected<T, M::Error> {
         let (post, posted) = channel(WAITING_ITEMS * streams.len().max(1));
-        let bell = posted.bell().clone();
         // If a thread cannot be created, dropping this ends those that were: in the order that the fields need.
         let mut selected =
             Selected { posted, running: Running { token: CancelToken::new(), threads: Vec::new() } };
@@ -121,8 +135,7 @@ where
                 ),
             }
         }
-        drop(post);
-        Self::pulled(selected, Node::source("select_all")).rung_by(bell, None)
+        selected
     }
 
     /// Runs the stream, and posts its results and its failure until nobody takes them.
@@ -140,5 +153,102 @@ where
         };
         // It is dropped if the stream of all has ended before.
         let _ = post.post(failure);
+    }
+}
+
+/// A source of chunks of the items of another.
+struct Timed<T, E> {
+    selected: Selected<T, E>,
+    most: usize,
+    time: Duration,
+    /// What comes behind the last chunk.
+    behind: Option<Pulled<Sent<T, E>, Infallible>>,
+}
+
+impl<T: Send, E: Send> Pull for Timed<T, E> {
+    type Item = Vec<T>;
+    type Error = E;
+
+    fn pull(&mut self) -> Pulled<Vec<T>, E> {
+        let posted = &mut self.selected.posted;
+        let first = self.behind.take().unwrap_or_else(|| posted.pull());
+        let first = match Sent::pulled(first) {
+            Pulled::Item(item) => item,
+            Pulled::Fail(error) => return Pulled::Fail(error),
+            Pulled::End => return Pulled::End,
+        };
+        let deadline = Instant::now().checked_add(self.time);
+        let mut chunk = vec![first];
+        while chunk.len() < self.most {
+            let next = match deadline {
+                Some(deadline) => posted.pull_until(deadline),
+                None => Some(posted.pull()),
+            };
+            match next {
+                Some(Pulled::Item(Sent::Item(item))) => chunk.push(item),
+                Some(end) => {
+                    self.behind = Some(end);
+                    break;
+                }
+                None => break,
+            }
+        }
+        Pulled::Item(chunk)
+    }
+
+    fn upper(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl<U, M> Stream<'static, U, M>
+where
+    U: Apply<M::Error> + Send + 'static,
+    U::Out: 'static,
+    M: Mode + 'static,
+    M::Error: Send + 'static,
+{
+    /// Gathers items into vectors of `most` items, or of fewer if `time` has passed since the first of them came. So no item
+    /// waits longer than `time`, and a busy stream has full vectors.
+    ///
+    /// It is for sources that wait, such as [`channel`](Stream::channel) and `from_async`. Where a vector ends depends on the
+    /// moment, so the stage is outside of the promise that a stream gives [the same output](crate::contract) each time. The
+    /// items and their order are the same. [`batch`](Self::batch) does without the clock, and
+    /// [`ready_chunks`](Self::ready_chunks) waits for no item at all.
+    ///
+    /// The stages before begin to run at once, on threads of their own with their own settings, as in
+    /// [`select_all`](Stream::select_all). At most 16 of their results wait before the vectors.
+    ///
+    /// The name is that of the crate `tokio-stream`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use anabranch::Stream;
+    ///
+    /// let (post, requests) = Stream::channel(16);
+    /// let (answers, answered) = std::sync::mpsc::channel();
+    /// let writer = std::thread::spawn(move || {
+    ///     let chunks = requests.chunks_timeout(3, Duration::from_millis(5));
+    ///     chunks.for_each(|chunk| answers.send(chunk).unwrap());
+    /// });
+    /// post.post("one").unwrap();
+    /// assert_eq!(answered.recv().unwrap(), ["one"]); // nothing else is posted
+    /// drop(post);
+    /// writer.join().unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// If `most` is 0, or if the system cannot create a thread.
+    #[track_caller]
+    pub fn chunks_timeout(
+        self,
+        most: usize,
+        time: Duration,
+    ) -> Stream<'static, Identity<Vec<U::Out>, Single>, M> {
+        assert!(most > 0, "a chunk holds 1 item or more, not 0");
+        let selected = Stream::selected(vec![self.boxed()]);
+        let bell = selected.posted.bell().clone();
+        let timed = Timed { selected, most, time, behind: None };
+        Stream::pulled(timed, Node::source("chunks_timeout")).rung_by(bell, None)
     }
 }

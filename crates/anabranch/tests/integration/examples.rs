@@ -34,6 +34,8 @@ mod ssp_images;
 mod stripes;
 #[path = "../../examples/thumbnails.rs"]
 mod thumbnails;
+#[path = "../../examples/ticks.rs"]
+mod ticks;
 #[path = "../../examples/traffic.rs"]
 mod traffic;
 #[path = "../../examples/uploads.rs"]
@@ -44,6 +46,7 @@ mod words;
 use std::fs;
 use std::io::{self, Cursor};
 use std::path::Path;
+use std::time::Duration;
 
 /// Checks that each form of an example gives the same result.
 macro_rules! forms {
@@ -391,4 +394,16 @@ fn payments_by_two_ways_with_a_journal() {
     ];
     assert_eq!(results, expected);
     assert_eq!(journal.len(), 4);
+}
+
+#[test]
+fn the_timers_of_a_runtime_tick_in_a_stream() {
+    let millisecond = Duration::from_millis(1);
+    let sums = ticks::sums(20, millisecond, 5, Duration::MAX).unwrap();
+    let squares: Vec<u32> = (0..20).map(|n| n * n).collect();
+    assert_eq!(sums, squares.chunks(5).map(|chunk| chunk.iter().sum()).collect::<Vec<u32>>());
+    assert_eq!(
+        ticks::sums(20, millisecond, 5, millisecond).unwrap().into_iter().sum::<u32>(),
+        squares.iter().sum::<u32>()
+    );
 }

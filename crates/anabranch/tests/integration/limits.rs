@@ -1,5 +1,7 @@
 //! Numbers that a user can set, at both ends of their ranges.
 
+use std::time::Duration;
+
 use crate::contract_support::watchdog::{message, panic_of, within};
 use anabranch::{
     BoxStream, CountWindows, Lap, Recycler, SessionWindows, Shards, Stream, TimeWindows, Workers,
@@ -70,6 +72,11 @@ const METHODS: &[Method] = &[
         name: "ready_chunks",
         add: |stream, n| stream.ready_chunks(n).flat_map(|chunk| chunk).boxed(),
         expected: all,
+    },
+    Method {
+        name: "chunks_timeout",
+        add: |stream, n| stream.chunks_timeout(n, Duration::MAX).map(|chunk| chunk.into_iter().sum()).boxed(),
+        expected: chunks,
     },
     Method {
         name: "sorted_within",

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use anabranch::{BoxStream, CancelToken, Pool, Stream, TryBoxStream};
 
@@ -89,4 +90,85 @@ fn no_thread_outlives_the_stream_however_it_ends() {
         }
     });
     assert_eq!(Arc::strong_count(&shared), 1, "after a stream that was cancelled");
+}
+
+#[test]
+fn timed_chunks_have_all_items_in_order() {
+    for workers in 1..=3 {
+        for most in [1, 7, 1_000, usize::MAX] {
+            for time in [Duration::ZERO, Duration::from_micros(50), Duration::MAX] {
+                let stream = Stream::from_iter(0..1_000u64).workers(workers).map(|n| n);
+                let chunks: Vec<Vec<u64>> = stream.chunks_timeout(most, time).workers(workers).collect();
+                assert!(chunks.iter().all(|chunk| (1..=most).contains(&chunk.len())));
+                assert!(chunks.concat().into_iter().eq(0..1_000));
+                if time == Duration::MAX {
+                    // Each but the last is full.
+                    assert_eq!(chunks.len(), 1_000usize.div_ceil(most), "{most} at most");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_timed_chunk_waits_for_its_time_and_not_for_items() {
+    let (post, stream) = Stream::channel(16);
+    let (sender, receiver) = channel();
+    let run = std::thread::spawn(move || {
+        let chunks = stream.chunks_timeout(10, Duration::from_millis(1)).workers(2);
+        chunks.for_each(|chunk| sender.send(chunk.len()).unwrap());
+    });
+    for _ in 0..10 {
+        (0..5).for_each(|n| post.post(n).unwrap());
+        // The five come out before anything else is posted.
+        let mut came = 0;
+        while came < 5 {
+            came += receiver.recv().unwrap();
+        }
+    }
+    drop(post);
+    run.join().unwrap();
+
+    // Items that come in time are in the chunk.
+    let (post, stream) = Stream::channel(16);
+    let chunks = stream.chunks_timeout(3, Duration::MAX).into_iter();
+    let posts = std::thread::spawn(move || {
+        for n in 0..6 {
+            post.post(n).unwrap();
+            std::thread::yield_now();
+        }
+    });
+    assert_eq!(chunks.collect::<Vec<_>>(), [[0, 1, 2], [3, 4, 5]]);
+    posts.join().unwrap();
+}
+
+#[test]
+fn a_failure_comes_behind_the_timed_chunk_before_it() {
+    let parse = |text: &str| text.parse::<u32>().map_err(|error| error.to_string());
+    let numbers = Stream::from_iter(["1", "2", "x", "3"]).try_map(parse);
+    let mut seen = Vec::new();
+    let result = numbers.chunks_timeout(10, Duration::MAX).for_each(|chunk| seen.push(chunk));
+    assert_eq!(result.unwrap_err(), "invalid digit found in string");
+    assert_eq!(seen, [[1, 2]]);
+
+    let panics = Stream::from_iter([1, 2]).map(|n| if n == 2 { std::panic::panic_any(n) } else { n });
+    let payload = catch_unwind(AssertUnwindSafe(|| panics.chunks_timeout(1, Duration::MAX).for_each(drop)));
+    assert_eq!(payload.unwrap_err().downcast_ref(), Some(&2));
+}
+
+#[test]
+fn a_stream_of_timed_chunks_that_is_dropped_or_cancelled_ends() {
+    let (post, stream) = Stream::channel(1);
+    drop(stream.chunks_timeout(3, Duration::MAX));
+    assert!(post.post(1).is_err());
+
+    let (post, stream) = Stream::channel(1);
+    let token = CancelToken::new();
+    let chunks = stream.chunks_timeout(3, Duration::MAX).cancel(&token);
+    let run = std::thread::spawn(move || chunks.count());
+    post.post(1).unwrap();
+    // The chunk waits for two more items.
+    token.cancel();
+    assert!(run.join().unwrap() <= 1);
+    while post.post(2).is_ok() {}
 }

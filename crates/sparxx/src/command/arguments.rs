@@ -25,8 +25,9 @@ Usage: spar++ -spar_file FILE.cpp [FLAGS] [arguments of the compiler, such as -s
   --install-links DIR   make DIR/spar++ a link to this program
   -h, --version
 
-The environment variable CXX names the compiler; the default is c++. spar++ returns the exit status of the compiler. When
-the compiled program runs, SPAR_NUM_WORKERS sets the number of replicas for `Replicate()`.
+The environment variable CXX names the compiler; the default is c++. The translated code needs C++17: an older standard,
+such as -std=c++1y, becomes C++17, and spar++ says so. spar++ returns the exit status of the compiler. When the compiled
+program runs, SPAR_NUM_WORKERS sets the number of replicas for `Replicate()`.
 ";
 
 /// The action of the program.

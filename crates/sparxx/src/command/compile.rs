@@ -1,5 +1,6 @@
 //! Translates files and calls the compiler.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -53,6 +54,12 @@ pub fn compile(arguments: &Arguments) -> Result<u8, String> {
     }
     let library = library(scratch.path())?;
     let has_guesses = annotated.iter().any(|file| file.analysis.has_guesses());
+    if let Some((old, new)) = raised(arguments).filter(|_| !annotated.is_empty()) {
+        eprintln!(
+            "spar++: the translated code needs C++17, so it is compiled with {new} and not with {}",
+            old.to_string_lossy()
+        );
+    }
     write(&annotated, arguments, Guess::Method)?;
     let said = if has_guesses { Stdio::piped() } else { Stdio::inherit() };
     let mut output = call(arguments, &annotated, Some(&library), said)?;
@@ -131,6 +138,26 @@ fn is_this_program(word: &OsStr) -> bool {
     found.is_some() && found == this
 }
 
+/// The standard that an option of the compiler names.
+fn standard(word: &Word) -> Option<Cow<'_, str>> {
+    let Word::Option(option) = word else { return None };
+    let text = option.to_string_lossy();
+    match text.strip_prefix("--").or(text.strip_prefix('-'))? {
+        "ansi" => Some("c++98".into()),
+        option => option.strip_prefix("std=").map(|standard| standard.to_owned().into()),
+    }
+}
+
+/// If the option that counts, the last one, names a standard before C++17: this option, and the one to use instead.
+fn raised(arguments: &Arguments) -> Option<(&OsStr, &'static str)> {
+    let of_word = |word| Some((word, standard(word)?));
+    let (word, standard) = arguments.words.iter().filter_map(of_word).next_back()?;
+    let Word::Option(option) = word else { return None };
+    let year = standard.strip_prefix("c++").or(standard.strip_prefix("gnu++"))?;
+    let is_old = ["98", "03", "0x", "11", "1y", "14"].contains(&year);
+    is_old.then_some((option, if standard.starts_with("gnu") { "-std=gnu++17" } else { "-std=c++17" }))
+}
+
 fn call(
     arguments: &Arguments,
     annotated: &[Annotated],
@@ -160,12 +187,11 @@ fn call(
         if !annotated.is_empty() {
             command.arg("-isystem").arg(&library.headers);
         }
-        let names_standard = arguments
-            .words
-            .iter()
-            .any(|word| matches!(word, Word::Option(word) if word.to_string_lossy().starts_with("-std=")));
-        if !names_standard && !annotated.is_empty() {
-            command.arg("-std=gnu++17");
+        let names_standard = arguments.words.iter().any(|word| standard(word).is_some());
+        if !annotated.is_empty() {
+            // Of several options, the last one counts.
+            let unnamed = (!names_standard).then_some("-std=gnu++17");
+            command.args(unnamed.or(raised(arguments).map(|(_, new)| new)));
         }
         if !arguments.stops_early() {
             command.arg(&library.archive).args(["-pthread", "-ldl", "-lm", "-Wl,--gc-sections"]);

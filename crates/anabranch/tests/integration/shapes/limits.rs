@@ -74,7 +74,7 @@ fn settings() -> Vec<Setting> {
             },
             squared_from_1,
         ),
-        ("Pool::new", |n| squares(items().pool(&Arc::new(Pool::new(n)))), squared_from_1),
+        ("Pool::new", |n| squares(items().pool(Arc::new(Pool::new(n)))), squared_from_1),
         ("window", |n| squares(items().window(n)), squared_from_1),
         ("window_bytes", |n| squares(items().window_bytes(n as u64, |_| u64::MAX)), squared_from_1),
         ("window_bytes of nothing", |n| squares(items().window_bytes(n as u64, |_| 0)), squared_from_1),
