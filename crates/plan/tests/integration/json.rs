@@ -59,13 +59,13 @@ fn node() -> impl Strategy<Value = Node> {
     let rate = (any::<u64>(), any::<u64>()).prop_map(|(given, taken)| Rate { given, taken });
     let costs = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(rate), any::<bool>());
     let of_rules = (btree_map(text(), text(), 0..3), option::of(number()));
-    let places = (number(), number(), number());
+    let places = (number(), number(), any::<bool>(), number());
     (names, policies, costs, places, of_rules).prop_map(
         |(
             (id, name, operator),
             (role, ordered, replicas, state, placement, schedule, fallible),
             (cost, waits, rate, in_blocks),
-            (domain, branch, unit),
+            (domain, branch, in_loop, unit),
             (parameters, firings),
         )| {
             Node {
@@ -85,6 +85,7 @@ fn node() -> impl Strategy<Value = Node> {
                 in_blocks,
                 domain,
                 branch,
+                in_loop,
                 unit,
                 parameters,
                 firings,
