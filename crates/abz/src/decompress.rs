@@ -8,7 +8,7 @@ use crate::speculation::Speculation;
 /// How to decompress any file of the formats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decompression {
-    /// Threads that work, the caller's among them; at least 1.
+    /// Threads that work, the caller's among them; at least 1. [`at_work`](crate::at_work) says how many do so at once.
     pub workers: usize,
     /// What a file of lzip may have.
     pub lzip: lzip::Strictness,

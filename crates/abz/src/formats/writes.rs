@@ -43,7 +43,7 @@ pub struct Compression {
     /// The size of the input in bytes, if it is known: the header of a frame of zstd says it, which some readers need. An input
     /// that has more is compressed as a whole, and one that has less is an error where the header says it.
     pub contents: Option<u64>,
-    /// Threads that work, the caller's among them; at least 1.
+    /// Threads that work, the caller's among them; at least 1. [`at_work`](crate::at_work) says how many do so at once.
     pub workers: usize,
 }
 

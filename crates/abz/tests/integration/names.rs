@@ -824,6 +824,30 @@ fn sparse_output_is_made_where_the_tool_makes_it() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn zstd_writes_what_is_named_be_it_a_pipe() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    let (links, folder) = (Links::new(), Folder::new());
+    mknodat(CWD, folder.path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let of_tool = have("zstd").then(|| PathBuf::from("zstd"));
+    for program in [Some(links.path("zstd")), of_tool].into_iter().flatten() {
+        let read = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| fs::read(folder.path("pipe")).unwrap());
+            let output = run(&program, &folder, &["-q", "-f", "-o", "pipe"], &prose(100_000), &[]);
+            if !output.status.success() {
+                // Nobody has opened it, and the reader waits for that.
+                drop(fs::File::options().write(true).open(folder.path("pipe")).unwrap());
+            }
+            assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
+            reader.join().unwrap()
+        });
+        assert!(contents(&read) == prose(100_000), "{program:?}");
+        assert_eq!(folder.names(), ["pipe"], "{program:?}");
+    }
+}
+
+#[test]
 fn zstd_mirrors_folders() {
     let links = Links::new();
     let made = |tool: &Path, line: &str| {

@@ -35,7 +35,7 @@ pub struct How {
 
     /// Use N threads instead of one for each core
     ///
-    /// The output is the same for any number.
+    /// The output is the same for any number. No more of them work at once than there are processors.
     #[arg(short, long, value_name = "N", value_parser = parse_processes)]
     pub processes: Option<usize>,
 
