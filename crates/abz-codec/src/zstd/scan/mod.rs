@@ -329,12 +329,13 @@ impl States for Scanner {
     }
 
     fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Frame>>, DecodeError> {
-        match self.state {
-            State::Whole { .. } | State::End { .. } if !self.feed.giving.verified => self.stream()?,
-            State::Piece(piece) if !self.feed.giving.verified => self.stream_piece(&piece)?,
+        let streamed = match self.state {
+            State::Whole { .. } | State::End { .. } if !self.feed.giving.verified => self.stream(),
+            State::Piece(piece) if !self.feed.giving.verified => self.stream_piece(&piece),
             _ => return Ok(Step::Starved),
-        }
-        Ok(Step::On)
+        };
+        // If there is no memory for that, the file is cut nevertheless.
+        Ok(if streamed.is_ok() { Step::On } else { Step::Starved })
     }
 
     fn hides(error: DecodeError, at: u64) -> DecodeError {
