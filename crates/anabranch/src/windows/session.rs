@@ -66,7 +66,6 @@ impl<V> OfKey<V> {
     fn take_joined(&mut self, time: i64, gap: i64) -> [Option<Session<V>>; 2] {
         let reaches = |session: &Session<V>| time < session.last.saturating_add(gap);
         let is_near = |session: &Session<V>| session.start < time.saturating_add(gap);
-        // The usual case: the item belongs to the first session, which is the only one.
         let left = match self.others.range(..=time).next_back() {
             Some((&start, session)) => {
                 if reaches(session) {
@@ -109,6 +108,26 @@ impl<V> OfKey<V> {
 impl<V> Session<V> {
     fn end(&self, gap: i64) -> i64 {
         self.last.saturating_add(gap)
+    }
+
+    /// Adds an item. `newest` is the number of the key's item before it.
+    fn add<T>(
+        &mut self,
+        order: u64,
+        time: i64,
+        newest: u64,
+        item: T,
+        aggregate: &impl Aggregate<T, Value = V>,
+    ) {
+        self.start = self.start.min(time);
+        self.last = self.last.max(time);
+        if self.run.last == newest {
+            self.run.last = order;
+            aggregate.add(&mut self.run.value, item);
+        } else {
+            let run = Run { first: order, last: order, value: Some(aggregate.lift(item)) };
+            self.before.push(std::mem::replace(&mut self.run, run));
+        }
     }
 
     /// Adds the items of a session behind this one.
@@ -165,6 +184,14 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Sessions<K, T, A> {
             self.due.push((key.clone(), closed));
         }
         let newest = std::mem::replace(&mut of_key.newest, order);
+        // The usual case: the item is behind the start of the only session. Its end is later then, so there is no earlier look.
+        if of_key.others.is_empty()
+            && let Some(only) = &mut of_key.first
+            && only.start <= time
+            && time < only.end(gap)
+        {
+            return only.add(order, time, newest, item, aggregate);
+        }
         let session = match of_key.take_joined(time, gap) {
             [None, None] if time.saturating_add(gap) <= watermark => {
                 of_key.newest = newest;
@@ -184,15 +211,7 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Sessions<K, T, A> {
                     left
                 });
                 let Some(mut session) = joined else { unreachable!("there is a session to join") };
-                session.start = session.start.min(time);
-                session.last = session.last.max(time);
-                if session.run.last == newest {
-                    session.run.last = order;
-                    aggregate.add(&mut session.run.value, item);
-                } else {
-                    let run = Run { first: order, last: order, value: Some(aggregate.lift(item)) };
-                    session.before.push(std::mem::replace(&mut session.run, run));
-                }
+                session.add(order, time, newest, item, aggregate);
                 session
             }
         };

@@ -23,7 +23,7 @@ pub(crate) struct Times<K, T, A: Aggregate<T>> {
     /// The stretch of the last item.
     last: Option<At>,
     /// The stretches to which items may be added, by their starts.
-    open: BTreeMap<i64, OfStretch<K, A::Value>>,
+    open: Open<OfStretch<K, A::Value>>,
     /// For each key, the stretches that are complete and belong to a window that is open.
     whole: Keys<K, A::Queue>,
     /// The end of the first window to which the stretches in `whole` belong.
@@ -44,10 +44,62 @@ struct At {
 /// How many empty maps are kept.
 const SPARE_MAPS: usize = 2;
 
+/// Values by the starts of stretches. The last few are beside the map: where items come nearly in order, there are no others.
+struct Open<V> {
+    older: BTreeMap<i64, V>,
+    /// Up to [`NEWEST`] values, in order. They are behind all others.
+    newest: Vec<(i64, V)>,
+}
+
+/// How many stretches are beside the map.
+const NEWEST: usize = 4;
+
+impl<V> Default for Open<V> {
+    fn default() -> Self {
+        Self { older: BTreeMap::new(), newest: Vec::new() }
+    }
+}
+
+impl<V> Open<V> {
+    #[inline]
+    fn get_or_insert(&mut self, start: i64, make: impl FnOnce() -> V) -> &mut V {
+        match self.newest.iter().rposition(|&(other, _)| other <= start) {
+            Some(at) if self.newest[at].0 == start => &mut self.newest[at].1,
+            before => self.insert(start, before.map_or(0, |before| before + 1), make),
+        }
+    }
+
+    /// The value of a stretch that is not among the newest; among them, its place would be `at`.
+    fn insert(&mut self, start: i64, at: usize, make: impl FnOnce() -> V) -> &mut V {
+        let is_full = self.newest.len() == NEWEST;
+        if at == 0 && (is_full || self.older.last_key_value().is_some_and(|(&last, _)| start <= last)) {
+            return self.older.entry(start).or_insert_with(make);
+        }
+        self.newest.insert(at, (start, make()));
+        if !is_full {
+            return &mut self.newest[at].1;
+        }
+        let (first, value) = self.newest.remove(0);
+        self.older.insert(first, value);
+        &mut self.newest[at - 1].1
+    }
+
+    /// The first start.
+    fn first(&self) -> Option<i64> {
+        self.older.first_key_value().map(|(&start, _)| start).or(self.newest.first().map(|first| first.0))
+    }
+
+    /// Removes the first value, if `is_complete` returns true for its start.
+    fn pop_first_if(&mut self, is_complete: impl Fn(i64) -> bool) -> Option<(i64, V)> {
+        self.first().filter(|&start| is_complete(start))?;
+        Some(self.older.pop_first().unwrap_or_else(|| self.newest.remove(0)))
+    }
+}
+
 impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
     pub(super) fn new(length: i64, step: i64) -> Self {
         let stretch = common_divisor(length, step);
-        let (open, whole, spare) = (BTreeMap::new(), Keys::default(), Vec::new());
+        let (open, whole, spare) = (Open::default(), Keys::default(), Vec::new());
         Self { length, step, stretch, last: None, open, whole, next_end: i64::MIN, spare }
     }
 
@@ -97,14 +149,14 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
 
     /// Reads what adding items with keys of these hashes will read, if they belong to the newest stretch.
     pub(super) fn warm(&self, hashes: impl Iterator<Item = u64>) -> u64 {
-        self.open.last_key_value().map_or(0, |(_, of_stretch)| of_stretch.warm(hashes))
+        self.open.newest.last().map_or(0, |(_, of_stretch)| of_stretch.warm(hashes))
     }
 
     /// The items of the open stretch that begins at `start`.
     #[inline]
     fn of_stretch(&mut self, start: i64) -> &mut OfStretch<K, A::Value> {
         let Self { open, spare, .. } = self;
-        open.entry(start).or_insert_with(|| spare.pop().unwrap_or_default())
+        open.get_or_insert(start, || spare.pop().unwrap_or_default())
     }
 
     pub(super) fn advance(
@@ -115,9 +167,9 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
         results: &mut Results<K, T, A::Value>,
     ) {
         loop {
-            let end = match self.open.first_key_value() {
+            let end = match self.open.first() {
                 _ if !self.whole.is_empty() => self.next_end,
-                Some((&start, _)) => self.find(start).closes.unwrap_or(i64::MAX),
+                Some(start) => self.find(start).closes.unwrap_or(i64::MAX),
                 None => return,
             };
             if end > watermark {
@@ -131,10 +183,8 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
     /// Closes the window that ends at `end`.
     fn close(&mut self, end: i64, aggregate: &A, results: &mut Results<K, T, A::Value>) {
         let start = clamped(i128::from(end) - i128::from(self.length));
-        while let Some(entry) = self.open.first_entry()
-            && (*entry.key() < end || end == i64::MAX)
-        {
-            let (at, mut of_stretch) = entry.remove_entry();
+        let is_complete = |start: i64| start < end || end == i64::MAX;
+        while let Some((at, mut of_stretch)) = self.open.pop_first_if(is_complete) {
             if self.stretch == self.length {
                 // A window of one stretch needs no queue.
                 results.closed.reserve(of_stretch.len());

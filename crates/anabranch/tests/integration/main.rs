@@ -65,6 +65,7 @@ mod deferred;
 mod examples;
 #[cfg(not(shuttle))]
 mod futures;
+#[cfg(not(shuttle))]
 mod limits;
 #[cfg(not(shuttle))]
 mod misuse;
