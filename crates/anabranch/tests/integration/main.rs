@@ -66,6 +66,8 @@ mod examples;
 #[cfg(not(shuttle))]
 mod futures;
 #[cfg(not(shuttle))]
+mod generators;
+#[cfg(not(shuttle))]
 mod limits;
 #[cfg(not(shuttle))]
 mod misuse;

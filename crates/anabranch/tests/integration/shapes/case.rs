@@ -130,6 +130,8 @@ pub enum From {
     Fn,
     Channel(usize),
     Async,
+    /// The only stream of several that are put into one as their items come.
+    Select,
 }
 
 /// What runs a stream, with the number of workers or of the pool's threads.
@@ -143,6 +145,8 @@ pub enum How {
     IntoIter(usize),
     /// The same with a pool's threads.
     Detached(usize),
+    /// As an asynchronous stream that a thread waits for.
+    IntoAsync(usize),
     /// With a report.
     Reported(usize),
 }
@@ -276,7 +280,7 @@ impl Case {
                 *step = Step::Each;
             }
         }
-        if matches!(self.how, How::Detached(_)) && matches!(self.from, From::Iter | From::Fn) {
+        if matches!(self.how, How::Detached(_)) && matches!(self.from, From::Iter | From::Fn | From::Select) {
             self.from = From::Async;
         }
         let steps = &self.steps;
@@ -359,6 +363,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
         1 => (1..4usize).prop_map(How::WithIter),
         1 => (1..4usize).prop_map(How::IntoIter),
         2 => (1..4usize).prop_map(How::Detached),
+        1 => (1..4usize).prop_map(How::IntoAsync),
         1 => (1..4usize).prop_map(How::Reported),
     ];
     let from = prop_oneof![
@@ -366,6 +371,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
         1 => Just(From::Fn),
         1 => (0..9usize).prop_map(From::Channel),
         1 => Just(From::Async),
+        1 => Just(From::Select),
     ];
     let settings = prop_oneof![
         1 => Just(Vec::new()),

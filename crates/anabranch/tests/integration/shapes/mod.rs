@@ -8,7 +8,6 @@
 //! cases.
 
 mod case;
-mod limits;
 mod model;
 mod stream;
 

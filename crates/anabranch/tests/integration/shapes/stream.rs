@@ -15,6 +15,9 @@ use anabranch::{
 
 use super::case::{Case, End, From, How, Kind, Lie, Need, Setting, Step};
 use super::model::{Ended, INSIDE, Loop, OTHERS, children, filtered, goes_round, group, merged};
+use futures::StreamExt;
+use futures::executor::block_on_stream;
+
 use crate::contract_support::watchdog;
 use crate::contract_support::world::{Planted, UNMET, mix};
 
@@ -90,7 +93,9 @@ impl World {
     }
 
     fn try_visit(&self, node: usize, item: Item) -> Result<(), Planted> {
-        if self.is_cancelled.load(Ordering::SeqCst) {
+        // The token does not stop the stream of which another one takes the items. It ends with that one.
+        let is_of_run = node > 0 || self.case.from != From::Select;
+        if is_of_run && self.is_cancelled.load(Ordering::SeqCst) {
             self.after.fetch_add(1, Ordering::SeqCst);
         }
         if self.case.delay > 0 {
@@ -329,8 +334,9 @@ fn add(line: Line, world: World_, at: usize) -> Line {
         Step::Needing(need) => {
             let needs = move |number: u64, item: &Item| need.of(number, item.key);
             let compute = move |item: Item, needed: &[Arc<Item>]| {
-                if need == Need::Chain {
-                    // The result before it goes on at once.
+                if need == Need::Chain && !matches!(world.case.how, How::Detached(_)) {
+                    // The result before it goes on at once. The threads of a detached stream take work on while nobody
+                    // has taken its last results, so all of them may come here.
                     world.pass_gate(world.calls.get(&(node, item.key)).copied(), "a call");
                 }
                 world.try_visit(node, item)?;
@@ -356,7 +362,8 @@ impl Case {
     fn threads(&self) -> usize {
         match self.how {
             How::Inline => 1,
-            How::Threads(n) | How::WithIter(n) | How::IntoIter(n) | How::Reported(n) => n,
+            How::Threads(n) | How::WithIter(n) | How::IntoIter(n) => n,
+            How::IntoAsync(n) | How::Reported(n) => n,
             How::Detached(n) | How::Pool(n) => n,
         }
     }
@@ -413,7 +420,10 @@ fn set(line: Line, setting: Setting) -> Line {
         Setting::Watchdog => line.watchdog(Duration::from_secs(3_600), |_| panic!("the stream stands still")),
         Setting::OnProgress => line.on_progress(|_| {}),
         Setting::Names => line.title("shape\0").name("last").name_end("sink"),
-        Setting::Costs => line.cost(Duration::from_micros(3)).cost_end(Duration::from_micros(1)),
+        Setting::Costs => {
+            let (_, report) = Stream::from_iter(0..9).map(|n| n).report().count();
+            line.cost(Duration::from_micros(3)).cost_end(Duration::from_micros(1)).costs_from(&report)
+        }
         Setting::Passes => line.passes(Passes::all()),
         Setting::WithPlan => line.with_plan(|plan| plan.settings.window = plan.settings.window.max(2)),
         Setting::WindowBytes(bytes) => line.window_bytes(bytes, |item| item.key % 8),
@@ -431,7 +441,12 @@ fn build_and_run(world: World_) -> Result<(), Planted> {
     let mut source = Source { world, next: 0, is_over: false };
     let line: Line = match case.from {
         From::Iter => Stream::try_from_iter(source),
+        From::Select => Stream::select_all([Stream::try_from_iter(source)]),
         From::Fn => Stream::try_from_fn(move || source.next().transpose()),
+        From::Async if case.faults.iter().all(|fault| fault.node > 0) => {
+            let sure = |item: Tried| item.unwrap_or_else(|planted| unreachable!("{planted:?}"));
+            Stream::from_async(Hesitant { source, polls: 0 }.map(sure)).into()
+        }
         From::Async => Stream::try_from_async(Hesitant { source, polls: 0 }),
         From::Channel(capacity) => {
             let (post, line) = Stream::channel(capacity);
@@ -448,7 +463,8 @@ fn build_and_run(world: World_) -> Result<(), Planted> {
     }
     line = match case.how {
         How::Inline => line.workers(3).inline(),
-        How::Threads(n) | How::WithIter(n) | How::IntoIter(n) | How::Reported(n) => line.workers(n),
+        How::Threads(n) | How::WithIter(n) | How::IntoIter(n) => line.workers(n),
+        How::IntoAsync(n) | How::Reported(n) => line.workers(n),
         How::Pool(n) | How::Detached(n) => line.pool(Arc::new(Pool::new(n))),
     };
     for at in 0..=case.steps.len() {
@@ -466,6 +482,8 @@ fn build_and_run(world: World_) -> Result<(), Planted> {
             assert!(!report.to_string().is_empty());
             result
         }
+        How::IntoAsync(_) => block_on_stream(line.into_async())
+            .try_for_each(|item| item.map(|item| world.deliver_surely(item))),
         How::IntoIter(_) | How::Detached(_) => {
             line.into_iter().try_for_each(|item| item.map(|item| world.deliver_surely(item)))
         }

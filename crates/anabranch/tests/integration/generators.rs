@@ -1,0 +1,62 @@
+//! Each method of a stream is drawn by a generator of random cases, and CONTRIBUTING.md says by which.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The public methods of the types that `stream/` and `branch.rs` define.
+fn methods() -> BTreeSet<String> {
+    let mut methods = BTreeSet::new();
+    let files = fs::read_dir(folder("src/stream")).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.chain([folder("src/branch.rs")]) {
+        for line in fs::read_to_string(file).unwrap().lines() {
+            let Some(rest) = line.strip_prefix("    pub fn ") else { continue };
+            methods.insert(rest.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect());
+        }
+    }
+    methods
+}
+
+/// The rows of the table of generators: the file of each, and the methods that it draws.
+fn table() -> BTreeMap<String, BTreeSet<String>> {
+    let text = fs::read_to_string(folder("../../CONTRIBUTING.md")).unwrap();
+    let (_, table) =
+        text.split_once("| generator | promises | methods |\n").expect("the table of generators");
+    let rows = table.lines().skip(1).map_while(|line| line.strip_prefix("| `"));
+    let rows = rows.map(|row| {
+        let (file, rest) = row.split_once('`').expect("a file");
+        let (_, methods) = rest.trim_end_matches(" |").rsplit_once("| ").expect("methods");
+        (file.to_owned(), methods.split(", ").map(str::to_owned).collect())
+    });
+    rows.collect()
+}
+
+/// Whether a text calls a method.
+fn calls(text: &str, method: &str) -> bool {
+    text.match_indices(method).any(|(at, _)| {
+        let before = text[..at].ends_with(['.', ':']);
+        let behind = &text[at + method.len()..];
+        before && (behind.starts_with('(') || behind.starts_with("::<"))
+    })
+}
+
+#[test]
+fn each_method_is_drawn_by_a_generator() {
+    let (methods, table) = (methods(), table());
+    let mut faults = Vec::new();
+    for (file, drawn) in &table {
+        let text = fs::read_to_string(folder("tests/integration").join(file)).unwrap();
+        let missing = methods.iter().filter(|method| calls(&text, method) && !drawn.contains(*method));
+        faults.extend(missing.map(|method| format!("the row of {file} does not say that it draws {method}")));
+        let wrong = drawn.iter().filter(|method| !methods.contains(*method) || !calls(&text, method));
+        faults.extend(wrong.map(|method| format!("{file} draws no method {method}")));
+    }
+    let is_drawn = |method: &String| table.values().any(|drawn| drawn.contains(method));
+    let undrawn = methods.iter().filter(|method| !is_drawn(method));
+    faults.extend(undrawn.map(|method| format!("no generator draws {method}")));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
