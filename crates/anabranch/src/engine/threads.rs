@@ -74,9 +74,39 @@ pub(crate) fn run(line: &Line<'_>, context: RunContext<'_>, workers: usize, affi
         let _ = run.target.compare_exchange(0, workers, Ordering::Relaxed, Ordering::Relaxed);
         attend_dedicated(scope, &team, line, context);
         let more = || help(scope, &team, line, context, context.run.workers.load(Ordering::Relaxed) - 1);
+        #[cfg(shuttle)]
+        let keeper = Keeper::new(scope);
         Worker::new(line, context, Origin::Caller { offer: None, more: Some(&more) }).work();
+        #[cfg(shuttle)]
+        keeper.dismiss();
         team.join();
     });
+}
+
+/// A thread that lasts as long as the caller works. In shuttle, the end of the last scoped thread wakes the thread that waits in
+/// the body of the scope, even if that waits for something else.
+#[cfg(shuttle)]
+struct Keeper(Arc<(anabranch_record::sync::Mutex<bool>, anabranch_record::sync::Condvar)>);
+
+#[cfg(shuttle)]
+impl Keeper {
+    fn new<'scope>(scope: &'scope thread::Scope<'scope, '_>) -> Self {
+        use anabranch_record::sync::{Condvar, Mutex, lock};
+        let shared = Arc::new((Mutex::new(false), Condvar::new()));
+        let seen = Arc::clone(&shared);
+        scope.spawn(move || {
+            let mut is_over = lock(&seen.0);
+            while !*is_over {
+                is_over = seen.1.wait(is_over).unwrap_or_else(PoisonError::into_inner);
+            }
+        });
+        Self(shared)
+    }
+
+    fn dismiss(self) {
+        *anabranch_record::sync::lock(&self.0.0) = true;
+        self.0.1.notify_all();
+    }
 }
 
 /// Like [`run`], but the helpers are threads of a crew.
