@@ -99,7 +99,7 @@ fn the_kernel_unpacks_an_initramfs_of_every_format_that_it_knows() {
         let sum = data.iter().fold(0u64, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
         expected.push(format!("made {number}: {} {sum:x}", data.len()));
         let part = archive(&[(&format!("made/{number}"), 0o100_644, &data)]);
-        initramfs.extend(compressed(way, &part));
+        initramfs.extend(compressed(*way, &part));
     }
     folder.write("initramfs", &initramfs);
 
