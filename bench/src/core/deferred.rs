@@ -64,7 +64,37 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
             )
         },
     );
-    vec![ours, beside]
+    let mut rows = vec![ours, beside];
+    rows.extend(waiting(setup));
+    rows
+}
+
+/// How many items wait for the last one.
+const WAITING_ITEMS: u64 = 16_000;
+
+/// Items without work that wait for one that comes last: each needs the one before it, and the first needs the last.
+fn waiting(setup: &Setup) -> Vec<Row> {
+    let expected = (0..=WAITING_ITEMS).fold(Digest::EMPTY, Digest::with);
+    let chain = || {
+        let needs = |number: u64, _: &u64| match number {
+            WAITING_ITEMS => None,
+            0 => Some(WAITING_ITEMS),
+            _ => Some(number - 1),
+        };
+        Stream::from_range(0..WAITING_ITEMS + 1)
+            .workers(2)
+            .map_needing(WAITING_ITEMS as usize, needs, |item, _| item)
+            .fold(Digest::EMPTY, |digest, result| digest.with(*result))
+            .expect("each item has what it needs")
+    };
+    let rounds = measure(setup.budget, None, vec![Contender::timed("anabranch", expected, chain)]);
+    let what = "16,000 items without work that wait for one that is far behind them, 2 workers";
+    vec![Row::new(GROUP, what, (Target::AtMost(100.0), Unit::Milliseconds), &rounds, |rounds| {
+        (
+            rounds.summary(|round| 1e3 * round.samples[0]),
+            "each needs the one before it, and the first needs the last".to_owned(),
+        )
+    })]
 }
 
 /// The result of an item with an odd number, from its number and from the results of its neighbours.

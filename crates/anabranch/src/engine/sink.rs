@@ -7,7 +7,7 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{OfItem, StageItems, by_pointer, items_in, through};
+use super::cell::{StageItems, by_pointer, items_in, through};
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -69,7 +69,7 @@ where
         let is_item = spot.run.is_item(&cell);
         let entered = counter.enter(&spot.site);
         let mut call = StageItems::<Single, Op> { op, shape: PhantomData };
-        let call = by_pointer!(&mut call, OfItem<T, Option<Infallible>, E>);
+        let call = by_pointer!(&mut call, super::cell::OfItem<T, Option<Infallible>, E>);
         let done = through::<S, Single, T, Infallible, E>(spot, turn.index(), cell, call);
         drop(entered);
         counter.add(began, Tally { cells: 1, items, given: 0 });

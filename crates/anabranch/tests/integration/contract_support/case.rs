@@ -363,17 +363,14 @@ impl Case {
         nodes
     }
 
-    /// Whether items may be dropped before a stage that opens a window. Then that window holds only those that are left, and
-    /// the source may have given any number of others.
+    /// Whether items may be dropped before a stage that opens a window, or in it. Then that window holds only those that are
+    /// left, and the source may have given any number of others.
     pub fn drops_before_a_window(&self) -> bool {
         let (mut is_batched, mut drops) = (self.in_blocks, false);
         self.segments.iter().any(|Segment { chain, serial }| {
             is_batched |= chain.is_flat();
-            drops |= chain.ops().iter().any(|op| op.drops());
-            let opens = serial.windows_opened() > 0 || (is_batched && !serial.keeps_batches());
-            let drops_before = drops;
-            drops |= serial.drops();
-            drops_before && opens
+            drops |= chain.ops().iter().any(|op| op.drops()) || serial.drops();
+            drops && (serial.windows_opened() > 0 || (is_batched && !serial.keeps_batches()))
         })
     }
 
