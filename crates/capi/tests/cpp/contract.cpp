@@ -8,6 +8,7 @@
 #include <atomic>
 #include <deque>
 #include <condition_variable>
+#include <limits>
 #include <list>
 #include <map>
 #include <mutex>
@@ -134,6 +135,113 @@ CASE(random_pipelines_give_what_the_plain_loop_gives) {
         }
         CHECK(given == expected);
     }
+}
+
+// Settings that change nothing of what is seen.
+static anabranch::stream<long> set(anabranch::stream<long> stream, long which) {
+    switch (which) {
+    case 0: return std::move(stream).run_inline();
+    case 1: return std::move(stream).burst(3);
+    case 2: return std::move(stream).spin();
+    case 3: return std::move(stream).on_progress([](const anabranch::progress &) {});
+    case 4: return std::move(stream).trace().title("shape");
+    default: return stream;
+    }
+}
+
+static bool depends_on_order(op what) {
+    return what == op::serial || what == op::serial_filter_map || what == op::take_while;
+}
+
+// The source waits before each item until the end has seen what the loop would have given it by then (C10). The order may be
+// given up at any place: then the items are those of the loop in any order. A call may cancel the stream.
+CASE(random_pipelines_are_prompt_without_order_and_when_they_are_cancelled) {
+    std::mt19937 random(21);
+    auto pick = [&](long first, long last) { return std::uniform_int_distribution<long>(first, last)(random); };
+    for (int round = 0; round < 150; round++) {
+        std::vector<step> steps(static_cast<std::size_t>(pick(0, 6)));
+        for (step &s : steps) s = {static_cast<op>(pick(0, 7)), pick(0, 9), -1};
+        // The number of the step before which the order is given up. Behind it, no step depends on the order.
+        auto unordered_at = static_cast<std::size_t>(pick(0, 12));
+        for (std::size_t at = unordered_at; at < steps.size(); at++)
+            if (depends_on_order(steps[at].what)) steps[at].what = op::inspect;
+        bool is_unordered = unordered_at <= steps.size();
+        enum { fine, fails, cancels } kind = static_cast<decltype(kind)>(pick(0, 2));
+        if (kind == fails && !steps.empty())
+            steps[static_cast<std::size_t>(pick(0, static_cast<long>(steps.size()) - 1))].fails_at = pick(0, 60);
+        long items = pick(0, 60), cancels_at = kind == cancels ? pick(0, 60) : -1;
+        // What the end has seen when the loop asks for each item.
+        std::vector<std::size_t> before;
+        if (kind == fine)
+            for (long item = 0; item <= items; item++) before.push_back(plain_loop(steps, item).seen.size());
+
+        anabranch::cancel_token token;
+        std::atomic<std::size_t> seen = 0;
+        bool was_late = false;
+        auto next = [&, item = 0L]() mutable -> std::optional<long> {
+            auto limit = std::chrono::steady_clock::now() + 10s;
+            while (kind == fine && seen < before[static_cast<std::size_t>(item)] && !was_late) {
+                std::this_thread::yield();
+                was_late = std::chrono::steady_clock::now() > limit;
+            }
+            if (item == items) return std::nullopt;
+            if (item == cancels_at) token.cancel();
+            return item++;
+        };
+        auto build = [&] {
+            auto stream = anabranch::from_fn(next).workers(pick(1, 4)).window(pick(1, 3) == 1 ? pick(1, 3) : pick(4, 64));
+            stream = set(set(std::move(stream).cancel(token), pick(0, 8)), pick(1, 8));
+            for (std::size_t at = 0; at < steps.size(); at++) {
+                if (at == unordered_at) stream = std::move(stream).unordered();
+                stream = add(std::move(stream), steps[at]);
+            }
+            return unordered_at == steps.size() ? std::move(stream).unordered() : std::move(stream);
+        };
+        outcome expected = plain_loop(steps, items), given;
+        try {
+            build().for_each([&](long value) { given.seen.push_back(value), seen++; });
+        } catch (const failure &thrown) {
+            given.failed = thrown.item;
+        }
+        CHECK(!was_late);
+        if (is_unordered) {
+            std::sort(given.seen.begin(), given.seen.end());
+            std::sort(expected.seen.begin(), expected.seen.end());
+            if (kind == fine) CHECK(given == expected);
+            if (kind == cancels)
+                CHECK(std::includes(expected.seen.begin(), expected.seen.end(), given.seen.begin(), given.seen.end()));
+            // With a failure, items behind it may have been seen before it. It is the one that was planted.
+            if (kind == fails) CHECK(given.failed == expected.failed);
+        } else if (kind == cancels) {
+            CHECK(given.seen.size() <= expected.seen.size());
+            CHECK(std::equal(given.seen.begin(), given.seen.end(), expected.seen.begin()));
+        } else {
+            CHECK(given == expected);
+        }
+    }
+}
+
+// Each number that a program can set, at both ends of its range: the items are those of the loop, or the number is refused.
+CASE(numbers_at_both_ends_of_their_ranges_are_taken_or_refused) {
+    auto check = [](std::int64_t most, auto set) {
+        using limits = std::numeric_limits<std::int64_t>;
+        for (std::int64_t number : {limits::min(), std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, most, most + 1, limits::max()}) {
+            bool is_allowed = 1 <= number && number <= most;
+            try {
+                long sum = 0;
+                set(anabranch::iota(0L, 100L), number).for_each([&](long n) { sum += n; });
+                CHECK(is_allowed && sum == 4950);
+            } catch (const std::invalid_argument &) {
+                CHECK(!is_allowed);
+            }
+        }
+    };
+    auto same = [](long n) { return n; };
+    const std::int64_t threads = std::int64_t{1} << 16, items = std::int64_t{1} << 31;
+    check(threads, [&](auto stream, std::int64_t number) { return std::move(stream).map(same).workers(number); });
+    check(threads, [&](auto stream, std::int64_t number) { return std::move(stream).map(same).replicate(number); });
+    check(items, [&](auto stream, std::int64_t number) { return std::move(stream).map(same).window(number); });
+    check(items, [&](auto stream, std::int64_t number) { return std::move(stream).map(same).burst(number); });
 }
 
 // ---- C1, C2: order and failures ----
