@@ -232,8 +232,11 @@ impl<T: Send, V: Send + Sync, X: Send> Later for Schedule<T, V, X> {
     }
 
     fn has_room(&self, window: u64) -> bool {
+        // The results are counted first: each of them is one of the items that are counted then, also for a thread that only
+        // looks while others count.
+        let left = self.left.load(Ordering::Acquire);
+        let under_way = self.came.load(Ordering::Relaxed) - left;
         // All that the next result waits for comes within its reach.
-        let under_way = self.came.load(Ordering::Relaxed) - self.left.load(Ordering::Acquire);
         under_way < self.reach.saturating_add(window)
     }
 }
