@@ -82,7 +82,7 @@ fn sessions_of(time: fn(u64) -> i64, lateness: i64) -> Digest {
         .fold(Digest::EMPTY, |digest, window| digest.with(window.start as u64).with(window.value))
 }
 
-/// What both give if each item is in a window of its own, by a map.
+/// The results of both, computed with a map, if each item is in a window of its own.
 fn by_hand(time: fn(u64) -> i64) -> Digest {
     let mut open = BTreeMap::<i64, u64>::new();
     (0..OPEN_ITEMS).for_each(|n| *open.entry(time(n)).or_default() += 1);

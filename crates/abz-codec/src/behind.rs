@@ -1,4 +1,4 @@
-//! What follows the last part of a file: bytes that nobody misses, or some among which another part begins.
+//! The bytes behind the last part of a file. They are ignored, unless another part begins among them.
 
 use std::ops::Range;
 

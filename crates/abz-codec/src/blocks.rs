@@ -40,7 +40,7 @@ pub struct Blocks<R> {
     size: usize,
     number: u64,
     ended: bool,
-    /// What was read behind the first block, to know whether anything is: a byte, or an error.
+    /// The byte, or the error, that was read behind the first block to find out whether the input goes on.
     ahead: Option<io::Result<u8>>,
     /// `None` if the size alone says where to cut.
     content: Option<ByContent>,
@@ -287,7 +287,7 @@ mod tests {
         let mut blocks = Blocks::new(Failing, 3);
         assert!(blocks.next().unwrap().is_err());
         assert!(blocks.next().is_none());
-        // What was read before comes first.
+        // The byte that was read before comes first.
         let mut blocks = Blocks::new(b"abc".chain(Failing), 3);
         let first = blocks.next().unwrap().unwrap();
         assert!(first.data == b"abc" && !first.whole);

@@ -49,7 +49,7 @@ pub(crate) trait States {
     /// Data is given out when there is no more input, also if [that](Giving::prompt) was not asked for.
     const IS_EAGER: bool = false;
 
-    /// What was decoded before damage is given out only if all is that has been decoded.
+    /// Data that was decoded before damage is given out only if all decoded data is.
     const WITHHOLDS: bool = false;
 
     fn feed(&mut self) -> &mut Feed<Self::Error>;
