@@ -68,17 +68,12 @@ impl<'env, L: Ends<'env>, V: Send + 'env, S: Shape> Ends<'env> for Branch<'env, 
 impl Ports for () {
     type Values = ();
     type Watches = ();
-    const COUNT: usize = 0;
 
     fn are_ready(&mut self) -> bool {
         true
     }
 
     fn take(&mut self, _: &mut Option<Stop>) {}
-
-    fn has_failed(&mut self, _: usize) -> bool {
-        unreachable!("there is no such branch")
-    }
 
     fn watch(&self) {}
 
@@ -90,7 +85,6 @@ impl Ports for () {
 impl<P: Ports, V: Send, S: Shape> Ports for BranchPort<P, V, S> {
     type Values = Got<P::Values, V, S>;
     type Watches = (P::Watches, Watch<S::Slot<V>>);
-    const COUNT: usize = P::COUNT + 1;
 
     #[inline]
     fn are_ready(&mut self) -> bool {
@@ -101,10 +95,6 @@ impl<P: Ports, V: Send, S: Shape> Ports for BranchPort<P, V, S> {
     fn take(&mut self, stop: &mut Option<Stop>) -> Self::Values {
         let before = self.before.take(stop);
         Got { before, slot: self.port.take(stop) }
-    }
-
-    fn has_failed(&mut self, number: usize) -> bool {
-        if number == P::COUNT { self.port.has_failed() } else { self.before.has_failed(number) }
     }
 
     fn watch(&self) -> Self::Watches {

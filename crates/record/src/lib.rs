@@ -63,7 +63,6 @@ mod leftovers;
 mod record;
 mod ring;
 pub mod sync;
-mod thread_bound;
 
 pub use baton::{Baton, Held, Word};
 pub use crew::Crew;
@@ -73,4 +72,3 @@ pub use record::{
     RegisterError, Revoker, Sleep, Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView,
     Writer, bounded, one_to_one,
 };
-pub use thread_bound::ThreadBound;

@@ -14,7 +14,6 @@ use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
 use super::blocks::is_in_blocks;
-use super::branches::Step;
 use super::claims::Claims;
 use super::counter::Counter;
 use super::end::LineEnd;
@@ -37,15 +36,11 @@ pub(crate) struct Assembly<'run> {
     domains: Vec<DomainEnds>,
     /// By the number of a branch, less 1.
     branches: Vec<Branch>,
-    /// In the inline executor: the branches whose forks were not added yet, as [`Step`]s.
-    pub(super) steps: Vec<Box<dyn Step + 'run>>,
     /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no
     /// node has one.
     own: Vec<Option<Arc<EventCount>>>,
     places: Vec<Place<'run>>,
-    /// Whether the line is direct: see [`direct`](super::direct).
-    is_direct: bool,
-    /// The source of the inline executor.
+    /// The source of a [direct](super::direct) line.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
     /// What takes the results, if the run is detached.
     pub(super) queue: Option<StdArc<dyn ResultQueue>>,
@@ -56,8 +51,7 @@ struct DomainEnds {
     domain: Arc<Domain>,
     indices: Option<Indices>,
     exit: Option<Exit>,
-    /// Tells the domain's source that the window has room. `None` in the inline executor, where no thread
-    /// waits.
+    /// Tells the domain's source that the window has room. `None` in a direct line, where no thread waits.
     notice: Option<RoomNotice>,
     /// The id of the node that opens the domain.
     opened_by: usize,
@@ -80,14 +74,10 @@ impl<'run> Assembly<'run> {
         own: Vec<Option<Arc<EventCount>>>,
         most: Option<usize>,
     ) -> Self {
-        let is_inline = plan.settings.executor == Executor::Inline;
-        let places = Vec::with_capacity(if is_inline { 0 } else { plan.nodes.len() });
-        let (domains, branches, steps) = (Vec::new(), Vec::new(), Vec::new());
-        let has_branches = plan.nodes.iter().any(|node| node.branch > 0);
-        let is_counted = run.measures().is_some() || run.spans().are_on();
-        let is_direct = is_inline && plan.domains.len() == 1 && !has_branches && !is_counted;
-        let mut assembly =
-            Self { run, plan, domains, branches, steps, own, places, is_direct, drive: None, queue: None };
+        let is_direct = plan.settings.executor == Executor::Inline;
+        let places = Vec::with_capacity(if is_direct { 0 } else { plan.nodes.len() });
+        let (domains, branches) = (Vec::new(), Vec::new());
+        let mut assembly = Self { run, plan, domains, branches, own, places, drive: None, queue: None };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
         let branches = assembly.plan.nodes.iter().map(|node| node.branch).max().unwrap_or(0);
@@ -98,8 +88,7 @@ impl<'run> Assembly<'run> {
     /// A branch has room for each index that its fork's domain has room for, so no fork waits.
     fn open_branch(&self, branch: usize) -> Branch {
         let number = self.plan.nodes.iter().find(|node| node.branch == branch).map_or(0, |node| node.domain);
-        let window = if self.is_inline() { 1 } else { self.domains[number].domain.window() as usize };
-        let (indices, exit) = Domain::open(window);
+        let (indices, exit) = Domain::open(self.domains[number].domain.window() as usize);
         Branch { domain: Arc::clone(indices.domain()), indices: Some(indices), exit: Some(exit) }
     }
 
@@ -109,7 +98,7 @@ impl<'run> Assembly<'run> {
         let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most).min(WINDOW_LIMIT));
         let domain = Arc::clone(indices.domain());
         let opened_by = self.plan.opener(number).map_or(0, |id| id.0);
-        if self.is_inline() {
+        if self.is_direct() {
             return DomainEnds { domain, indices: Some(indices), exit: Some(exit), notice: None, opened_by };
         }
         let first = self.plan.nodes.iter().position(|node| node.domain == number).unwrap_or(0);
@@ -121,15 +110,9 @@ impl<'run> Assembly<'run> {
         DomainEnds { domain, indices: Some(indices), exit: Some(exit), notice, opened_by }
     }
 
-    /// Whether the inline executor runs the plan: on the calling thread, each item to the sink before the
-    /// next.
-    pub(super) fn is_inline(&self) -> bool {
-        self.plan.settings.executor == Executor::Inline
-    }
-
-    /// Whether the inline executor takes each item from the source to the sink by calls that count nothing.
+    /// Whether the line is [direct](super::direct): it takes each item from the source to the sink by calls.
     pub(crate) fn is_direct(&self) -> bool {
-        self.is_direct
+        self.plan.settings.executor == Executor::Inline
     }
 
     /// The number of the domain of node `id`.
@@ -182,7 +165,7 @@ impl<'run> Assembly<'run> {
     pub(super) fn site(&self, id: usize) -> Site {
         let node = &self.plan.nodes[id];
         let ends = &self.domains[node.domain];
-        let keeps_order = node.ordered || self.is_inline();
+        let keeps_order = node.ordered || self.is_direct();
         Site {
             run: Arc::clone(&self.run),
             id,
@@ -202,7 +185,7 @@ impl<'run> Assembly<'run> {
     }
 
     pub(super) fn counter(&self, id: usize) -> Counter {
-        Counter::new(&self.run, id, self.is_inline(), self.takes_blocks(id))
+        Counter::new(&self.run, self.takes_blocks(id))
     }
 
     /// Whether node `id` takes blocks of items. A node that begins a domain makes single items of them.
@@ -226,9 +209,7 @@ impl<'run> Assembly<'run> {
         let exit = self.take_exit(number);
         let ends = &self.domains[number];
         let notice = ends.notice.clone();
-        // The inline executor measures the time of an item at its source.
-        let measures = self.run.measures().filter(|_| !self.is_inline());
-        let mark = Mark::new(measures, ends.opened_by, 0);
+        let mark = Mark::new(self.run.measures(), ends.opened_by, 0);
         LineEnd::new(exit, notice, mark, reporter, &self.run)
     }
 
@@ -236,9 +217,9 @@ impl<'run> Assembly<'run> {
         self.domains[number].notice.as_ref().expect("the domain of a run with threads has a room notice")
     }
 
-    /// What tells the node that begins the domain of node `id` that it may have work. `None` in the inline executor.
-    pub(super) fn notice_of(&self, id: usize) -> Option<RoomNotice> {
-        self.domains[self.domain_of(id)].notice.clone()
+    /// What tells the node that begins the domain of node `id` that it may have work.
+    pub(super) fn notice_of(&self, id: usize) -> RoomNotice {
+        self.notice(self.domain_of(id)).clone()
     }
 
     /// Takes the port that takes back the indices of domain `number`.
@@ -246,20 +227,10 @@ impl<'run> Assembly<'run> {
         self.domains[number].exit.take().expect("a domain has one exit")
     }
 
-    /// Takes the exit of the domain before node `id`. Node `id` begins another domain.
-    pub(super) fn exit_before(&mut self, id: usize) -> Exit {
-        self.take_exit(self.domain_before(id))
-    }
-
     /// Takes the port that makes the indices of the domain that node `id` begins.
     pub(super) fn indices_of(&mut self, id: usize) -> Indices {
         let number = self.domain_of(id);
         self.domains[number].indices.take().expect("a domain has one source")
-    }
-
-    /// Takes the port that makes the indices of domain `number`, if no node has taken it yet.
-    pub(super) fn indices_left(&mut self, number: usize) -> Option<Indices> {
-        self.domains[number].indices.take()
     }
 
     /// The word of the baton of the node that begins the domain of node `id`.
@@ -368,8 +339,8 @@ impl<'run> Assembly<'run> {
         (Line::new(places, links), plan)
     }
 
-    /// Returns the source, for the inline executor, and the plan.
-    pub(crate) fn finish_inline(self) -> (Box<dyn Drive + 'run>, Plan) {
+    /// Returns the source of a direct line, and the plan.
+    pub(crate) fn finish_direct(self) -> (Box<dyn Drive + 'run>, Plan) {
         (self.drive.expect("a stream begins with a source"), self.plan)
     }
 }

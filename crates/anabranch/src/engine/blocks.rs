@@ -98,12 +98,12 @@ impl Length {
         self.last
     }
 
-    /// The number of items in the next block of the inline executor, which measures whole blocks.
-    pub(super) fn next_inline(&self) -> u64 {
+    /// The number of items in the next block of a direct line, which measures whole blocks.
+    pub(super) fn next_direct(&self) -> u64 {
         self.burst.unwrap_or(self.last)
     }
 
-    /// Notes that the inline executor took a block from the source to the sink in `nanos` nanoseconds.
+    /// Notes that a direct line took a block from the source to the sink in `nanos` nanoseconds.
     pub(super) fn took(&mut self, nanos: u64) {
         if nanos <= BLOCK_NS / 2 {
             self.last = (2 * self.last).min(self.most);

@@ -1,5 +1,4 @@
-//! Clocks of the executors, in nanoseconds. They are read a few times a claim, never once an item. The inline executor
-//! reads them for the items that it measures.
+//! Clocks of the executors, in nanoseconds. They are read a few times a claim, never once an item.
 
 /// A moment.
 #[derive(Debug, Clone, Copy)]

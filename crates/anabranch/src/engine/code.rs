@@ -4,10 +4,8 @@
 //! compiled once for all units with the same types, and not for each closure of the program. Only the loops
 //! over the cells are compiled for each unit. A worker enters them by one dynamic call for a whole claim.
 
-use std::sync::{Mutex, PoisonError};
 use std::vec::Drain;
 
-use anabranch_record::ThreadBound;
 use anabranch_record::lane::{Cell, Claim, Deal, Domain, PutPermit};
 
 use super::behind::RestCarrier;
@@ -21,9 +19,6 @@ use crate::unit::{Apply, Given, Taken, Unit};
 /// A parallel unit that takes cells of `A` and gives cells of `B`.
 pub(super) trait Code<A: Send, B: Send>: Send + Sync {
     fn traits(&self) -> Traits<A, B>;
-
-    /// Takes one cell through the unit, where no other worker does.
-    fn cell(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
 
     /// Creates a worker's side of the unit.
     fn runner(&self) -> Box<dyn UnitRunner<A, B> + '_>;
@@ -53,9 +48,6 @@ pub(super) struct Placed<'run, A: Send, B: Send> {
 pub(super) struct UnitCode<U: Unit, E, const BOX: bool> {
     pub(super) spot: Spot<E>,
     pub(super) unit: U,
-    /// The state for [`Code::cell`]. The lock is never taken: it only tells the compiler that workers may share the
-    /// rest.
-    pub(super) local: Mutex<Option<ThreadBound<U::Local>>>,
 }
 
 impl<U, E, const BOX: bool> Code<Taken<U>, Given<U>> for UnitCode<U, E, BOX>
@@ -67,17 +59,6 @@ where
         let takes_batches = <U::From as Shape>::BATCHED;
         let (taken, given) = (items_in::<U::From, U::In>, items_in::<U::To, U::Out>);
         Traits { taken, given, takes_batches, is_boxed: BOX }
-    }
-
-    fn cell(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
-        let Self { spot, unit, local } = self;
-        let local = local.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // A closure for `get_or_insert_with` would be more functions to compile for each unit.
-        if local.is_none() {
-            *local = Some(ThreadBound::new(unit.local()));
-        }
-        let local = local.as_mut().expect("a state that was created").get_mut();
-        through_unit(spot, index, cell, unit, local)
     }
 
     fn runner(&self) -> Box<dyn UnitRunner<Taken<U>, Given<U>> + '_> {
@@ -146,7 +127,7 @@ struct TypedRunner<'n, U: Unit, E, const BOX: bool> {
 impl<'n, U: Apply<E>, E, const BOX: bool> TypedRunner<'n, U, E, BOX> {
     #[inline]
     fn open(&mut self) -> (&'n Spot<E>, &'n U, &mut U::Local) {
-        let UnitCode { spot, unit, .. } = self.code;
+        let UnitCode { spot, unit } = self.code;
         (spot, unit, local_of(unit, &mut self.local))
     }
 }

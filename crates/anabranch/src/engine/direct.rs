@@ -1,6 +1,6 @@
-//! Direct lines: the inline executor for a stream in which each item only goes from the source to the sink.
+//! Direct lines: the executor for a worker that is alone, in a stream in which each item only goes from the source to the sink.
 //!
-//! The general nodes take each cell with a turn, and may count it. A line is direct if it has one domain and no
+//! The nodes of other lines take each cell with a turn, and may count it. A line is direct if it has one domain and no
 //! branches, and nobody measures the run. Then no lane carries a cell, so an index is just a number. An item goes from
 //! one serial stage to the next by one call, as a value. The type of a parallel unit contains the stage behind it, so
 //! the compiler makes one function of both.
@@ -300,7 +300,7 @@ impl<P: Pull> Drive for DirectSource<'_, P> {
                 return index;
             }
             let began = P::IN_BLOCKS.then(|| {
-                self.pull.limit(self.length.next_inline());
+                self.pull.limit(self.length.next_direct());
                 Moment::now()
             });
             let error = match self.pull.pull() {

@@ -7,7 +7,6 @@ use super::assembly::Assembly;
 use super::head::Head;
 use super::input::{Input, Lane};
 use super::push::Out;
-use super::reindex::Reindex;
 use super::taker::{End, Taker};
 
 impl<'run> Assembly<'run> {
@@ -20,7 +19,7 @@ impl<'run> Assembly<'run> {
     ) -> Out<'run, S> {
         let edge =
             self.plan.edge(NodeId(giver), NodeId(taker.id)).expect("the plan joins what the code joins");
-        let is_call = self.is_inline() || edge.kind == EdgeKind::Call;
+        let is_call = edge.kind == EdgeKind::Call;
         let taker = match taker {
             Taker { end: End::Push(push), .. } if is_call => return Out::Call(push),
             taker => taker,
@@ -40,25 +39,6 @@ impl<'run> Assembly<'run> {
     ) {
         debug_assert!(self.plan.nodes[unit].role.is_parallel());
         self.read(taker, lane);
-    }
-
-    /// Joins a parallel unit to `taker` in the inline executor. `last` is the last node of the unit. Returns
-    /// the output of the unit. If the unit's results may come in any order, a new domain begins behind it, in
-    /// this executor too.
-    pub(super) fn after_unit_inline<S: Send + 'run>(
-        &mut self,
-        last: usize,
-        taker: Taker<'run, S>,
-    ) -> Out<'run, S> {
-        let (before, behind) = (self.domain_of(last), self.domain_of(taker.id));
-        let goes_on = self.plan.nodes[last].unit == self.plan.nodes[taker.id].unit;
-        let out = self.after_serial(last, taker);
-        let begins_here = self.plan.nodes[last].gives_arrivals() && !goes_on;
-        // If the taker makes the indices of the new domain, it has taken them already.
-        match begins_here.then(|| self.indices_left(behind)).flatten() {
-            Some(indices) => Out::Call(Box::new(Reindex::new(self.take_exit(before), indices, out))),
-            None => out,
-        }
     }
 
     /// Makes `taker` read `lane`.

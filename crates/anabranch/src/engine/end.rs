@@ -17,7 +17,7 @@ use crate::progress::Reporter;
 /// The end of a line.
 pub(super) struct LineEnd<'run> {
     exit: Exit,
-    /// Tells the source of the sink's domain that the window has room. `None` in the inline executor, where
+    /// Tells the source of the sink's domain that the window has room. `None` in a direct line, where
     /// no thread waits.
     notice: Option<RoomNotice>,
     mark: Mark,

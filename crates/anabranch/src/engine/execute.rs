@@ -6,7 +6,6 @@ use anabranch_record::{Crew, EventCount};
 
 use super::assembly::Assembly;
 use super::line::Line;
-use super::measures::Measures;
 use super::run::Run;
 use super::threads;
 use super::worker::RunContext;
@@ -53,9 +52,8 @@ pub(crate) fn execute<'run>(
     let mut assembly = Assembly::new(Arc::clone(run), plan, own, most);
     code(&mut assembly);
     let _entered = run.spans().enter_run();
-    if assembly.is_inline() {
-        let (mut source, plan) = assembly.finish_inline();
-        let _track = run.measures().map(Measures::on_track);
+    if assembly.is_direct() {
+        let (mut source, plan) = assembly.finish_direct();
         let pulled = source.drive();
         run.drop_leftovers(source);
         return (plan, pulled);

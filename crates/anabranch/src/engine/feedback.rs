@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anabranch_record::lane::{Cell, Domain, Exit, Indices, Stop, Turn};
+use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, fence, lock};
 use anabranch_record::{Baton, Word};
 
@@ -56,11 +56,6 @@ impl<T> Loop<T> {
         let items: VecDeque<(u64, T)> = items.map(|item| (0, item)).collect();
         let due = AtomicU64::new(items.front().map_or(u64::MAX, |&(due, _)| due));
         Arc::new(Self { places: places as u64, items: Mutex::new(items), due, left: AtomicU64::new(0) })
-    }
-
-    /// Whether items wait.
-    pub(crate) fn has_items(&self) -> bool {
-        self.due.load(Ordering::Relaxed) != u64::MAX
     }
 
     /// Takes the first item if it may enter at `index`.
@@ -118,23 +113,8 @@ where
     {
         let Self { tail, laps, id } = *self;
         let out = assembly.after_serial(id, taker);
-        if assembly.is_inline() {
-            let call = EntryCall::<U::To, U::Out> {
-                site: assembly.site(id),
-                counter: assembly.counter(id),
-                laps,
-                exit: assembly.exit_before(id),
-                indices: assembly.indices_of(id),
-                out,
-                takes: PhantomData,
-            };
-            tail.connect(assembly, Taker::push(id, call));
-        } else {
-            tail.connect(
-                assembly,
-                Taker::read(id, EntryRead::<U::To, U::Out> { id, laps, out, takes: PhantomData }),
-            );
-        }
+        let read = EntryRead::<U::To, U::Out> { id, laps, out, takes: PhantomData };
+        tail.connect(assembly, Taker::read(id, read));
     }
 }
 
@@ -378,79 +358,6 @@ impl<S: Shape, T: Send> SerialNode for EntryNode<'_, S, T> {
     }
 }
 
-/// The entry of a feedback in the inline executor.
-struct EntryCall<'run, S, T: Send> {
-    site: Site,
-    counter: Counter,
-    laps: Arc<Loop<T>>,
-    /// Gives back the indices of the domain before.
-    exit: Exit,
-    indices: Indices,
-    out: Out<'run, T>,
-    takes: PhantomData<fn() -> S>,
-}
-
-impl<S: Shape, T: Send> EntryCall<'_, S, T> {
-    /// Lets items enter that go round again, at the next index or, with `all`, at any index. Breaks if the stream has
-    /// stopped.
-    fn again(&mut self, all: bool) -> ControlFlow<()> {
-        loop {
-            let index = if all { ANY } else { self.indices.next() };
-            match self.laps.take(index) {
-                Some(item) => self.enter(item)?,
-                None => return ControlFlow::Continue(()),
-            }
-        }
-    }
-
-    fn enter(&mut self, item: T) -> ControlFlow<()> {
-        self.counter.add(None, Tally { cells: 0, items: 0, given: 1 });
-        let demand = self.out.push(self.indices.open(), Cell::Value(item));
-        if demand == Demand::Nothing || self.site.run.is_ending() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-}
-
-impl<S: Shape, T: Send> Push<S::Slot<T>> for EntryCall<'_, S, T> {
-    fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
-        let began = self.counter.begin();
-        self.counter.add(began, Tally { cells: 1, items: items_in::<S, T>(&cell), given: 0 });
-        let (slot, stop) = match cell {
-            Cell::Value(slot) => (Some(slot), None),
-            Cell::Empty => (None, None),
-            Cell::Stop(slot, stop) => (slot, Some(stop)),
-        };
-        let entered = slot.map_or(ControlFlow::Continue(()), |slot| {
-            S::each(slot, |item| {
-                self.again(false)?;
-                self.enter(item)
-            })
-        });
-        // An item that may enter now does not wait for the source.
-        if entered.is_break() || self.again(stop == Some(Stop::End)).is_break() {
-            return Demand::Nothing;
-        }
-        match stop {
-            Some(stop) => self.out.push(self.indices.open(), Cell::Stop(None, stop)),
-            None => {
-                self.exit.release(turn);
-                Demand::More
-            }
-        }
-    }
-
-    fn serve(&mut self, input: &mut Input<S::Slot<T>>, quantum: &mut Quantum, run: &Run) -> Served {
-        push::serve(self, input, quantum, run)
-    }
-
-    fn take_tally(&mut self) -> Tally {
-        self.counter.take()
-    }
-}
-
 /// The exit of a feedback, and everything before it. The stages in the loop give laps of items `T` and results `V`.
 pub(crate) struct LeaveUpstream<'env, U: Unit, E, T, V> {
     pub(crate) tail: Tail<'env, U, E>,
@@ -491,8 +398,8 @@ where
 struct LeaveCall<'run, S: Shape, T: Send, V: Send> {
     site: Site,
     counter: Counter,
-    /// Tells the entry that an index has left. `None` in the inline executor.
-    notice: Option<RoomNotice>,
+    /// Tells the entry that an index has left.
+    notice: RoomNotice,
     laps: Arc<Loop<T>>,
     /// The items of the cell that go round again.
     again: Vec<T>,
@@ -517,7 +424,6 @@ impl<S: Shape, T: Send, V: Send> LeaveCall<'_, S, T, V> {
 impl<S: Shape, T: Send, V: Send> Push<S::Slot<Lap<T, V>>> for LeaveCall<'_, S, T, V> {
     fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<Lap<T, V>>>) -> Demand {
         let Self { site, counter, notice, laps, again, out } = self;
-        let began = counter.begin();
         let items = if counter.is_on() { items_in::<S, Lap<T, V>>(&cell) } else { 0 };
         let is_item = site.run.is_item(&cell);
         let cell = match cell {
@@ -534,12 +440,10 @@ impl<S: Shape, T: Send, V: Send> Push<S::Slot<Lap<T, V>>> for LeaveCall<'_, S, T
             }
         };
         if counter.is_on() {
-            counter.add(began, Tally { cells: 1, items, given: items_in::<S, V>(&cell) });
+            counter.add(Tally { cells: 1, items, given: items_in::<S, V>(&cell) });
         }
         laps.leave(turn.index(), again);
-        if let Some(notice) = notice {
-            notice.give();
-        }
+        notice.give();
         out.push(turn, cell)
     }
 

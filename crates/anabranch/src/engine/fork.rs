@@ -14,15 +14,13 @@ use anabranch_record::lane::{Cell, Domain, Indices, Turn, Writer};
 use anabranch_record::sync::{Arc, Mutex, lock};
 
 use super::assembly::Assembly;
-use super::branches::{BranchStep, InlineBranches};
 use super::counter::Counter;
 use super::input::{Input, Lane};
 use super::measures::Tally;
 use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
-use super::site::Site;
-use super::taker::{End, Taker};
+use super::taker::Taker;
 use super::upstream::Upstream;
 
 /// Decides which branches get an item.
@@ -67,12 +65,7 @@ impl<T: Send> Upstream<T> for BranchUpstream<T> {
         let event = assembly.event_of(taker.id);
         let indices = assembly.begin_branch(self.branch);
         let (writer, lane) = Domain::lane(indices.domain());
-        match taker.end {
-            End::Push(push) if assembly.is_inline() => {
-                assembly.steps.push(Box::new(BranchStep { reader: lane.reader(), push }));
-            }
-            end => assembly.read(Taker { id: taker.id, end }, Lane::Committed(lane)),
-        }
+        assembly.read(taker, Lane::Committed(lane));
         *lock(&self.slot.0) = Some(Inlet { indices, writer, event });
     }
 }
@@ -88,14 +81,9 @@ pub(crate) struct Fork<'env, T: Send> {
 }
 
 impl<'env, T: Send + 'env> Fork<'env, T> {
-    /// Adds the fork and everything before it to the line. The branches were added before. In the inline executor `inline`
-    /// is what the fork calls for each item.
-    pub(super) fn connect<'run>(
-        self,
-        assembly: &mut Assembly<'run>,
-        turns: Writer<()>,
-        inline: Option<InlineBranches<'run>>,
-    ) where
+    /// Adds the fork and everything before it to the line. The branches were added before.
+    pub(super) fn connect<'run>(self, assembly: &mut Assembly<'run>, turns: Writer<()>)
+    where
         'env: 'run,
     {
         let Self { upstream, deal, slots, id } = self;
@@ -108,14 +96,12 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
             }
         }
         let call = ForkCall {
-            site: assembly.site(id),
             counter: assembly.counter(id),
             deal,
             dealt: inlets.iter().map(|_| None).collect(),
             inlets,
             turns,
             events,
-            inline,
         };
         upstream.connect(assembly, Taker::push(id, call));
     }
@@ -123,7 +109,6 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
 
 /// A fork as a taker of cells.
 struct ForkCall<'run, T: Send> {
-    site: Site,
     counter: Counter,
     deal: Box<dyn Deal<T> + 'run>,
     /// Empty, except while an item is dealt.
@@ -132,12 +117,11 @@ struct ForkCall<'run, T: Send> {
     turns: Writer<()>,
     /// The events of the branches, each once.
     events: Vec<Arc<EventCount>>,
-    inline: Option<InlineBranches<'run>>,
 }
 
 impl<T: Send> Push<T> for ForkCall<'_, T> {
     fn push(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
-        let Self { site, counter, deal, dealt, inlets, turns, events, inline } = self;
+        let Self { counter, deal, dealt, inlets, turns, events } = self;
         let (item, stop) = match cell {
             Cell::Value(item) => (Some(item), None),
             Cell::Empty => (None, None),
@@ -145,11 +129,8 @@ impl<T: Send> Push<T> for ForkCall<'_, T> {
         };
         let has_item = item.is_some();
         if let Some(item) = item {
-            let began = counter.begin();
-            let entered = counter.enter(site);
             deal.deal(item, dealt);
-            drop(entered);
-            counter.add(began, Tally { cells: 1, items: 1, given: 1 });
+            counter.add(Tally { cells: 1, items: 1, given: 1 });
         }
         // The turn comes first. When the last branch has put its cell, the join has all that it needs.
         turns.put(turn, Cell::Empty);
@@ -162,9 +143,6 @@ impl<T: Send> Push<T> for ForkCall<'_, T> {
                 (None, None) => Cell::Empty,
             };
             inlet.writer.put(inlet.indices.open(), cell);
-        }
-        if let Some(inline) = inline {
-            return inline.step();
         }
         for event in events {
             event.notify();

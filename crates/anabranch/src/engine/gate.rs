@@ -47,7 +47,7 @@ pub(crate) trait Feed: Send + Sync {
     /// Tells the feed which run it supplies. Called once.
     fn starts(&self, _run: Arc<dyn RunThreads>) {}
 
-    /// Called by each thread of the run when it begins to look for work. The inline executor does not call it.
+    /// Called by each thread of the run when it begins to look for work. A direct line does not call it.
     fn enter(&self) {}
 
     /// Called by each thread that has entered, when it looks for no more work.

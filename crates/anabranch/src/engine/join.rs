@@ -8,7 +8,6 @@ use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
 use super::assembly::Assembly;
-use super::branches::{InlineBranches, JoinStep};
 use super::cell::items_in;
 use super::counter::Counter;
 use super::failure::Cause;
@@ -43,8 +42,6 @@ pub trait Ports: Send {
     type Values;
     /// Views of the branches, for threads that do not hold the join.
     type Watches: Send + Sync;
-    /// The number of branches.
-    const COUNT: usize;
 
     /// Whether the next cells of all branches are ready.
     fn are_ready(&mut self) -> bool;
@@ -52,10 +49,6 @@ pub trait Ports: Send {
     /// Takes the next cells. All of them must be ready. `stop` becomes the stop of a branch that has one. A failure comes
     /// before an end.
     fn take(&mut self, stop: &mut Option<Stop>) -> Self::Values;
-
-    /// Takes the next cell of branch `number`, counted from 0, and keeps it for [`take`](Self::take). Says whether it is a
-    /// failure.
-    fn has_failed(&mut self, number: usize) -> bool;
 
     fn watch(&self) -> Self::Watches;
 
@@ -73,8 +66,6 @@ pub(crate) struct BranchEnd<'env, S: Send> {
 pub(crate) struct Port<S> {
     reader: Reader<S>,
     exit: Exit,
-    /// A cell that was taken already, in the inline executor.
-    held: Option<Cell<S>>,
 }
 
 impl<'env, S: Send + 'env> BranchEnd<'env, S> {
@@ -87,7 +78,7 @@ impl<'env, S: Send + 'env> BranchEnd<'env, S> {
         let read = PortRead { reader: Arc::clone(&place) };
         self.upstream.connect(assembly, Taker::read(id, read));
         let reader = lock(&place).take().expect("the last node of a branch gives its lane");
-        Port { reader, exit: assembly.end_branch(self.branch), held: None }
+        Port { reader, exit: assembly.end_branch(self.branch) }
     }
 }
 
@@ -96,17 +87,9 @@ impl<S: Send> Port<S> {
         self.reader.is_ready()
     }
 
-    fn next(&mut self) -> Cell<S> {
+    pub(crate) fn take(&mut self, stop: &mut Option<Stop>) -> Option<S> {
         let (turn, cell) = self.reader.take().expect("the next cell of a branch is ready");
         self.exit.release(turn);
-        cell
-    }
-
-    pub(crate) fn take(&mut self, stop: &mut Option<Stop>) -> Option<S> {
-        let cell = match self.held.take() {
-            Some(cell) => cell,
-            None => self.next(),
-        };
         match cell {
             Cell::Value(slot) => Some(slot),
             Cell::Empty => None,
@@ -117,13 +100,6 @@ impl<S: Send> Port<S> {
                 slot
             }
         }
-    }
-
-    pub(crate) fn has_failed(&mut self) -> bool {
-        let cell = self.next();
-        let has_failed = matches!(cell, Cell::Stop(_, Stop::Fail));
-        self.held = Some(cell);
-        has_failed
     }
 
     pub(crate) fn watch(&self) -> Watch<S> {
@@ -187,21 +163,14 @@ where
     {
         let Self { fork, ends, id, .. } = *self;
         let out = assembly.after_serial(id, taker);
-        let outer = assembly.steps.len();
         let ports = ends.connect(assembly, id);
-        let branches = assembly.steps.split_off(outer);
         let (writer, turns) = assembly.turns(fork.id);
         let (site, counter) = (assembly.site(id), assembly.counter(id));
         let watch = (turns.watch(), ports.watch());
         let state = State::<'run, L::Ports, C> { turns, ports, out, counter };
-        let inline = if assembly.is_inline() {
-            Some(InlineBranches { branches, join: Box::new(InlineJoin { site, state, has_failed: false }) })
-        } else {
-            let is_sink = assembly.ends_with_sink(id);
-            assembly.serial(id, JoinNode { site, baton: Baton::new(state), watch, is_sink });
-            None
-        };
-        fork.connect(assembly, writer, inline);
+        let is_sink = assembly.ends_with_sink(id);
+        assembly.serial(id, JoinNode { site, baton: Baton::new(state), watch, is_sink });
+        fork.connect(assembly, writer);
     }
 }
 
@@ -215,11 +184,9 @@ struct State<'run, P: Ports, C: Combine<P::Values>> {
 
 impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
     /// Joins the next cells of the branches, which are ready, and passes the result on.
-    fn join(&mut self, site: &Site) -> Demand {
+    fn join(&mut self) -> Demand {
         let Self { turns, ports, out, counter } = self;
         let (turn, _) = turns.take().expect("the fork puts the turn before the cells");
-        let began = counter.begin();
-        let entered = counter.enter(site);
         let mut stop = None;
         let values = ports.take(&mut stop);
         // The loop would have joined nothing for an item at which a branch fails.
@@ -229,34 +196,11 @@ impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
             (Some(slot), None) => Cell::Value(slot),
             (None, None) => Cell::Empty,
         };
-        drop(entered);
         if counter.is_on() {
             let items = items_in::<C::Shape, C::Out>(&cell);
-            counter.add(began, Tally { cells: 1, items, given: items });
+            counter.add(Tally { cells: 1, items, given: items });
         }
         out.push(turn, cell)
-    }
-}
-
-struct InlineJoin<'run, P: Ports, C: Combine<P::Values>> {
-    site: Site,
-    state: State<'run, P, C>,
-    has_failed: bool,
-}
-
-impl<P: Ports, C: Combine<P::Values>> JoinStep for InlineJoin<'_, P, C> {
-    fn has_failed(&mut self, number: usize) -> bool {
-        self.has_failed |= self.state.ports.has_failed(number);
-        self.has_failed
-    }
-
-    fn step(&mut self) -> Demand {
-        let Self { site, state, has_failed } = self;
-        if !*has_failed {
-            return state.join(site);
-        }
-        let (turn, _) = state.turns.take().expect("the fork puts the turn before the cells");
-        state.out.push(turn, Cell::Stop(None, Stop::Fail))
     }
 }
 
@@ -277,7 +221,7 @@ impl<P: Ports, C: Combine<P::Values>> JoinNode<'_, P, C> {
                 if !state.ports.are_ready() {
                     return Served::Drained;
                 }
-                if state.join(&self.site) == Demand::Nothing {
+                if state.join() == Demand::Nothing {
                     return Served::Closed;
                 }
                 if quantum.count() {

@@ -1,7 +1,7 @@
 //! The executors: they carry the items of a plan from its source to its sink.
 //!
-//! An [`Assembly`] makes a line from a plan and the code beside it. The inline executor runs the whole line
-//! on the caller's thread, item by item. It is the reference for the others. The threads executor
+//! An [`Assembly`] makes a line from a plan and the code beside it. A [direct](direct) line is the plain loop, for a worker that is
+//! alone: each item goes from the source to the sink by calls. The threads executor
 //! ([`threads`]) runs the line with batons. Its workers walk the line from the sink to the source. They run
 //! serial nodes whose batons are free, claim items of parallel units, and park when they find no work. The
 //! comments cite the numbered rules of `PROTOCOL.md`, which is beside this file.
@@ -12,7 +12,6 @@
 mod assembly;
 mod behind;
 mod blocks;
-mod branches;
 mod cell;
 mod claims;
 mod clock;
@@ -38,7 +37,6 @@ mod node;
 mod parallel;
 mod push;
 mod quantum;
-mod reindex;
 mod room;
 mod run;
 mod shards;
@@ -76,6 +74,7 @@ pub(crate) use parallel::{Base, Tail};
 pub(crate) use run::{Outcome, Run, processors};
 pub(crate) use sink::SinkCall;
 pub(crate) use source::SourceUpstream;
+pub(crate) use span::is_traced;
 pub(crate) use spread::SpreadUpstream;
 pub(crate) use stage::StageUpstream;
 pub(crate) use supply::Supply;

@@ -41,7 +41,7 @@ pub(crate) enum Poked {
     Worked,
 }
 
-/// The source of the inline executor.
+/// The source of a direct line.
 pub(crate) trait Drive {
     /// Pulls items and takes each one to the sink, until the stream stops. Returns how many items were
     /// pulled.

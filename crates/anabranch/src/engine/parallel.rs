@@ -1,24 +1,19 @@
 //! Parallel units: parallel stages that are composed in one type, and how a unit becomes part of a line.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
-use anabranch_record::lane::{Cell, Outlet, Turn};
+use anabranch_record::lane::Outlet;
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
 use super::behind::Behind;
 use super::code::{Code, Placed, UnitCode};
-use super::counter::Counter;
 use super::direct::{DirectTaker, DirectUnit, Onward, pass_of};
 use super::failure::ErrorSlot;
 use super::hop::HopNode;
-use super::input::{Input, Lane};
+use super::input::Lane;
 use super::joint;
-use super::measures::Tally;
-use super::push::{Demand, Out, Pass, Push};
-use super::quantum::{Quantum, Served};
-use super::run::Run;
+use super::push::Pass;
 use super::shards::{ShardOf, ShardedNode};
 use super::site::Spot;
 use super::taker::{End, Read, Taker};
@@ -99,13 +94,7 @@ impl<'env, A: Send, E> Base<'env, A, E> {
         let Self { upstream, ids, shard, .. } = *self;
         let (id, whole) = (ids.start, assembly.unit_of(ids.start));
         let placed = Placed { traits: code.traits(), code, site: assembly.site(whole.start) };
-        if !assembly.is_inline() {
-            return upstream.connect(assembly, Taker::read(id, UnitRead { placed, ids, shard, taker }));
-        }
-        let counter = assembly.counter(whole.start);
-        let (is_first, is_last) = (ids.start == whole.start, ids.end == whole.end);
-        let out = assembly.after_unit_inline(ids.end - 1, taker);
-        upstream.connect(assembly, Taker::push(id, UnitCall { placed, counter, out, is_first, is_last }));
+        upstream.connect(assembly, Taker::read(id, UnitRead { placed, ids, shard, taker }));
     }
 }
 
@@ -169,7 +158,7 @@ where
         }
         let Self { unit, base } = self;
         let spot = base.spot_of_whole(assembly);
-        let code = UnitCode::<U, E, BOX> { spot, unit, local: Mutex::new(None) };
+        let code = UnitCode::<U, E, BOX> { spot, unit };
         base.connect_unit(assembly, Box::new(code), taker);
     }
 }
@@ -246,41 +235,5 @@ where
         Self: 'run,
     {
         self.connect_in::<true>(assembly, taker);
-    }
-}
-
-/// A parallel unit in the inline executor.
-struct UnitCall<'run, A: Send, B: Send> {
-    placed: Placed<'run, A, B>,
-    counter: Counter,
-    out: Out<'run, B>,
-    /// Whether this is the first unit of those that the plan composes into one.
-    is_first: bool,
-    /// Whether this is the last of them.
-    is_last: bool,
-}
-
-impl<A: Send, B: Send> Push<A> for UnitCall<'_, A, B> {
-    fn push(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
-        let Self { placed, counter, out, is_first, is_last } = self;
-        let Placed { code, traits, site } = placed;
-        let began = counter.begin();
-        let items = if counter.is_on() && *is_first { (traits.taken)(&cell) } else { 0 };
-        let entered = counter.enter(site);
-        let cell = code.cell(turn.index(), cell);
-        drop(entered);
-        if counter.is_on() {
-            let given = if *is_last { (traits.given)(&cell) } else { 0 };
-            counter.add(began, Tally { cells: u64::from(*is_first), items, given });
-        }
-        out.push(turn, cell)
-    }
-
-    fn serve(&mut self, _: &mut Input<A>, _: &mut Quantum, _: &Run) -> Served {
-        unreachable!("the inline executor has no servings")
-    }
-
-    fn take_tally(&mut self) -> Tally {
-        self.counter.take()
     }
 }

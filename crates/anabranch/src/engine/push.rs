@@ -21,8 +21,7 @@ pub(crate) enum Demand {
     Nothing,
 }
 
-/// Takes the cells of one edge, in the order of their indices. The implementors are serial stages and the sink. In the
-/// inline executor every node behind an edge implements it.
+/// Takes the cells of one edge, in the order of their indices. The implementors are serial stages and the sink.
 pub(crate) trait Push<S: Send>: Send {
     /// Takes the cell of one turn to the end of the unit.
     ///

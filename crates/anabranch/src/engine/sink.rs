@@ -64,15 +64,12 @@ where
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
         let Self { spot, counter, op, end, .. } = self;
-        let began = counter.begin();
         let items = if counter.is_on() { items_in::<S, T>(&cell) } else { 0 };
         let is_item = spot.run.is_item(&cell);
-        let entered = counter.enter(&spot.site);
         let mut call = StageItems::<Single, Op> { op, shape: PhantomData };
         let call = by_pointer!(&mut call, super::cell::OfItem<T, Option<Infallible>, E>);
         let done = through::<S, Single, T, Infallible, E>(spot, turn.index(), cell, call);
-        drop(entered);
-        counter.add(began, Tally { cells: 1, items, given: 0 });
+        counter.add(Tally { cells: 1, items, given: 0 });
         if matches!(done, Cell::Stop(..)) {
             end.stop(turn.index(), is_item, spot);
             return Demand::Nothing;

@@ -6,13 +6,12 @@ use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 
 use super::assembly::Assembly;
 use super::blocks::{Length, is_in_blocks};
-use super::clock::{Mean, Moment};
-use super::counter::Counter;
+use super::clock::Mean;
 use super::direct::{DirectSource, pass_of};
 use super::failure::{Cause, ErrorSlot, Position, caught};
 use super::gate::Gate;
-use super::measures::{Mark, Stride, Tally};
-use super::node::{Drive, Poked, SerialNode};
+use super::measures::{Mark, Tally};
+use super::node::{Poked, SerialNode};
 use super::push::{Demand, Out};
 use super::run::Run;
 use super::site::{Site, Spot};
@@ -83,12 +82,6 @@ fn connect<'run, T: Send + 'run>(
     };
     let out = assembly.after_serial(id, taker);
     let indices = assembly.indices_of(id);
-    if assembly.is_inline() {
-        let counter = assembly.counter(id);
-        let inline = InlineSource { site, counter, source, items_in, indices, out, length };
-        assembly.drive = Some(Box::new(inline));
-        return;
-    }
     let gate = assembly.gate_of(id);
     let goes_on = site.run.feed.is_some() && !site.run.has_dedicated();
     let weight = weigher.map(WeightInFlight::new);
@@ -138,12 +131,6 @@ trait AnySource<T: Send>: Send {
     /// Returns a function that counts the items of the stream in a block. `None` if the source gives single items.
     fn items_in(&self) -> Option<fn(&T) -> u64>;
 
-    /// Returns the next item. If it has failed, notes the error at `index`.
-    fn next(&mut self, index: u64) -> Pulled<T, ()>;
-
-    /// Sets how many items of the stream the next block has at most.
-    fn limit(&mut self, items: u64);
-
     /// Pulls items and puts them into `flow` until `items` has reached `most`, the window is full, or the source stops. Adds
     /// the number of items of the stream to `items`.
     fn draw(
@@ -165,21 +152,6 @@ struct TypedSource<P: Pull> {
 impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
     fn items_in(&self) -> Option<fn(&P::Item) -> u64> {
         P::IN_BLOCKS.then_some(P::items_in)
-    }
-
-    fn next(&mut self, index: u64) -> Pulled<P::Item, ()> {
-        match self.pull.pull() {
-            Pulled::Item(item) => Pulled::Item(item),
-            Pulled::End => Pulled::End,
-            Pulled::Fail(error) => {
-                self.spot.fail(index, error);
-                Pulled::Fail(())
-            }
-        }
-    }
-
-    fn limit(&mut self, items: u64) {
-        self.pull.limit(items);
     }
 
     fn draw(
@@ -437,67 +409,5 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
 
     fn mean_ns(&self) -> u64 {
         Mean::from_bits(self.mean.load(Ordering::Relaxed)).nanos()
-    }
-}
-
-/// The source in the inline executor.
-struct InlineSource<'run, T: Send> {
-    site: Site,
-    counter: Counter,
-    source: Box<dyn AnySource<T> + 'run>,
-    /// As [`AnySource::items_in`].
-    items_in: Option<fn(&T) -> u64>,
-    indices: Indices,
-    out: Out<'run, T>,
-    length: Length,
-}
-
-impl<T: Send> Drive for InlineSource<'_, T> {
-    fn drive(&mut self) -> u64 {
-        let Self { site, counter, source, items_in, indices, out, length } = self;
-        let run = &*site.run;
-        let mut stride = Stride::new();
-        loop {
-            run.wait_while_paused();
-            if run.is_done() {
-                // A token has cancelled the run. Items that stages have kept are dropped with the stages.
-                return indices.next();
-            }
-            if run.is_stopping() {
-                out.push(indices.open(), Cell::Stop(None, Stop::End));
-                return indices.next() - 1;
-            }
-            let weight = run.measures().map_or(0, |measures| measures.take_up(1, &mut stride));
-            let block_began = items_in.map(|_| {
-                source.limit(length.next_inline());
-                Moment::now()
-            });
-            let began = counter.begin();
-            let pulled = {
-                let _entered = counter.enter(site);
-                source.next(indices.next())
-            };
-            let items = match &pulled {
-                Pulled::Item(item) => items_in.map_or(1, |items_in| items_in(item)),
-                _ => 0,
-            };
-            let cells = u64::from(matches!(pulled, Pulled::Item(_)));
-            counter.add(began, Tally { cells, items, given: items });
-            let cell = match pulled {
-                Pulled::Item(item) => Cell::Value(item),
-                Pulled::End => Cell::Stop(None, Stop::End),
-                Pulled::Fail(()) => Cell::Stop(None, Stop::Fail),
-            };
-            let began = (weight > 0).then(Moment::now);
-            if out.push(indices.open(), cell) == Demand::Nothing {
-                return indices.next() - 1;
-            }
-            if let (Some(began), Some(measures)) = (began, run.measures()) {
-                measures.put_down(site.id, weight, began, &mut stride);
-            }
-            if let Some(began) = block_began {
-                length.took(began.elapsed());
-            }
-        }
     }
 }

@@ -15,10 +15,15 @@ mod with {
         units: Vec<Option<Span>>,
     }
 
+    /// Whether a subscriber listens to the spans.
+    pub(crate) fn is_traced() -> bool {
+        tracing::enabled!(target: "anabranch", Level::DEBUG)
+    }
+
     impl Spans {
         /// Creates the spans of a plan, if a subscriber listens to them.
         pub(crate) fn of(plan: &Plan) -> Self {
-            if !tracing::enabled!(target: "anabranch", Level::DEBUG) {
+            if !is_traced() {
                 return Self::default();
             }
             let name = plan.name.as_deref().unwrap_or("anabranch");
@@ -31,11 +36,6 @@ mod with {
                 );
             }
             Self { run: Some(run), units }
-        }
-
-        /// Whether a subscriber listens.
-        pub(crate) fn are_on(&self) -> bool {
-            self.run.is_some()
         }
 
         /// Enters the span of the run on the calling thread, until the guard is dropped.
@@ -62,13 +62,13 @@ mod without {
     /// A guard that does nothing. It is not `()`, because clippy forbids binding that to a name.
     pub(crate) struct Entered;
 
+    pub(crate) fn is_traced() -> bool {
+        false
+    }
+
     impl Spans {
         pub(crate) fn of(_: &Plan) -> Self {
             Self
-        }
-
-        pub(crate) fn are_on(&self) -> bool {
-            false
         }
 
         pub(crate) fn enter_run(&self) -> Entered {
@@ -83,6 +83,6 @@ mod without {
 }
 
 #[cfg(feature = "tracing")]
-pub(crate) use with::Spans;
+pub(crate) use with::{Spans, is_traced};
 #[cfg(not(feature = "tracing"))]
-pub(crate) use without::Spans;
+pub(crate) use without::{Spans, is_traced};

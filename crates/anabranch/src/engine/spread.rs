@@ -6,22 +6,19 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc as StdArc;
 
-use anabranch_record::lane::{Cell, Domain, Exit, Indices, Stop, Turn};
+use anabranch_record::lane::{Cell, Domain, Indices, Stop};
 use anabranch_record::sync::{Arc, AtomicBool, Ordering, fence};
 use anabranch_record::{Baton, Word};
 
 use super::assembly::Assembly;
 use super::cell::items_in;
-use super::clock::Moment;
-use super::counter::Counter;
 use super::failure::{Cause, ErrorSlot};
-use super::input::{Drain, DrainWatch, Input, Lane};
-use super::measures::{Crossing, Measures, Stride, Tally};
+use super::input::{Drain, DrainWatch, Lane};
+use super::measures::Crossing;
 use super::node::{Poked, SerialNode};
 use super::parallel::Tail;
-use super::push::{self, Demand, Out, Push};
+use super::push::{Demand, Out};
 use super::quantum::{Quantum, Served};
-use super::run::Run;
 use super::site::Spot;
 use super::taker::{Read, Taker};
 use super::upstream::Upstream;
@@ -51,21 +48,8 @@ where
         op.limit(assembly.items_in_blocks(id));
         let errors = Arc::clone(&tail.base.errors);
         let out = assembly.after_serial(id, taker);
-        if assembly.is_inline() {
-            let call = SpreadCall::<U::To, U::Out, E, Op> {
-                spot: assembly.spot(id, &errors),
-                counter: assembly.counter(id),
-                op,
-                exit: assembly.exit_before(id),
-                indices: assembly.indices_of(id),
-                out,
-                takes: PhantomData,
-            };
-            tail.connect(assembly, Taker::push(id, call));
-        } else {
-            let read = SpreadRead::<U::To, U::Out, E, Op> { id, errors, op, out, takes: PhantomData };
-            tail.connect(assembly, Taker::read(id, read));
-        }
+        let read = SpreadRead::<U::To, U::Out, E, Op> { id, errors, op, out, takes: PhantomData };
+        tail.connect(assembly, Taker::read(id, read));
     }
 }
 
@@ -385,115 +369,5 @@ where
 
     fn mean_ns(&self) -> u64 {
         0
-    }
-}
-
-/// A spreading stage in the inline executor.
-struct SpreadCall<'run, S, T, E, Op: Spread<T, E>> {
-    spot: Spot<E>,
-    counter: Counter,
-    op: Op,
-    /// Gives back the indices of the domain before.
-    exit: Exit,
-    indices: Indices,
-    out: Out<'run, Op::Out>,
-    takes: PhantomData<fn(T) -> S>,
-}
-
-impl<S, T, E, Op> SpreadCall<'_, S, T, E, Op>
-where
-    S: Shape,
-    T: Send,
-    E: Send,
-    Op: Spread<T, E>,
-{
-    /// Gives the results of one item. Breaks if the stream has stopped.
-    fn spread(&mut self, item: T) -> ControlFlow<()> {
-        let began = self.counter.begin();
-        let entered = self.counter.enter(&self.spot.site);
-        self.op.open(item);
-        drop(entered);
-        self.counter.add(began, Tally { cells: 1, items: 1, given: 0 });
-        self.give()
-    }
-
-    /// Gives what is open. Breaks if the stream has stopped.
-    fn give(&mut self) -> ControlFlow<()> {
-        let outer = self.spot.run.measures().map_or(0, Measures::weight);
-        let mut stride = Stride::new();
-        loop {
-            if self.spot.run.is_ending() {
-                return ControlFlow::Break(());
-            }
-            let measures = self.spot.run.measures();
-            let weight = measures.map_or(0, |measures| measures.take_up(outer, &mut stride));
-            let began = self.counter.begin();
-            let entered = self.counter.enter(&self.spot.site);
-            let pulled = self.op.next();
-            drop(entered);
-            let given = u64::from(matches!(pulled, Pulled::Item(_)));
-            self.counter.add(began, Tally { given, ..Tally::default() });
-            let cell = match pulled {
-                Pulled::Item(item) => Cell::Value(item),
-                Pulled::End => {
-                    if let Some(measures) = self.spot.run.measures() {
-                        measures.set_weight(outer);
-                    }
-                    return ControlFlow::Continue(());
-                }
-                Pulled::Fail(error) => {
-                    self.spot.fail(self.indices.next(), error);
-                    Cell::Stop(None, Stop::Fail)
-                }
-            };
-            let began = (weight > 0).then(Moment::now);
-            if self.out.push(self.indices.open(), cell) == Demand::Nothing {
-                return ControlFlow::Break(());
-            }
-            if let (Some(began), Some(measures)) = (began, self.spot.run.measures()) {
-                measures.put_down(self.spot.id, weight, began, &mut stride);
-            }
-        }
-    }
-}
-
-impl<S, T, E, Op> Push<S::Slot<T>> for SpreadCall<'_, S, T, E, Op>
-where
-    S: Shape,
-    T: Send,
-    E: Send,
-    Op: Spread<T, E>,
-{
-    fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
-        let (slot, stop) = match cell {
-            Cell::Value(slot) => (Some(slot), None),
-            Cell::Empty => (None, None),
-            Cell::Stop(slot, stop) => (slot, Some(stop)),
-        };
-        if slot.is_some_and(|slot| S::each(slot, |item| self.spread(item)).is_break()) {
-            return Demand::Nothing;
-        }
-        // What the operation keeps goes on at once: here, nothing else is ready before the next cell.
-        if self.op.idle() && self.give().is_break() {
-            return Demand::Nothing;
-        }
-        if stop == Some(Stop::End) && self.op.end() && self.give().is_break() {
-            return Demand::Nothing;
-        }
-        match stop {
-            Some(stop) => self.out.push(self.indices.open(), Cell::Stop(None, stop)),
-            None => {
-                self.exit.release(turn);
-                Demand::More
-            }
-        }
-    }
-
-    fn serve(&mut self, input: &mut Input<S::Slot<T>>, quantum: &mut Quantum, run: &Run) -> Served {
-        push::serve(self, input, quantum, run)
-    }
-
-    fn take_tally(&mut self) -> Tally {
-        self.counter.take()
     }
 }

@@ -73,13 +73,10 @@ where
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
         let Self { spot, counter, op, out, .. } = self;
-        let began = counter.begin();
         let items = if counter.is_on() { items_in::<S, T>(&cell) } else { 0 };
-        let entered = counter.enter(&spot.site);
         let cell = through_serial::<S, T, E, Op>(spot, turn.index(), cell, op);
-        drop(entered);
         if counter.is_on() {
-            counter.add(began, Tally { cells: 1, items, given: items_in::<S, Op::Out>(&cell) });
+            counter.add(Tally { cells: 1, items, given: items_in::<S, Op::Out>(&cell) });
         }
         out.push(turn, cell)
     }

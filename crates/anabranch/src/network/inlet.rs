@@ -385,7 +385,7 @@ impl<T: Send> Pull for Outflow<T> {
                 link.runner.notice(&link.hub, &link.record, Side::Writers);
                 return Pulled::End;
             }
-            // Only the inline executor asks a source that is not ready.
+            // Only a direct line asks a source that is not ready.
             let key = link.event.prepare();
             if link.is_ready() {
                 link.event.leave();

@@ -17,8 +17,7 @@ mod writer;
 use std::time::Duration;
 
 use anabranch_plan::{
-    Curve, Executor, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction,
-    Rate, Role,
+    Curve, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction, Rate, Role,
 };
 
 use crate::engine::{Measures, Reading, Series, Track};
@@ -279,7 +278,7 @@ fn node_reports(
     let seconds = wall.as_secs_f64().max(1e-9);
     let mut nodes: Vec<NodeReport> = Vec::new();
     let mut readings: Vec<Reading> = plan.units().map(|unit| measures.read(unit[0].id.0)).collect();
-    if plan.settings.executor == Executor::Inline {
+    if workers == 1 {
         fit(&mut readings, wall.as_nanos() as u64, measures.clock());
     }
     // Items that threads inside the previous unit are working on do not wait.

@@ -6,6 +6,7 @@ use anabranch_plan::{
     Domain, Edge, EdgeKind, Executor, ItemType, Machine, Node, NodeId, Note, Placement, Plan, Settings,
 };
 
+use crate::engine;
 use crate::settings::{Attached, Chooser, Unset, WINDOW_ITEMS};
 
 /// The plan of a stream while it is built, and its attachments.
@@ -27,8 +28,6 @@ pub(super) struct Outline {
     branches: usize,
     /// Whether stages are added to the loop of a feedback.
     pub(super) is_in_loop: bool,
-    /// Whether a feedback has items inside before the source is asked.
-    pub(super) begins_inside: bool,
     /// The fork behind which the next stage is added, if that begins a branch.
     begins_behind: Option<usize>,
     /// Whether the calling thread runs the stream alone, once it is [closed](Self::close). No handle changes that.
@@ -52,7 +51,6 @@ impl Draft<'_> {
             branch: 0,
             branches: 0,
             is_in_loop: false,
-            begins_inside: false,
             begins_behind: None,
             is_alone: false,
         };
@@ -202,17 +200,19 @@ impl Outline {
         for change in &attached.changes {
             change(plan);
         }
-        // With one worker, the caller runs alone, and the plain loop is the fastest executor.
         let is_alone = plan.settings.workers == 1
             && attached.handle.is_none()
-            && plan.nodes.iter().all(|node| node.placement != Placement::Dedicated);
-        if is_alone && !attached.is_watched() {
-            plan.settings.executor = Executor::Inline;
-        }
-        self.is_alone = plan.settings.executor == Executor::Inline;
-        // The inline executor begins at the source. One worker begins wherever there are items.
-        if self.begins_inside && self.is_alone {
-            (plan.settings.executor, plan.settings.workers) = (Executor::Threads, 1);
+            && plan.nodes.iter().all(|node| node.placement != Placement::Dedicated)
+            && !attached.is_watched();
+        self.is_alone = is_alone || plan.settings.executor == Executor::Inline;
+        if self.is_alone {
+            // The calling thread runs the stream alone. The plain loop is the fastest, but it has no place for what waits
+            // between two domains or two branches, and measures nothing.
+            let has_branches = plan.nodes.iter().any(|node| node.branch > 0);
+            let is_counted = attached.reports || engine::is_traced();
+            let is_plain = plan.domains.len() == 1 && !has_branches && !is_counted;
+            plan.settings.executor = if is_plain { Executor::Inline } else { Executor::Threads };
+            plan.settings.workers = 1;
             plan.nodes.iter_mut().for_each(|node| node.placement = Placement::Workers);
         }
         notes

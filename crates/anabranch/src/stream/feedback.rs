@@ -135,7 +135,6 @@ where
         let entry = self.draft.outline.add_domain(Node::serial("feedback"), item.clone());
         let domain = self.draft.outline.last().domain;
         let laps = Loop::new(places, first.into_iter());
-        self.draft.outline.begins_inside |= laps.has_items();
         let errors = Arc::clone(&self.tail.base.errors);
         let upstream = Box::new(EntryUpstream { tail: self.tail, laps: Arc::clone(&laps), id: entry });
         self.draft.outline.is_in_loop = true;

@@ -233,9 +233,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Runs the stream on the calling thread. Each item passes from the source to the end before the source
-    /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block. This executor is
-    /// the reference: all others must give the same results.
+    /// Runs the stream on the calling thread alone. Each item passes from the source to the end before the source
+    /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block.
     pub fn inline(mut self) -> Self {
         self.draft.outline.plan.settings.executor = Executor::Inline;
         self
@@ -314,7 +313,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Makes the end return a [`Report`](crate::Report) together with its result.
     pub fn report(self) -> Stream<'env, U, Reported<M>> {
-        Stream { tail: self.tail, draft: self.draft, mode: std::marker::PhantomData }
+        let Self { tail, mut draft, .. } = self;
+        draft.attached.reports = true;
+        Stream { tail, draft, mode: std::marker::PhantomData }
     }
 
     /// Records what each thread does at which time, for [`Report::to_trace`](crate::Report::to_trace). It has

@@ -1,7 +1,6 @@
 //! Measurements of a run that is reported or watched. Other runs count nothing.
 //!
-//! Clocks are read and counters are raised a few times a claim or a serving, never once an item. The inline executor
-//! reads the clock for the items that it measures. The memory that a run's measurements take does not grow with its
+//! Clocks are read and counters are raised a few times a claim or a serving, never once an item. The memory that a run's measurements take does not grow with its
 //! length. There are counters ([`meter`]), series with a fixed number of stretches ([`series`]), histograms
 //! ([`transit`]), and events, some of which are dropped when there are too many ([`track`]).
 
@@ -9,7 +8,6 @@ mod mark;
 mod meter;
 mod run;
 mod series;
-mod stride;
 mod track;
 mod transit;
 
@@ -17,7 +15,6 @@ pub(crate) use mark::{Crossing, Mark};
 pub(crate) use meter::{Reading, Tally};
 pub(crate) use run::Measures;
 pub(crate) use series::Series;
-pub(crate) use stride::Stride;
 pub(crate) use track::Track;
 #[cfg(feature = "json")]
 pub(crate) use track::{Event, What};

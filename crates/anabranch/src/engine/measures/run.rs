@@ -1,11 +1,9 @@
 //! The measurements of one run, by node and by thread.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use super::meter::{Reading, Tally};
 use super::series::Series;
-use super::stride::Stride;
 use super::track::{self, Event, OnTrack, Track, What};
 use super::transit::Transit;
 use crate::engine::clock::Moment;
@@ -29,9 +27,6 @@ pub(crate) struct Measures {
     tracks: Mutex<Vec<Arc<Mutex<Track>>>>,
     /// How many events a thread keeps.
     events: usize,
-    /// The weight of the item that the inline executor processes now: how many items it stands for. 0 if it
-    /// is not measured.
-    weight: AtomicU64,
     /// How long it takes to read the clock, in nanoseconds.
     clock: u64,
 }
@@ -64,7 +59,6 @@ impl Measures {
             waiting: Mutex::new(Waiting::new(nodes)),
             tracks: Mutex::default(),
             events,
-            weight: AtomicU64::new(1),
             clock: (0..8).map(|_| Moment::now().elapsed()).min().unwrap_or(0),
         }
     }
@@ -90,54 +84,8 @@ impl Measures {
         if id < self.nodes {
             let at = began.since(self.began);
             let event = Event { at, nanos, what: What::Node(id as u32), items: tally.items };
-            track::on_current(|track| track.work(event, tally, 1));
+            track::on_current(|track| track.work(event, tally));
         }
-    }
-
-    /// How many items the item stands for that the inline executor processes now. 0 if it is not measured.
-    #[inline]
-    pub(crate) fn weight(&self) -> u64 {
-        self.weight.load(Ordering::Relaxed)
-    }
-
-    /// Sets how many items the item stands for that the inline executor processes now. 0 means that it is not
-    /// measured.
-    #[inline]
-    pub(crate) fn set_weight(&self, weight: u64) {
-        self.weight.store(weight, Ordering::Relaxed);
-    }
-
-    /// Begins the next item of a source or a spreading stage in the inline executor. `outer` is the weight of
-    /// the item that it was made of, or 1 at a source. Sets and returns the weight of the item.
-    pub(crate) fn take_up(&self, outer: u64, stride: &mut Stride) -> u64 {
-        let weight = if outer == 0 { 0 } else { outer * stride.next() };
-        self.set_weight(weight);
-        weight
-    }
-
-    /// Ends the item that was begun with [`take_up`](Self::take_up): it has left the domain that node `id`
-    /// opens.
-    pub(crate) fn put_down(&self, id: usize, weight: u64, began: Moment, stride: &mut Stride) {
-        let nanos = began.elapsed();
-        stride.took(nanos);
-        if let Some(transit) = self.transit(id) {
-            transit.count(nanos, weight);
-        }
-    }
-
-    /// Like [`end`](Self::end), for one measured item of the inline executor, which stands for others.
-    /// `tally` has the counts since the measured item before.
-    #[cold]
-    pub(crate) fn end_alone(&self, id: usize, tally: Tally, began: Moment) {
-        let (nanos, weight) = (began.elapsed().saturating_sub(self.clock), self.weight());
-        let at = began.since(self.began);
-        let event = Event { at, nanos, what: What::Node(id as u32), items: tally.items };
-        track::on_current(|track| track.work(event, tally, weight));
-    }
-
-    /// Adds `tally` to the counts of node `id` on the calling thread.
-    pub(crate) fn count(&self, id: usize, tally: Tally) {
-        track::on_current(|track| track.count(id, Reading { tally, ..Reading::default() }));
     }
 
     /// Adds a wait of the calling thread that began at `began` and took `nanos` nanoseconds.

@@ -21,12 +21,6 @@ impl Series {
         Self { columns, bits: FIRST_STRETCH_NS_BITS, sums: Vec::with_capacity(STRETCHES * columns) }
     }
 
-    /// Adds `value` to a column, in the stretch of time `at`.
-    pub(crate) fn add(&mut self, at: u64, column: usize, value: u64) {
-        let stretch = self.reach(at);
-        self.sums[stretch * self.columns + column] += value;
-    }
-
     /// Adds the time from `at` to `at + nanos` to a column. Each stretch gets the part that lies in it.
     pub(crate) fn add_time(&mut self, at: u64, nanos: u64, column: usize) {
         self.add_product(at, nanos, column, 1);

@@ -91,8 +91,8 @@ impl Track {
         }
     }
 
-    /// Adds a piece of work that stands for `weight` similar pieces.
-    pub(super) fn work(&mut self, event: Event, tally: Tally, weight: u64) {
+    /// Adds a piece of work.
+    pub(super) fn work(&mut self, event: Event, tally: Tally) {
         let What::Node(id) = event.what else { return };
         // All the time without a processor since the last reading belongs to this piece. The pieces in
         // between were too short to have any, and the processor time is read after each wait for work.
@@ -100,10 +100,9 @@ impl Track {
             0..MAY_WAIT_NS => 0,
             nanos => self.look_at_clocks(event.at + nanos).min(nanos),
         };
-        let slept = if off > 0 && 2 * off >= event.nanos { weight } else { 0 };
-        let (spent, off) = (event.nanos * weight, off * weight);
-        self.count(id as usize, Reading { tally, spent, off, pieces: weight, slept });
-        self.add(event, weight);
+        let slept = u64::from(off > 0 && 2 * off >= event.nanos);
+        self.count(id as usize, Reading { tally, spent: event.nanos, off, pieces: 1, slept });
+        self.add(event);
     }
 
     /// Adds a wait for work.
@@ -111,7 +110,7 @@ impl Track {
         if event.nanos >= MAY_PARK_NS {
             self.look_at_clocks(event.at + event.nanos);
         }
-        self.add(event, 1);
+        self.add(event);
     }
 
     /// Reads the processor time. Returns how many nanoseconds the thread had no processor since the last
@@ -134,16 +133,12 @@ impl Track {
         self.nodes.get(id).copied().unwrap_or_default()
     }
 
-    /// Adds an event that stands for `weight` similar events.
-    fn add(&mut self, event: Event, weight: u64) {
+    fn add(&mut self, event: Event) {
         let column = match event.what {
             What::Node(id) => id as usize,
             What::Waiting => self.nodes.len(),
         };
-        match weight {
-            1 => self.time.add_time(event.at, event.nanos, column),
-            _ => self.time.add(event.at, column, event.nanos.saturating_mul(weight)),
-        }
+        self.time.add_time(event.at, event.nanos, column);
         self.events.add(event);
     }
 }
