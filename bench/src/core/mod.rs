@@ -1,7 +1,6 @@
 //! The suite of the core: each group measures one of its promises.
 
 mod blocks;
-mod boxed;
 mod branches;
 mod deferred;
 mod idle;
@@ -17,6 +16,7 @@ mod service;
 mod several;
 mod sleepers;
 mod small_runs;
+mod stages;
 mod windows;
 
 use std::time::Duration;
@@ -33,7 +33,7 @@ const GROUPS: [(&str, Group); 18] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
-    ("boxed", boxed::rows),
+    ("stages", stages::rows),
     ("branches", branches::rows),
     ("windows", windows::rows),
     ("deferred", deferred::rows),

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anabranch::{BoxStream, Stream};
+use anabranch::Stream;
 
 use super::Setup;
 use anabranch_measure::rounds::{Contender, measure};
@@ -117,7 +117,7 @@ impl Service {
     fn parallel(&self) -> Results {
         self.served_by(|requests| {
             let requests = requests.map(|request| self.step(request)).map(|request| self.step(request));
-            requests.map(|request| self.step(request)).map(|request| self.step(request)).boxed()
+            requests.map(|request| self.step(request)).map(|request| self.step(request))
         })
     }
 
@@ -129,10 +129,7 @@ impl Service {
     }
 
     /// Posts the requests to a stream, to which `stages` adds the stages.
-    fn served_by<'s>(
-        &'s self,
-        stages: impl FnOnce(BoxStream<'s, Request>) -> BoxStream<'s, Request>,
-    ) -> Results {
+    fn served_by<'s>(&'s self, stages: impl FnOnce(Stream<'s, Request>) -> Stream<'s, Request>) -> Results {
         let (post, requests) = Stream::channel(WAITING);
         let mut results = Results::default();
         thread::scope(|scope| {

@@ -5,11 +5,10 @@ mod busy;
 mod fine;
 mod waiting;
 
-use std::convert::Infallible;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anabranch::{Apply, Report, Stream, Unit};
+use anabranch::{Report, Stream};
 
 use anabranch_measure::rounds::Ceiling;
 use anabranch_measure::work::{Digest, Work};
@@ -94,7 +93,7 @@ impl Job {
     }
 
     /// Sets the replicas of the last stage.
-    fn replicated<'env, U: Unit>(&self, stream: Stream<'env, U>) -> Stream<'env, U> {
+    fn replicated<'env, T: Send + 'env>(&self, stream: Stream<'env, T>) -> Stream<'env, T> {
         match self.knobs.replicas {
             Some(replicas) => stream.replicate(replicas),
             None => stream,
@@ -102,18 +101,12 @@ impl Job {
     }
 
     /// Runs a stream into a fold that takes this many microseconds an item.
-    fn run<'env, U>(&self, stream: Stream<'env, U>, micros: f64) -> Ran
-    where
-        U: Apply<Infallible, Out = u64> + Send + 'env,
-    {
+    fn run(&self, stream: Stream<'_, u64>, micros: f64) -> Ran {
         self.run_into(stream, self.busy(micros))
     }
 
     /// Runs a stream into a fold.
-    fn run_into<'env, U>(&self, mut stream: Stream<'env, U>, sink: impl Fn(u64) -> u64 + Send) -> Ran
-    where
-        U: Apply<Infallible, Out = u64> + Send + 'env,
-    {
+    fn run_into(&self, mut stream: Stream<'_, u64>, sink: impl Fn(u64) -> u64 + Send) -> Ran {
         let Knobs { workers, window, burst, report, .. } = self.knobs;
         if let Some(workers) = workers {
             stream = stream.workers(workers);

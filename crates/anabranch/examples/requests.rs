@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 use std::num::ParseIntError;
 use std::{env, fs};
 
-use anabranch::{Stream, TryBoxStream};
+use anabranch::{Stream, TryStream};
 
 /// One line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +44,8 @@ fn parse(line: &str) -> Result<Request, Trouble> {
 }
 
 /// The requests of a log: read by one thread after another, and parsed on all cores.
-pub fn requests<'a>(log: impl BufRead + Send + 'a) -> TryBoxStream<'a, Request, Trouble> {
-    Stream::try_from_iter(log.lines()).map_err(Trouble::Input).try_map(|line| parse(&line)).boxed()
+pub fn requests<'a>(log: impl BufRead + Send + 'a) -> TryStream<'a, Request, Trouble> {
+    Stream::try_from_iter(log.lines()).map_err(Trouble::Input).try_map(|line| parse(&line))
 }
 
 /// How often each status was given.

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p anabranch --example traffic
 
-use anabranch::{BoxStream, CountWindows, SessionWindows, Stream, TimeWindows};
+use anabranch::{CountWindows, SessionWindows, Stream, TimeWindows};
 
 /// A line of a server's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,24 +18,22 @@ pub struct Request {
 }
 
 /// Requests that come about in order: some are up to four seconds late in the log, and a few much more.
-pub fn sample(count: u64) -> BoxStream<'static, Request> {
-    Stream::from_range(0..count)
-        .map(|n| {
-            let mixed = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-            let behind = if mixed.is_multiple_of(1_000) { 600 } else { (mixed % 5) as i64 };
-            Request {
-                second: n as i64 / 10 - behind,
-                user: (mixed % 500) as u32,
-                path: (mixed / 500 % 20) as u32,
-                micros: 100 + mixed % 9_973,
-            }
-        })
-        .boxed()
+pub fn sample(count: u64) -> Stream<'static, Request> {
+    Stream::from_range(0..count).map(|n| {
+        let mixed = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+        let behind = if mixed.is_multiple_of(1_000) { 600 } else { (mixed % 5) as i64 };
+        Request {
+            second: n as i64 / 10 - behind,
+            user: (mixed % 500) as u32,
+            path: (mixed / 500 % 20) as u32,
+            micros: 100 + mixed % 9_973,
+        }
+    })
 }
 
 /// For each minute and path: the second at which the minute begins, the path, and the number of requests. Also returns the
 /// number of requests that came too late.
-pub fn by_minute(requests: BoxStream<'_, Request>) -> (Vec<(i64, u32, u64)>, u64) {
+pub fn by_minute(requests: Stream<'_, Request>) -> (Vec<(i64, u32, u64)>, u64) {
     let mut late = 0;
     let minutes =
         TimeWindows::tumbling(60, |request: &Request| request.second).lateness(5).on_late(|_| late += 1);
@@ -47,7 +45,7 @@ pub fn by_minute(requests: BoxStream<'_, Request>) -> (Vec<(i64, u32, u64)>, u64
 }
 
 /// The longest time of the last hundred answers, after each ten.
-pub fn slowest(requests: BoxStream<'_, Request>) -> Vec<u64> {
+pub fn slowest(requests: Stream<'_, Request>) -> Vec<u64> {
     requests
         .aggregate_windows(CountWindows::sliding(100, 10), |request| request.micros, u64::max)
         .map(|window| window.value)
@@ -55,7 +53,7 @@ pub fn slowest(requests: BoxStream<'_, Request>) -> Vec<u64> {
 }
 
 /// How many requests each visit has. A visit ends when its user has asked for nothing for a minute.
-pub fn visits(requests: BoxStream<'_, Request>) -> Vec<(u32, usize)> {
+pub fn visits(requests: Stream<'_, Request>) -> Vec<(u32, usize)> {
     let visits = SessionWindows::new(60, |request: &Request| request.second).lateness(5);
     requests
         .windows_by_key(|request| request.user, visits)

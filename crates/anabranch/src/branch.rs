@@ -3,19 +3,18 @@
 use std::convert::Infallible;
 use std::fmt;
 
-use anabranch_record::lane::{Stop, Watch};
+use anabranch_record::lane::{Cell, Stop, Watch};
 
 use crate::engine::{Assembly, BranchEnd, Combine, Deal, Ends, Port, Ports};
-use crate::shape::{Batched, Shape, Single};
 use crate::shards::Route;
 
 /// The last of a list of branches, and the list of those before it. It gives items `V`.
-pub struct Branch<'env, L, V: Send, S: Shape> {
+pub struct Branch<'env, L, V: Send> {
     pub(crate) before: L,
-    pub(crate) end: BranchEnd<'env, S::Slot<V>>,
+    pub(crate) end: BranchEnd<'env, V>,
 }
 
-impl<L: fmt::Debug, V: Send, S: Shape> fmt::Debug for Branch<'_, L, V, S> {
+impl<L: fmt::Debug, V: Send> fmt::Debug for Branch<'_, L, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Branch").field("before", &self.before).finish_non_exhaustive()
     }
@@ -23,19 +22,19 @@ impl<L: fmt::Debug, V: Send, S: Shape> fmt::Debug for Branch<'_, L, V, S> {
 
 /// The same list in a line.
 #[doc(hidden)]
-pub struct BranchPort<P, V: Send, S: Shape> {
+pub struct BranchPort<P, V: Send> {
     before: P,
-    port: Port<S::Slot<V>>,
+    port: Port<V>,
 }
 
 /// What the branches have for an index: the last, and those before it. A branch that dropped the item has nothing.
 #[derive(Debug)]
-pub struct Got<P, V: Send, S: Shape> {
+pub struct Got<P, V> {
     before: P,
-    slot: Option<S::Slot<V>>,
+    cell: Cell<V>,
 }
 
-impl<P, V: Send, S: Shape> fmt::Debug for BranchPort<P, V, S> {
+impl<P, V: Send> fmt::Debug for BranchPort<P, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("BranchPort")
     }
@@ -52,8 +51,8 @@ impl<'env> Ends<'env> for () {
     }
 }
 
-impl<'env, L: Ends<'env>, V: Send + 'env, S: Shape> Ends<'env> for Branch<'env, L, V, S> {
-    type Ports = BranchPort<L::Ports, V, S>;
+impl<'env, L: Ends<'env>, V: Send + 'env> Ends<'env> for Branch<'env, L, V> {
+    type Ports = BranchPort<L::Ports, V>;
 
     #[allow(private_interfaces)]
     fn connect<'run>(self, assembly: &mut Assembly<'run>, id: usize) -> Self::Ports
@@ -82,9 +81,9 @@ impl Ports for () {
     }
 }
 
-impl<P: Ports, V: Send, S: Shape> Ports for BranchPort<P, V, S> {
-    type Values = Got<P::Values, V, S>;
-    type Watches = (P::Watches, Watch<S::Slot<V>>);
+impl<P: Ports, V: Send> Ports for BranchPort<P, V> {
+    type Values = Got<P::Values, V>;
+    type Watches = (P::Watches, Watch<V>);
 
     #[inline]
     fn are_ready(&mut self) -> bool {
@@ -94,7 +93,7 @@ impl<P: Ports, V: Send, S: Shape> Ports for BranchPort<P, V, S> {
     #[inline]
     fn take(&mut self, stop: &mut Option<Stop>) -> Self::Values {
         let before = self.before.take(stop);
-        Got { before, slot: self.port.take(stop) }
+        Got { before, cell: self.port.take(stop) }
     }
 
     fn watch(&self) -> Self::Watches {
@@ -111,11 +110,6 @@ impl<P: Ports, V: Send, S: Shape> Ports for BranchPort<P, V, S> {
 pub struct Zip(Infallible);
 
 /// The tuple of one result of each branch.
-#[diagnostic::on_unimplemented(
-    message = "these branches cannot be zipped",
-    label = "a branch gives several results for an item",
-    note = "`zip()` takes one result or none of each branch: join branches that end with a `flat_map` with `merge()`"
-)]
 pub trait Tuple: Sized {
     /// The tuple.
     type Out: Send;
@@ -126,19 +120,18 @@ pub trait Tuple: Sized {
 }
 
 impl<G: Tuple> Combine<G> for Zip {
-    type Shape = Single;
     type Out = G::Out;
 
     #[inline]
-    fn combine(got: G) -> Option<G::Out> {
-        got.tuple()
+    fn combine(got: G) -> Cell<G::Out> {
+        Cell::of_one(got.tuple(), None)
     }
 }
 
 /// The list of what branches have, from the types of their results.
 macro_rules! got {
     (@ $list:ty;) => { $list };
-    (@ $list:ty; $first:ident $($rest:ident)*) => { got!(@ Got<$list, $first, Single>; $($rest)*) };
+    (@ $list:ty; $first:ident $($rest:ident)*) => { got!(@ Got<$list, $first>; $($rest)*) };
     ($($types:ident)*) => { got!(@ (); $($types)*) };
 }
 
@@ -150,10 +143,10 @@ macro_rules! tuples {
             #[inline]
             #[allow(non_snake_case)]
             fn tuple(self) -> Option<Self::Out> {
-                let Got { before: rest, slot: $last } = self;
-                $(let Got { before: rest, slot: $before } = rest;)*
+                let Got { before: rest, cell: $last } = self;
+                $(let Got { before: rest, cell: $before } = rest;)*
                 let () = rest;
-                Some(($($types?,)* $last?,))
+                Some(($($types.into_items().next()?,)* $last.into_items().next()?,))
             }
         }
     )*};
@@ -194,37 +187,31 @@ impl<V> AllOf<V> for () {
     fn gather(self, _: &mut Vec<V>) {}
 }
 
-impl<V: Send, P: AllOf<V>, S: Shape> AllOf<V> for Got<P, V, S> {
+impl<V: Send, P: AllOf<V>> AllOf<V> for Got<P, V> {
     #[inline]
     fn items(&self) -> u64 {
-        self.before.items() + self.slot.as_ref().map_or(0, S::count)
+        self.before.items() + self.cell.len()
     }
 
     #[inline]
     fn gather(self, all: &mut Vec<V>) {
         self.before.gather(all);
-        if let Some(slot) = self.slot {
-            let _ = S::each::<V, Infallible>(slot, |item| {
-                all.push(item);
-                std::ops::ControlFlow::Continue(())
-            });
-        }
+        all.extend(self.cell.into_items());
     }
 }
 
-impl<V: Send, P: AllOf<V>, S: Shape> Combine<Got<P, V, S>> for Merge {
-    type Shape = Batched;
+impl<V: Send, P: AllOf<V>> Combine<Got<P, V>> for Merge {
     type Out = V;
 
     #[inline]
-    fn combine(got: Got<P, V, S>) -> Option<Vec<V>> {
+    fn combine(got: Got<P, V>) -> Cell<V> {
         let items = got.items();
         if items == 0 {
-            return None;
+            return Cell::Empty;
         }
         let mut all = Vec::with_capacity(items as usize);
         got.gather(&mut all);
-        Some(all)
+        Cell::of(all, None)
     }
 }
 
@@ -249,21 +236,20 @@ impl<V> AnyOf<V> for () {
     }
 }
 
-impl<V: Send, P: AnyOf<V>> AnyOf<V> for Got<P, V, Single> {
+impl<V: Send, P: AnyOf<V>> AnyOf<V> for Got<P, V> {
     #[inline]
     fn any(self) -> Option<V> {
-        let Self { before, slot } = self;
-        before.any().or(slot)
+        let Self { before, cell } = self;
+        before.any().or_else(|| cell.into_items().next())
     }
 }
 
-impl<V: Send, P: AnyOf<V>> Combine<Got<P, V, Single>> for OneOf {
-    type Shape = Single;
+impl<V: Send, P: AnyOf<V>> Combine<Got<P, V>> for OneOf {
     type Out = V;
 
     #[inline]
-    fn combine(got: Got<P, V, Single>) -> Option<V> {
-        got.any()
+    fn combine(got: Got<P, V>) -> Cell<V> {
+        Cell::of_one(got.any(), None)
     }
 }
 

@@ -56,7 +56,6 @@
 //! # Where to look
 //!
 //! - [`Stream`] has the sources, stages, ends and settings.
-//! - [`BoxStream`] and [`TryBoxStream`] are streams in fields and signatures.
 //! - [`annotation`] describes the attribute that runs an annotated loop.
 //! - [`prelude`] turns iterators into streams.
 //! - [`Plan`] describes what will run, and [`Report`] what has run.
@@ -94,7 +93,6 @@ mod channel;
 pub mod contract;
 mod deferred;
 mod engine;
-mod few;
 mod flow;
 mod iter;
 mod lap;
@@ -103,6 +101,7 @@ mod monitor;
 pub mod network;
 mod offload;
 mod order;
+mod parallel;
 mod pool;
 #[doc(hidden)] // For the library for C.
 pub mod posts;
@@ -115,12 +114,10 @@ mod results;
 mod retry;
 mod serial;
 mod settings;
-mod shape;
 mod shards;
 pub mod ssp;
 mod stream;
 mod time_limit;
-mod unit;
 mod windows;
 mod workers;
 
@@ -148,9 +145,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::{BoxStream, Branches, Container, Pipeline, SendIterator, Stream, TryBoxStream};
+pub use stream::{Branches, Container, Pipeline, SendIterator, Stream, TryStream};
 pub use time_limit::{TimeLimit, TimedOut};
-#[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
-pub use unit::{Apply, EndsSerial, Unit};
 pub use windows::{CountWindows, KeyedWindow, OnLate, SessionWindows, TimeWindows, Window, Windows};
 pub use workers::Workers;

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
-use crate::few::Few;
 use crate::flow::Flow;
 use crate::serial::Serial;
 
@@ -20,31 +19,24 @@ where
     K: PartialEq + Send,
     F: FnMut(&T) -> K + Send,
 {
-    type Out = Few<(K, Vec<T>)>;
+    type Out = (K, Vec<T>);
 
-    fn call(&mut self, item: T, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
+    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
         let key = (self.key)(&item);
         match &mut self.open {
-            Some((open, items)) if *open == key => {
-                items.push(item);
-                ControlFlow::Continue(())
+            Some((open, items)) if *open == key => items.push(item),
+            open => {
+                if let Some(group) = open.replace((key, vec![item])) {
+                    give(group);
+                }
             }
-            open => match open.replace((key, vec![item])) {
-                Some(group) => emit(Few::One(group)),
-                None => ControlFlow::Continue(()),
-            },
         }
+        ControlFlow::Continue(())
     }
 
-    fn finish(&mut self, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
-        match self.open.take() {
-            Some(group) => emit(Few::One(group)),
-            None => ControlFlow::Continue(()),
-        }
-    }
-
-    fn join(last: Self::Out, rest: Self::Out) -> Self::Out {
-        last.then(rest)
+    fn finish(&mut self, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
+        self.open.take().into_iter().for_each(give);
+        ControlFlow::Continue(())
     }
 }
 
@@ -95,28 +87,25 @@ where
     K: Ord + Send,
     F: FnMut(&T) -> K + Send,
 {
-    type Out = Few<T>;
+    type Out = T;
 
-    fn call(&mut self, item: T, emit: &mut impl FnMut(Few<T>) -> Flow<E>) -> Flow<E> {
+    fn call(&mut self, item: T, give: &mut impl FnMut(T)) -> Flow<E> {
         let key = (self.key)(&item);
         self.held.push(Held { key, number: self.next, item });
         self.next += 1;
         if self.held.len() > self.window
             && let Some(least) = self.held.pop()
         {
-            return emit(Few::One(least.item));
+            give(least.item);
         }
         ControlFlow::Continue(())
     }
 
-    fn finish(&mut self, emit: &mut impl FnMut(Few<T>) -> Flow<E>) -> Flow<E> {
+    fn finish(&mut self, give: &mut impl FnMut(T)) -> Flow<E> {
         // The greatest comes out first, so the last of this order.
         let rest = std::mem::take(&mut self.held).into_sorted_vec();
-        emit(Few::Many(rest.into_iter().rev().map(|held| held.item).collect()))
-    }
-
-    fn join(last: Few<T>, rest: Few<T>) -> Few<T> {
-        last.then(rest)
+        rest.into_iter().rev().for_each(|held| give(held.item));
+        ControlFlow::Continue(())
     }
 }
 
@@ -130,21 +119,19 @@ pub(crate) struct With<I> {
 impl<T: Send, E, I: Iterator<Item = T> + Send> Serial<T, E> for With<I> {
     type Out = Strand<T, I>;
 
-    fn call(&mut self, item: T, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
+    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
         let second = if self.alternates { self.other.as_mut().and_then(Iterator::next) } else { None };
         if self.alternates && second.is_none() {
             // The other has ended, even if it would go on.
             self.other = None;
         }
-        emit(Strand { first: Some(item), second, rest: None })
+        give(Strand { first: Some(item), second, rest: None });
+        ControlFlow::Continue(())
     }
 
-    fn finish(&mut self, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
-        emit(Strand { first: None, second: None, rest: self.other.take() })
-    }
-
-    fn join(last: Self::Out, rest: Self::Out) -> Self::Out {
-        Strand { rest: rest.rest, ..last }
+    fn finish(&mut self, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
+        give(Strand { first: None, second: None, rest: self.other.take() });
+        ControlFlow::Continue(())
     }
 }
 

@@ -14,15 +14,13 @@ use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
 use crate::iter::Items;
-use crate::shape::Single;
-use crate::unit::Identity;
 
 pub use crate::Stream;
 
 /// Turns iterators, and everything that converts into one, into streams.
 pub trait IntoStream: IntoIterator + Sized {
     /// Creates a stream of the iterator's items: [`Stream::from_iter`].
-    fn stream<'env>(self) -> Stream<'env, Identity<Self::Item, Single>>
+    fn stream<'env>(self) -> Stream<'env, Self::Item>
     where
         Self::Item: Send + 'env,
         Self::IntoIter: Send + 'env,

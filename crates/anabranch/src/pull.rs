@@ -4,6 +4,8 @@ use std::any::Any;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use anabranch_record::lane::Cell;
+
 /// The answer of a source that is asked for its next item.
 #[derive(Debug)]
 pub enum Pulled<T, E> {
@@ -31,8 +33,10 @@ pub trait Pull: Send {
     /// The type of the errors.
     type Error: Send;
 
-    /// Whether an item is a block of the stream's items. Then [`limit`](Self::limit) is called before each
-    /// [`pull`](Self::pull).
+    /// Whether a cell may have several items. Then [`pull_cell`](Self::pull_cell) is called, and [`pull`](Self::pull) is not.
+    const IN_BATCHES: bool = Self::IN_BLOCKS;
+    /// Whether the source gives blocks of items. Then [`limit`](Self::limit) is called before each
+    /// [`pull_cell`](Self::pull_cell).
     const IN_BLOCKS: bool = false;
 
     /// Returns the next item. May block.
@@ -45,13 +49,31 @@ pub trait Pull: Send {
         Some(self.pull())
     }
 
-    /// Sets how many items of the stream the next block has at most, which is 1 or more.
-    fn limit(&mut self, _items: u64) {}
-
-    /// How many items of the stream an item of the source has.
-    fn items_in(_: &Self::Item) -> u64 {
-        1
+    /// Returns the next item, or the next block of items.
+    #[inline]
+    fn pull_cell(&mut self) -> Pulled<Cell<Self::Item>, Self::Error> {
+        match self.pull() {
+            Pulled::Item(item) => Pulled::Item(Cell::Value(item)),
+            Pulled::End => Pulled::End,
+            Pulled::Fail(error) => Pulled::Fail(error),
+        }
     }
+
+    /// As [`pull_cell`](Self::pull_cell), or `None` if there is no item at this moment: see [`try_pull`](Self::try_pull).
+    #[inline]
+    fn try_pull_cell(&mut self) -> Option<Pulled<Cell<Self::Item>, Self::Error>> {
+        if Self::IN_BATCHES {
+            return Some(self.pull_cell());
+        }
+        Some(match self.try_pull()? {
+            Pulled::Item(item) => Pulled::Item(Cell::Value(item)),
+            Pulled::End => Pulled::End,
+            Pulled::Fail(error) => Pulled::Fail(error),
+        })
+    }
+
+    /// Sets how many items the next block has at most, which is 1 or more.
+    fn limit(&mut self, _items: u64) {}
 
     /// Adds up to `most` items to `block`. Returns how the source ended, if it gave fewer.
     #[inline]
@@ -144,11 +166,15 @@ impl<P: Pull> InBlocks<P> {
 }
 
 impl<P: Pull> Pull for InBlocks<P> {
-    type Item = Vec<P::Item>;
+    type Item = P::Item;
     type Error = P::Error;
     const IN_BLOCKS: bool = true;
 
-    fn pull(&mut self) -> Pulled<Vec<P::Item>, P::Error> {
+    fn pull(&mut self) -> Pulled<P::Item, P::Error> {
+        unreachable!("a source in blocks is asked for cells")
+    }
+
+    fn pull_cell(&mut self) -> Pulled<Cell<P::Item>, P::Error> {
         let Self { pull, most, end } = self;
         if end.is_none() {
             let upper = pull.upper().unwrap_or(usize::MAX);
@@ -157,7 +183,7 @@ impl<P: Pull> Pull for InBlocks<P> {
             *end =
                 filled.map_or_else(|payload| Some(BlockEnd::Panic(payload)), |end| end.map(BlockEnd::Source));
             if !block.is_empty() {
-                return Pulled::Item(block);
+                return Pulled::Item(Cell::of(block, None));
             }
         }
         match end.take() {
@@ -169,10 +195,6 @@ impl<P: Pull> Pull for InBlocks<P> {
 
     fn limit(&mut self, items: u64) {
         self.most = usize::try_from(items).unwrap_or(usize::MAX);
-    }
-
-    fn items_in(block: &Vec<P::Item>) -> u64 {
-        block.len() as u64
     }
 
     fn upper(&self) -> Option<usize> {

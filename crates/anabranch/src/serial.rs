@@ -13,104 +13,32 @@ pub trait Serial<T, E>: Send {
     /// The type of the items that the stage gives.
     type Out: Send;
 
-    /// Processes one item, and emits at most one result.
-    fn call(&mut self, item: T, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E>;
+    /// Processes one item, and gives at most one result by a call of `give`.
+    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E>;
 
-    /// Called at the end of the stream. Emits the last item, if the stage has kept one.
-    fn finish(&mut self, _emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
+    /// Called at the end of the stream. Gives what the stage has kept.
+    fn finish(&mut self, _give: &mut impl FnMut(Self::Out)) -> Flow<E> {
         ControlFlow::Continue(())
     }
-
-    /// Makes one of two: what the stage gave with the last item of the stream, and what it gives at the end. A stage that
-    /// may give both is followed by one that takes them apart.
-    fn join(_: Self::Out, _: Self::Out) -> Self::Out {
-        unreachable!("a stage that gives something at the end gives nothing with the last item")
-    }
 }
 
-/// A serial stage made of a function that returns one item for each item.
-#[derive(Debug)]
-pub struct Each<F>(pub(crate) F);
+/// A serial stage that gives at most one result for an item. The function returns the result, or why the stream stops.
+pub(crate) struct SerialEach<F>(pub(crate) F);
 
-impl<T, U: Send, E, F: FnMut(T) -> U + Send> Serial<T, E> for Each<F> {
+impl<T, U: Send, E, F: FnMut(T) -> ControlFlow<Halt<E>, Option<U>> + Send> Serial<T, E> for SerialEach<F> {
     type Out = U;
 
     #[inline]
-    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
-        emit((self.0)(item))
-    }
-}
-
-/// A serial stage made of a function that may drop its item.
-#[derive(Debug)]
-pub struct EachOption<F>(pub(crate) F);
-
-impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachOption<F> {
-    type Out = U;
-
-    #[inline]
-    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
-        match (self.0)(item) {
-            Some(item) => emit(item),
-            None => ControlFlow::Continue(()),
+    fn call(&mut self, item: T, give: &mut impl FnMut(U)) -> Flow<E> {
+        if let Some(result) = (self.0)(item)? {
+            give(result);
         }
-    }
-}
-
-/// A serial stage made of a function that may fail.
-#[derive(Debug)]
-pub struct TryEach<F>(pub(crate) F);
-
-impl<T, U: Send, X, E: From<X>, F: FnMut(T) -> Result<U, X> + Send> Serial<T, E> for TryEach<F> {
-    type Out = U;
-
-    #[inline]
-    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
-        match (self.0)(item) {
-            Ok(item) => emit(item),
-            Err(error) => ControlFlow::Break(Halt::Error(error.into())),
-        }
-    }
-}
-
-/// A serial stage made of a function that may end the stream at its item, which is dropped.
-#[derive(Debug)]
-pub struct EachWhile<F>(pub(crate) F);
-
-impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachWhile<F> {
-    type Out = U;
-
-    #[inline]
-    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
-        match (self.0)(item) {
-            Some(item) => emit(item),
-            None => ControlFlow::Break(Halt::Break),
-        }
-    }
-}
-
-/// A serial stage made of a function that may drop its item or fail.
-#[derive(Debug)]
-pub struct TryEachOption<F>(pub(crate) F);
-
-impl<T, U: Send, X, E: From<X>, F: FnMut(T) -> Result<Option<U>, X> + Send> Serial<T, E>
-    for TryEachOption<F>
-{
-    type Out = U;
-
-    #[inline]
-    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
-        match (self.0)(item) {
-            Ok(Some(item)) => emit(item),
-            Ok(None) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(Halt::Error(error.into())),
-        }
+        ControlFlow::Continue(())
     }
 }
 
 /// A serial stage that passes on the first items, and ends the stream with the last of them.
-#[derive(Debug)]
-pub struct Take {
+pub(crate) struct Take {
     pub(crate) left: usize,
 }
 
@@ -118,19 +46,18 @@ impl<T: Send, E> Serial<T, E> for Take {
     type Out = T;
 
     #[inline]
-    fn call(&mut self, item: T, emit: &mut impl FnMut(T) -> Flow<E>) -> Flow<E> {
+    fn call(&mut self, item: T, give: &mut impl FnMut(T)) -> Flow<E> {
         if self.left == 0 {
             return ControlFlow::Break(Halt::Break);
         }
         self.left -= 1;
-        emit(item)?;
+        give(item);
         if self.left == 0 { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
     }
 }
 
 /// A serial stage that gathers items into vectors of `size` items. The last vector may be shorter.
-#[derive(Debug)]
-pub struct Batch<T> {
+pub(crate) struct Batch<T> {
     pub(crate) size: usize,
     pub(crate) gathered: Vec<T>,
 }
@@ -139,37 +66,34 @@ impl<T: Send, E> Serial<T, E> for Batch<T> {
     type Out = Vec<T>;
 
     #[inline]
-    fn call(&mut self, item: T, emit: &mut impl FnMut(Vec<T>) -> Flow<E>) -> Flow<E> {
+    fn call(&mut self, item: T, give: &mut impl FnMut(Vec<T>)) -> Flow<E> {
         if self.gathered.capacity() == 0 {
             // A very large `size` may never be reached, so the memory for it is not reserved at once.
             self.gathered.reserve(self.size.min(1024));
         }
         self.gathered.push(item);
         if self.gathered.len() == self.size {
-            emit(std::mem::take(&mut self.gathered))
-        } else {
-            ControlFlow::Continue(())
+            give(std::mem::take(&mut self.gathered));
         }
+        ControlFlow::Continue(())
     }
 
-    fn finish(&mut self, emit: &mut impl FnMut(Vec<T>) -> Flow<E>) -> Flow<E> {
-        if self.gathered.is_empty() {
-            ControlFlow::Continue(())
-        } else {
-            emit(std::mem::take(&mut self.gathered))
+    fn finish(&mut self, give: &mut impl FnMut(Vec<T>)) -> Flow<E> {
+        if !self.gathered.is_empty() {
+            give(std::mem::take(&mut self.gathered));
         }
+        ControlFlow::Continue(())
     }
 }
 
 /// The function of an end, as a serial stage that gives nothing.
-#[derive(Debug)]
-pub struct Last<F, E>(pub(crate) F, pub(crate) PhantomData<fn() -> E>);
+pub(crate) struct Last<F, E>(pub(crate) F, pub(crate) PhantomData<fn() -> E>);
 
 impl<T, E, F: FnMut(T) -> Flow<E> + Send> Serial<T, E> for Last<F, E> {
     type Out = Infallible;
 
     #[inline]
-    fn call(&mut self, item: T, _: &mut impl FnMut(Infallible) -> Flow<E>) -> Flow<E> {
+    fn call(&mut self, item: T, _: &mut impl FnMut(Infallible)) -> Flow<E> {
         (self.0)(item)
     }
 }

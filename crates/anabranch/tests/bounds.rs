@@ -24,7 +24,7 @@ fn settings_of_any_size_take_memory_as_it_is_used() {
             let stream = || Stream::from_iter((0..1_000u64).filter(|_| true)).workers(workers).window(window);
             let expected: Vec<u64> = (1..=1_000).collect();
             assert_eq!(stream().map(|n| n + 1).collect::<Vec<_>>(), expected);
-            assert_eq!(stream().map(|n| n).boxed().map(|n| n + 1).collect::<Vec<_>>(), expected);
+            assert_eq!(stream().map(|n| n).map(|n| n + 1).collect::<Vec<_>>(), expected);
             assert_eq!(stream().serial_flat_map(|n| [n + 1]).collect::<Vec<_>>(), expected);
             let sharded = stream().map_sharded(Shards::dealt(3), || (), |(), n| n + 1);
             assert_eq!(sharded.collect::<Vec<_>>(), expected);

@@ -65,7 +65,7 @@ fn streams_end_when_there_are_no_more_threads() {
 fn try_all() {
     // The first streams have filled their places when the thread of a later one cannot be created.
     let text = with_few_threads("select_all", || {
-        let streams = (0..100).map(|_| Stream::from_iter(0..100_000u64).boxed());
+        let streams = (0..100).map(|_| Stream::from_iter(0..100_000u64));
         let _ = Stream::select_all(streams).count();
     });
     assert!(
@@ -98,9 +98,9 @@ fn try_all() {
     }
 
     let text = with_few_threads("dedicated stages", || {
-        let mut stream = Stream::from_iter(0..2_000u64).workers(2).dedicated().boxed();
+        let mut stream = Stream::from_iter(0..2_000u64).workers(2).dedicated();
         for _ in 0..50 {
-            stream = stream.serial(|n| n).dedicated().boxed();
+            stream = stream.serial(|n| n).dedicated();
         }
         stream.for_each(drop);
     });

@@ -4,8 +4,7 @@ use std::ffi::c_int;
 use std::fmt;
 use std::sync::Mutex;
 
-use anabranch::posts::{self, Batched, Single};
-use anabranch::{CancelToken, May, Pool};
+use anabranch::{CancelToken, Pool, TryStream};
 
 use crate::border::{Code, Destroy, Failure, Given, Local, Owned, ProgressFn, Stage, WeighFn};
 
@@ -28,8 +27,8 @@ pub(crate) struct Node {
     pub(crate) replicas: Option<usize>,
 }
 
-/// A stream that can get stages of any kind, since each serial stage gives this type back.
-pub(crate) type Items<'env, S> = posts::Items<'env, Owned, S, May<Failure>>;
+/// A stream of the user's items.
+pub(crate) type Items<'env> = TryStream<'env, Owned, Failure>;
 
 /// The threads and settings of a line whose items are sent.
 pub(crate) struct Host<'h> {
@@ -39,16 +38,8 @@ pub(crate) struct Host<'h> {
     pub(crate) window: usize,
 }
 
-/// A function that runs a line, whose items travel in the shape `S`.
-pub(crate) type RunLine<S> = for<'env> fn(&'env Line, Items<'env, S>, Option<Host<'env>>) -> Ended;
-
-/// The functions that run a line and measure the run. Their code is large. A program that is linked with the static library
-/// has it only if it measures something, because nothing else refers to these functions.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Measured {
-    pub(crate) single: RunLine<Single>,
-    pub(crate) batched: RunLine<Batched>,
-}
+/// A function that runs a line.
+pub(crate) type RunLine = for<'env> fn(&'env Line, Items<'env>, Option<Host<'env>>) -> Ended;
 
 /// The settings of the user.
 #[derive(Debug, Default)]
@@ -62,8 +53,9 @@ pub(crate) struct Settings {
     pub(crate) inline: bool,
     /// Whether the source never waits, so that its items can travel in blocks.
     pub(crate) never_waits: bool,
-    /// How a run is measured, if it is.
-    pub(crate) measured: Option<Measured>,
+    /// The function that runs the line and measures the run, if it is measured. Its code is large. A program that is linked with
+    /// the static library has it only if it measures something, because nothing else refers to this function.
+    pub(crate) measured: Option<RunLine>,
     pub(crate) traces: bool,
     /// The first stage that takes items in any order.
     pub(crate) unordered_from: Option<usize>,

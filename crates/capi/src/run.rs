@@ -1,37 +1,22 @@
 //! Makes a stream of the builder from a line, and returns its plan or runs it.
 //!
-//! In the builder, each chain of stages has a type of its own. A line is made at run time and can only use a
-//! fixed number of types. So neighbouring parallel stages are one unit, and every serial stage returns the
-//! same type of stream.
+//! Neighbouring parallel stages of the user become one stage of the builder, so an item passes from one to the next without
+//! being stored.
 
 use std::sync::{Arc, PoisonError};
 
-use anabranch::posts::{Batched, Shape, Single};
-use anabranch::{Apply, May, Plan, Progress, Report, Stream};
+use anabranch::{Plan, Progress, Report, Stream};
 
 use crate::border::{Failure, Given, Owned};
-use crate::line::{Border, Ended, Group, Host, Items, Line, Measured, Settings, ShowReport};
-
-/// See [`Measured`].
-pub(crate) const MEASURED: Measured = Measured { single: measured::<Single>, batched: measured::<Batched> };
-
-/// The use of a stream after it was built.
-trait End<'env> {
-    type Out;
-
-    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Self::Out
-    where
-        U: Apply<Failure, Out = Owned> + Send + 'env;
-}
+use crate::line::{Border, Ended, Group, Host, Items, Line, Settings, ShowReport};
 
 impl Line {
     /// The plan that would run.
     pub(crate) fn plan(&self) -> Plan {
-        let source = self.source(|| Ok(None));
-        if self.settings.never_waits {
-            self.build(source.never_waits(), None, Draw)
-        } else {
-            self.build(source, None, Draw)
+        let (stream, last) = self.build(self.source(|| Ok(None)), None);
+        match last {
+            Some(last) => stream.name_end(last.name()).plan(),
+            None => stream.plan(),
         }
     }
 
@@ -40,40 +25,29 @@ impl Line {
     where
         N: FnMut() -> Given + Send + 'env,
     {
-        let source = self.source(next);
-        match (self.settings.never_waits, self.settings.measured) {
-            (true, None) => plain(self, source.never_waits(), None),
-            (true, Some(measured)) => (measured.batched)(self, source.never_waits(), None),
-            (false, None) => plain(self, source, None),
-            (false, Some(measured)) => (measured.single)(self, source, None),
-        }
+        self.settings.measured.unwrap_or(plain)(self, self.source(next), None)
     }
 
     /// Runs the items of `stream` through the line, on the calling thread and its workers.
-    pub(crate) fn run_posted<'env>(&'env self, stream: Items<'env, Batched>, host: Host<'env>) -> Ended {
-        match self.settings.measured {
-            None => plain(self, stream, Some(host)),
-            Some(measured) => (measured.batched)(self, stream, Some(host)),
-        }
+    pub(crate) fn run_posted<'env>(&'env self, stream: Items<'env>, host: Host<'env>) -> Ended {
+        self.settings.measured.unwrap_or(plain)(self, stream, Some(host))
     }
 
     /// The stream of the items of `next`, without stages.
-    fn source<'env, N>(&'env self, next: N) -> Items<'env, Single>
+    fn source<'env, N>(&'env self, next: N) -> Items<'env>
     where
         N: FnMut() -> Given + Send + 'env,
     {
-        Stream::try_from_fn(next)
+        let source = Items::try_from_fn(next);
+        if self.settings.never_waits { source.never_waits() } else { source }
     }
 
-    fn build<'env, S: Shape, V>(
+    /// Adds the stages to a stream. Returns it with the stage that becomes its end, if there is one.
+    fn build<'env>(
         &'env self,
-        stream: Items<'env, S>,
+        stream: Items<'env>,
         host: Option<Host<'env>>,
-        end: V,
-    ) -> V::Out
-    where
-        V: End<'env>,
-    {
+    ) -> (Items<'env>, Option<Border<'env>>) {
         let mut segments = self.segments();
         let (group, last) = segments.pop().unwrap_or((None, None));
         let mut stream = set(stream, &self.settings);
@@ -91,22 +65,26 @@ impl Line {
             }
             .name(name);
         }
-        match group {
-            None => end.of(stream, last),
-            Some(group) => end.of(hop(stream, group), last),
-        }
+        let stream = match group {
+            None => stream,
+            Some(group) => hop(stream, group),
+        };
+        (stream, last)
     }
 }
 
 /// Runs a line.
-fn plain<'env, S: Shape>(line: &'env Line, stream: Items<'env, S>, host: Option<Host<'env>>) -> Ended {
-    let result = line.build(stream, host, Run(&line.settings));
+fn plain<'env>(line: &'env Line, stream: Items<'env>, host: Option<Host<'env>>) -> Ended {
+    let (stream, last) = line.build(stream, host);
+    let result = closed(stream, &line.settings, last.as_ref()).try_for_each(take(last));
     Ended { result: without_end(result), report: None }
 }
 
 /// Runs a line, and measures the run.
-fn measured<'env, S: Shape>(line: &'env Line, stream: Items<'env, S>, host: Option<Host<'env>>) -> Ended {
-    let (result, report) = line.build(stream, host, Measure(&line.settings));
+pub(crate) fn measured<'env>(line: &'env Line, stream: Items<'env>, host: Option<Host<'env>>) -> Ended {
+    let (stream, last) = line.build(stream, host);
+    let (result, report): (_, Report) =
+        closed(stream, &line.settings, last.as_ref()).report().try_for_each(take(last));
     let show = move |format| match format {
         0 => Some(report.to_string()),
         1 => Some(report.to_json()),
@@ -126,7 +104,7 @@ fn without_end(result: Result<(), Failure>) -> Result<(), Failure> {
 }
 
 /// Applies the settings of the user to a stream of the builder.
-fn set<'env, S: Shape>(mut stream: Items<'env, S>, settings: &'env Settings) -> Items<'env, S> {
+fn set<'env>(mut stream: Items<'env>, settings: &'env Settings) -> Items<'env> {
     if let Some((bytes, weigher)) = &settings.weigher {
         stream = stream.window_bytes(*bytes, |item| weigher.weigh(item));
     }
@@ -156,13 +134,7 @@ fn set<'env, S: Shape>(mut stream: Items<'env, S>, settings: &'env Settings) -> 
 }
 
 /// Adds a group to the stream.
-fn hop<'env, U>(
-    stream: Stream<'env, U, May<Failure>>,
-    group: Group<'env>,
-) -> Stream<'env, impl Apply<Failure, Out = Owned, To = U::To> + Send + 'env, May<Failure>>
-where
-    U: Apply<Failure, Out = Owned> + Send + 'env,
-{
+fn hop<'env>(stream: Items<'env>, group: Group<'env>) -> Items<'env> {
     let stream = if group.unordered { stream.unordered() } else { stream };
     let (name, replicas) = (group.name(), group.replicas());
     let group = Arc::new(group);
@@ -177,31 +149,12 @@ where
     stream.filter_map(|given| given).name("drop")
 }
 
-struct Draw;
-
-impl<'env> End<'env> for Draw {
-    type Out = Plan;
-
-    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Plan
-    where
-        U: Apply<Failure, Out = Owned> + Send + 'env,
-    {
-        match last {
-            Some(last) => stream.name_end(last.name()).plan(),
-            None => stream.plan(),
-        }
-    }
-}
-
 /// Adds the progress and the end to a stream.
-fn closed<'env, U>(
-    mut stream: Stream<'env, U, May<Failure>>,
+fn closed<'env>(
+    mut stream: Items<'env>,
     settings: &'env Settings,
     last: Option<&Border<'env>>,
-) -> Stream<'env, U, May<Failure>>
-where
-    U: Apply<Failure, Out = Owned> + Send + 'env,
-{
+) -> Items<'env> {
     if let Some(progress) = &settings.progress {
         stream = stream.on_progress(|Progress { items, elapsed, .. }| {
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,31 +173,5 @@ fn take<'env>(mut last: Option<Border<'env>>) -> impl FnMut(Owned) -> Result<(),
     move |item| match &mut last {
         Some(last) => last.call(item).map(drop),
         None => Ok(()),
-    }
-}
-
-struct Run<'env>(&'env Settings);
-
-impl<'env> End<'env> for Run<'env> {
-    type Out = Result<(), Failure>;
-
-    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Self::Out
-    where
-        U: Apply<Failure, Out = Owned> + Send + 'env,
-    {
-        closed(stream, self.0, last.as_ref()).try_for_each(take(last))
-    }
-}
-
-struct Measure<'env>(&'env Settings);
-
-impl<'env> End<'env> for Measure<'env> {
-    type Out = (Result<(), Failure>, Report);
-
-    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Self::Out
-    where
-        U: Apply<Failure, Out = Owned> + Send + 'env,
-    {
-        closed(stream, self.0, last.as_ref()).report().try_for_each(take(last))
     }
 }

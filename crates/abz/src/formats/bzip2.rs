@@ -9,7 +9,7 @@ use abz_codec::bzip2::{
     Assembler, Contents, Cutter, DecodeError, Decoded, Decoder, EncodedBlock, Encoder, Level, Reader,
     Salvager, Scanner, StreamWriter,
 };
-use anabranch::{Apply, May, Plan, Stream};
+use anabranch::{Plan, TryStream};
 
 use super::reads::{Names, Reads};
 use super::writes::{Setting, Writes};
@@ -169,7 +169,7 @@ fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, EncodedBlock, Error> {
     let mut cutter = Cutter::new(Telling::new(input, conduct.advance()), level(how));
     let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::of_input).transpose());
     begin(blocks, "abz compress", how.workers, window(how.workers), conduct.pool)
@@ -203,7 +203,7 @@ fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Decoded> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Decoded, Error> {
     let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
     begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
         .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
-use anabranch::{Apply, May, Plan, Stream};
+use anabranch::{Plan, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
@@ -157,7 +157,7 @@ fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Vec<u8>, Error> {
     let (workers, settings) = (how.workers, settings(how));
     let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();

@@ -5,7 +5,7 @@ use std::iter;
 use std::ops::RangeInclusive;
 
 use abz_codec::xz::{self, AloneEncoder};
-use anabranch::{Apply, May, Plan, Stream};
+use anabranch::{Plan, TryStream};
 
 use super::reads::{Names, Reads};
 use super::writes::{Compressed, Compression, Setting, Writes};
@@ -122,7 +122,7 @@ fn compress<'a, R: Read + Send + 'a>(
     how: &Compression,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Vec<u8>, Error> {
     let advance = conduct.advance();
     let pieces = pieces(how, input, move |len| advance.by(len));
     begin(pieces, "abz compress", 1, 1, conduct.pool).name("read and encode")

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 
 use abz_codec::parts;
-use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
+use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::reads::{Names, Reads};
 use crate::conduct::Conduct;
@@ -71,7 +71,7 @@ fn decompress<'a, S, R>(
     workers: usize,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, S, R>, May<Error>>
+) -> TryStream<'a, Recycled<Vec<u8>>, Error>
 where
     S: parts::Serial + Send + 'a,
     R: Read + Send + 'a,

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
-use anabranch::{Apply, May, Plan, Stream};
+use anabranch::{Plan, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
@@ -178,7 +178,7 @@ fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, EncodedBlock, Error> {
     let (workers, settings) = (how.workers, settings(how));
     let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();
@@ -203,7 +203,7 @@ fn compress_as_it_comes<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     mut input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, EncodedBlock, Error> {
     let (mut encoder, advance, most) = (Encoder::new(settings(how)), conduct.advance(), Xz.block_len(how));
     let blocks = iter::from_fn(move || {
         let block = encoder.encode_from(&mut input, most, Vec::new(), &mut |len| advance.by(len));

@@ -4,7 +4,7 @@ use std::io;
 
 use abz_codec::access::{Decoder, Part};
 use abz_codec::zstd::Decoding;
-use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+use anabranch::{Pool, Recycled, Recycler, TryStream};
 
 use super::{begin, window};
 use crate::decompress::Decompression;
@@ -40,7 +40,7 @@ pub(crate) fn decode<'a>(
     input: &'a dyn ReadAt,
     (parts, exact): (&'a [Part], bool),
     pool: Option<&'a Pool>,
-) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a>, May<Error>> {
+) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
     let buffers = Recycler::new(window, Vec::new);
     begin(parts.iter().map(Ok), "abz range", workers, window, pool)
         .name("parts")

@@ -4,7 +4,7 @@ pub(crate) mod access;
 pub(crate) mod inputs;
 pub(crate) mod parts;
 
-use anabranch::{Apply, May, Pool, Stream};
+use anabranch::{Pool, Stream, TryStream};
 
 use crate::conduct::{Conduct, at_work};
 use crate::error::Error;
@@ -17,7 +17,7 @@ pub(crate) fn begin<'a, T, I>(
     workers: usize,
     window: usize,
     pool: Option<&'a Pool>,
-) -> Stream<'a, impl Apply<Error, Out = T> + Send + use<'a, T, I>, May<Error>>
+) -> TryStream<'a, T, Error>
 where
     T: Send + 'a,
     I: Iterator<Item = Result<T, Error>> + Send + 'a,
@@ -41,10 +41,10 @@ pub(crate) fn window(workers: usize) -> usize {
 }
 
 /// Runs a stream to its end, as `conduct` says.
-pub(crate) fn carry_out<'a, U: Apply<Error> + Send>(
-    stream: Stream<'a, U, May<Error>>,
+pub(crate) fn carry_out<'a, T: Send + 'a>(
+    stream: TryStream<'a, T, Error>,
     conduct: &Conduct<'_>,
-    write: impl FnMut(U::Out) -> Result<(), Error> + Send + 'a,
+    write: impl FnMut(T) -> Result<(), Error> + Send + 'a,
 ) -> Result<(), Error> {
     let Some(tell) = conduct.report else { return stream.try_for_each(write) };
     let stream = if conduct.traces { stream.trace() } else { stream };
@@ -55,12 +55,12 @@ pub(crate) fn carry_out<'a, U: Apply<Error> + Send>(
 
 /// As [`carry_out`], with what `gather` makes of the results written by all workers, each to its place. `end` is where
 /// the next one begins.
-pub(crate) fn carry_out_at<'a, U: Apply<Error> + Send + 'a>(
-    stream: Stream<'a, U, May<Error>>,
+pub(crate) fn carry_out_at<'a, T: Send + 'a>(
+    stream: TryStream<'a, T, Error>,
     conduct: &Conduct<'_>,
     places: &'a dyn WriteAt,
     end: &'a mut u64,
-    mut gather: impl FnMut(U::Out) -> Result<Vec<u8>, Error> + Send + 'a,
+    mut gather: impl FnMut(T) -> Result<Vec<u8>, Error> + Send + 'a,
 ) -> Result<(), Error> {
     let stream = stream
         .try_serial(move |item| {

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::mem;
 
 use abz_codec::parts::{Reader, Room, Scan, Scanned};
-use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
+use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::inputs::Inputs;
 use super::{begin, carry_out};
@@ -56,7 +56,7 @@ fn decompress<'a, S, R>(
     (workers, window): (usize, usize),
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, S, R>, May<Error>>
+) -> TryStream<'a, Recycled<Vec<u8>>, Error>
 where
     S: Scan + Send + 'a,
     R: Read + Send + 'a,

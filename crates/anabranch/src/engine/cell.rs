@@ -1,10 +1,9 @@
 //! Takes one cell through one node. Every executor uses this code.
 //!
-//! Each kind of node has a type that processes one item ([`OfItem`]). A release build inlines it in the loop over the
+//! Each kind of node has a type that processes one item ([`ItemOp`]). A release build inlines it in the loop over the
 //! cells. A debug build calls it through a pointer ([`by_pointer`]), so the loop is compiled once for all nodes that
 //! take and give the same types. A program with many pipelines then has a fifth less code to compile.
 
-use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,9 +12,8 @@ use anabranch_record::lane::{Cell, Stop};
 use super::failure::Cause;
 use super::site::Spot;
 use crate::flow::{Flow, Halt};
+use crate::parallel::Parallel;
 use crate::serial::Serial;
-use crate::shape::Shape;
-use crate::unit::{Apply, Unit};
 
 /// Returns the mutable reference `$call`. A debug build converts it to a reference to a trait object of `$type`.
 macro_rules! by_pointer {
@@ -29,150 +27,167 @@ macro_rules! by_pointer {
 }
 pub(super) use by_pointer;
 
-/// Processes one item in a node, and adds the results to `gather`. This trait takes the place of `FnMut`, because the
-/// compiler generates up to three more functions for a closure and its trait object.
-pub(super) trait OfItem<T, G, E> {
-    fn call(&mut self, item: T, gather: &mut G) -> Flow<E>;
+/// Processes the items of a node, one at a time.
+pub(super) trait ItemOp<T, U, E> {
+    /// Whether an item may have several results.
+    fn gives_many(&self) -> bool {
+        false
+    }
+
+    /// Processes an item that has at most one result.
+    fn one(&mut self, item: T, given: &mut Option<U>) -> Flow<E>;
+
+    /// Processes an item that may have any number of results.
+    fn many(&mut self, item: T, given: &mut Vec<U>) -> Flow<E>;
+
+    /// The stream has ended: gives what the node has kept.
+    fn finish(&mut self, _given: &mut Vec<U>) -> Flow<E> {
+        ControlFlow::Continue(())
+    }
 }
 
-/// Processes the cell of one index in a node, and returns the cell of the results.
-pub(super) trait OfCell<A: Send, B: Send> {
-    fn call(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
+/// Processes items in a parallel stage, with a worker's state of the stage.
+pub(super) struct ParallelItems<'c, Op, L> {
+    pub(super) op: &'c Op,
+    pub(super) local: &'c mut L,
 }
 
-/// Processes items in a parallel unit, with a worker's state of the unit.
-struct UnitItems<'c, U: Unit> {
-    unit: &'c U,
-    local: &'c mut U::Local,
-}
-
-impl<U: Apply<E>, E> OfItem<U::In, <U::To as Shape>::Gather<U::Out>, E> for UnitItems<'_, U> {
+impl<T, E, Op: Parallel<T, E>> ItemOp<T, Op::Out, E> for ParallelItems<'_, Op, Op::Local> {
     #[inline]
-    fn call(&mut self, item: U::In, gather: &mut <U::To as Shape>::Gather<U::Out>) -> Flow<E> {
-        self.unit.apply(self.local, item, &mut |item| {
-            U::To::push(gather, item);
-            ControlFlow::Continue(())
-        })
+    fn gives_many(&self) -> bool {
+        Op::GIVES_MANY
+    }
+
+    #[inline]
+    fn one(&mut self, item: T, given: &mut Option<Op::Out>) -> Flow<E> {
+        self.op.call(self.local, item, &mut |result| *given = Some(result))
+    }
+
+    #[inline]
+    fn many(&mut self, item: T, given: &mut Vec<Op::Out>) -> Flow<E> {
+        self.op.call(self.local, item, &mut |result| given.push(result))
     }
 }
 
 /// Processes items in a serial stage.
-pub(super) struct StageItems<'c, S, Op> {
-    pub(super) op: &'c mut Op,
-    pub(super) shape: PhantomData<S>,
-}
+pub(super) struct SerialItems<Op>(pub(super) Op);
 
-impl<S: Shape, T, E, Op: Serial<T, E>> OfItem<T, S::Gather<Op::Out>, E> for StageItems<'_, S, Op> {
+impl<T, E, Op: Serial<T, E>> ItemOp<T, Op::Out, E> for SerialItems<Op> {
     #[inline]
-    fn call(&mut self, item: T, gather: &mut S::Gather<Op::Out>) -> Flow<E> {
-        self.op.call(item, &mut |item| {
-            S::push(gather, item);
-            ControlFlow::Continue(())
-        })
+    fn one(&mut self, item: T, given: &mut Option<Op::Out>) -> Flow<E> {
+        self.0.call(item, &mut |result| *given = Some(result))
+    }
+
+    #[inline]
+    fn many(&mut self, item: T, given: &mut Vec<Op::Out>) -> Flow<E> {
+        self.0.call(item, &mut |result| given.push(result))
+    }
+
+    fn finish(&mut self, given: &mut Vec<Op::Out>) -> Flow<E> {
+        self.0.finish(&mut |result| given.push(result))
     }
 }
 
-/// How many items a cell holds.
-#[inline]
-pub(crate) fn items_in<S: Shape, T: Send>(cell: &Cell<S::Slot<T>>) -> u64 {
-    match cell {
-        Cell::Value(slot) | Cell::Stop(Some(slot), _) => S::count::<T>(slot),
-        Cell::Empty | Cell::Stop(None, _) => 0,
-    }
-}
-
-/// Calls `call` with each item of a cell, and returns the cell of the results. `call` adds its results to the
-/// gather.
+/// Takes a cell through a node, and returns the cell of the results.
 ///
-/// A panic in `call` unwinds out of this function, unless the result is a batch. Then the panic becomes a
-/// stop, and the items that were gathered before it go on: the loop would have given them too.
+/// A panic of user code unwinds out of this function if the cell has one value and the node gives at most one. Otherwise the
+/// panic becomes a stop, and the results before it go on: the loop would have given them too.
 #[inline]
-pub(crate) fn through<A, B, T, U, E>(
+pub(super) fn through<T, U, E>(
     spot: &Spot<E>,
     index: u64,
-    cell: Cell<A::Slot<T>>,
-    call: &mut (impl OfItem<T, B::Gather<U>, E> + ?Sized),
-) -> Cell<B::Slot<U>>
-where
-    A: Shape,
-    B: Shape,
-    T: Send,
-    U: Send,
-{
+    cell: Cell<T>,
+    op: &mut (impl ItemOp<T, U, E> + ?Sized),
+) -> Cell<U> {
     match cell {
-        Cell::Value(slot) => value::<A, B, T, U, E>(spot, index, slot, call),
-        Cell::Empty => Cell::Empty,
-        Cell::Stop(None, stop) => Cell::Stop(None, stop),
-        Cell::Stop(Some(slot), stop) => match value::<A, B, T, U, E>(spot, index, slot, call) {
-            Cell::Value(slot) => Cell::Stop(Some(slot), stop),
-            Cell::Empty => Cell::Stop(None, stop),
-            // The loop would have met this failure before the one that made the stop.
-            earlier => earlier,
-        },
-    }
-}
-
-/// Calls `call` with each item of a slot, and returns the cell of the results.
-#[inline]
-fn value<A, B, T, U, E>(
-    spot: &Spot<E>,
-    index: u64,
-    slot: A::Slot<T>,
-    call: &mut (impl OfItem<T, B::Gather<U>, E> + ?Sized),
-) -> Cell<B::Slot<U>>
-where
-    A: Shape,
-    B: Shape,
-    T: Send,
-    U: Send,
-{
-    let mut gather = B::gather::<U>(A::count::<T>(&slot));
-    match each::<A, B, T, U, E>(spot, index, slot, &mut gather, call) {
-        ControlFlow::Continue(()) => match B::slot(gather) {
-            Some(slot) => Cell::Value(slot),
-            None => Cell::Empty,
-        },
-        ControlFlow::Break(stop) => Cell::Stop(B::slot(gather), stop),
-    }
-}
-
-/// Calls `call` with each item of a slot. If the stream stops here, notes the cause and breaks with the kind
-/// of stop.
-#[inline]
-fn each<A, B, T, U, E>(
-    spot: &Spot<E>,
-    index: u64,
-    slot: A::Slot<T>,
-    gather: &mut B::Gather<U>,
-    call: &mut (impl OfItem<T, B::Gather<U>, E> + ?Sized),
-) -> ControlFlow<Stop>
-where
-    A: Shape,
-    B: Shape,
-    T: Send,
-    U: Send,
-{
-    let result = if B::BATCHED {
-        match catch_unwind(AssertUnwindSafe(|| A::each(slot, |item| call.call(item, gather)))) {
-            Ok(result) => result,
-            Err(payload) => {
-                spot.halt(index, Cause::Panic(payload));
-                return ControlFlow::Break(Stop::Fail);
+        Cell::Value(item) if !op.gives_many() => {
+            let mut given = None;
+            match op.one(item, &mut given) {
+                ControlFlow::Continue(()) => given.map_or(Cell::Empty, Cell::Value),
+                ControlFlow::Break(halt) => stopped(spot, index, given, halt, op),
             }
         }
-    } else {
-        A::each(slot, |item| call.call(item, gather))
-    };
-    match result {
-        ControlFlow::Continue(()) => ControlFlow::Continue(()),
-        ControlFlow::Break(halt) => ControlFlow::Break(note(spot, index, halt)),
+        Cell::Empty => Cell::Empty,
+        cell => several(spot, index, cell, op),
     }
+}
+
+/// The cell of an item at which the stream stops.
+#[cold]
+#[inline(never)]
+pub(super) fn stopped<T, U, E>(
+    spot: &Spot<E>,
+    index: u64,
+    given: Option<U>,
+    halt: Halt<E>,
+    op: &mut (impl ItemOp<T, U, E> + ?Sized),
+) -> Cell<U> {
+    let stop = note(spot, index, halt);
+    ended(spot, index, given.into_iter().collect(), Some(stop), op)
+}
+
+/// Takes a cell through a node that has several items, or none, or whose items may have several results.
+#[inline(never)]
+fn several<T, U, E>(
+    spot: &Spot<E>,
+    index: u64,
+    cell: Cell<T>,
+    op: &mut (impl ItemOp<T, U, E> + ?Sized),
+) -> Cell<U> {
+    let mut given = Vec::new();
+    let (stopped, stop) = match cell {
+        Cell::Value(item) => (each(spot, index, std::iter::once(item), &mut given, op), None),
+        Cell::Batch(batch) => {
+            given.reserve(batch.items.len());
+            (each(spot, index, batch.items.into_iter(), &mut given, op), batch.stop)
+        }
+        Cell::Stop(stop) => (None, Some(stop)),
+        Cell::Empty => (None, None),
+    };
+    // The loop would have met a stop at an item before the one behind the items.
+    ended(spot, index, given, stopped.or(stop), op)
+}
+
+/// Calls the node with each item. Returns the stop, if the stream stops at one of them.
+#[inline]
+fn each<T, U, E>(
+    spot: &Spot<E>,
+    index: u64,
+    mut items: impl Iterator<Item = T>,
+    given: &mut Vec<U>,
+    op: &mut (impl ItemOp<T, U, E> + ?Sized),
+) -> Option<Stop> {
+    match catch_unwind(AssertUnwindSafe(|| items.try_for_each(|item| op.many(item, given)))) {
+        Ok(ControlFlow::Continue(())) => None,
+        Ok(ControlFlow::Break(halt)) => Some(note(spot, index, halt)),
+        Err(payload) => {
+            spot.halt(index, Cause::Panic(payload));
+            Some(Stop::Fail)
+        }
+    }
+}
+
+/// The cell of what a node has given, and of what it gives at the end of the stream if that has come.
+#[inline]
+fn ended<T, U, E>(
+    spot: &Spot<E>,
+    index: u64,
+    mut given: Vec<U>,
+    mut stop: Option<Stop>,
+    op: &mut (impl ItemOp<T, U, E> + ?Sized),
+) -> Cell<U> {
+    if stop == Some(Stop::End)
+        && let ControlFlow::Break(halt) = op.finish(&mut given)
+    {
+        stop = Some(note(spot, index, halt));
+    }
+    Cell::of(given, stop)
 }
 
 /// Notes why a stage stops the stream, and returns the kind of stop to put. For the stages behind a stage
 /// that has had enough, the stream ends as if the source were exhausted.
 #[cold]
-pub(super) fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
+fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
     match halt {
         Halt::Break => {
             spot.halt(index, Cause::Break);
@@ -183,88 +198,4 @@ pub(super) fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
             Stop::Fail
         }
     }
-}
-
-/// Takes a cell through a parallel unit, with a worker's state of the unit.
-#[inline]
-pub(crate) fn through_unit<U: Apply<E>, E>(
-    spot: &Spot<E>,
-    index: u64,
-    cell: Cell<<U::From as Shape>::Slot<U::In>>,
-    unit: &U,
-    local: &mut U::Local,
-) -> Cell<<U::To as Shape>::Slot<U::Out>> {
-    let mut items = UnitItems { unit, local };
-    let call = by_pointer!(&mut items, OfItem<U::In, <U::To as Shape>::Gather<U::Out>, E>);
-    through::<U::From, U::To, U::In, U::Out, E>(spot, index, cell, call)
-}
-
-/// Takes a cell through a serial stage. At the end of the stream, also calls the stage's `finish`.
-#[inline]
-pub(crate) fn through_serial<S, T, E, Op>(
-    spot: &Spot<E>,
-    index: u64,
-    cell: Cell<S::Slot<T>>,
-    op: &mut Op,
-) -> Cell<S::Slot<Op::Out>>
-where
-    S: Shape,
-    T: Send,
-    Op: Serial<T, E>,
-{
-    let mut items = StageItems::<S, Op> { op, shape: PhantomData };
-    let call = by_pointer!(&mut items, OfItem<T, S::Gather<Op::Out>, E>);
-    let cell = through::<S, S, T, Op::Out, E>(spot, index, cell, call);
-    match cell {
-        Cell::Stop(slot, Stop::End) => finish::<S, T, E, Op>(spot, index, slot, op),
-        other => other,
-    }
-}
-
-/// Calls a serial stage's `finish` at the end of the stream. `slot` has the items that the stage gave at this
-/// index before.
-#[cold]
-pub(super) fn finish<S, T, E, Op>(
-    spot: &Spot<E>,
-    index: u64,
-    slot: Option<S::Slot<Op::Out>>,
-    op: &mut Op,
-) -> Cell<S::Slot<Op::Out>>
-where
-    S: Shape,
-    T: Send,
-    Op: Serial<T, E>,
-{
-    let mut gather = S::gather::<Op::Out>(0);
-    let mut last = None;
-    if let Some(slot) = slot {
-        let _: ControlFlow<()> = S::each(slot, |item| {
-            if let Some(before) = last.replace(item) {
-                S::push(&mut gather, before);
-            }
-            ControlFlow::Continue(())
-        });
-    }
-    let result = op.finish(&mut |item| {
-        if let Some(before) = last.take() {
-            if S::BATCHED {
-                S::push(&mut gather, before);
-            } else {
-                // The stage has already given a result at this index, and an index holds one value. So the two are
-                // joined.
-                last = Some(Op::join(before, item));
-                return ControlFlow::Continue(());
-            }
-        }
-        S::push(&mut gather, item);
-        ControlFlow::Continue(())
-    });
-    if let Some(item) = last {
-        S::push(&mut gather, item);
-    }
-    let stop = match result {
-        ControlFlow::Continue(()) => Stop::End,
-        ControlFlow::Break(halt) => note(spot, index, halt),
-    };
-    Cell::Stop(S::slot(gather), stop)
 }

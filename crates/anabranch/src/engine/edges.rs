@@ -30,17 +30,6 @@ impl<'run> Assembly<'run> {
         Out::Lane(writer, event)
     }
 
-    /// Makes `taker` read `lane`, which the parallel unit with the first node `unit` writes.
-    pub(super) fn after_parallel<S: Send + 'run>(
-        &mut self,
-        unit: usize,
-        taker: Taker<'run, S>,
-        lane: Lane<S>,
-    ) {
-        debug_assert!(self.plan.nodes[unit].role.is_parallel());
-        self.read(taker, lane);
-    }
-
     /// Makes `taker` read `lane`.
     pub(super) fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
         let Taker { id, end } = taker;

@@ -10,8 +10,6 @@
 //! entry takes the next item of the stages before. When they have ended, items enter again as soon as they can.
 
 use std::collections::VecDeque;
-use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
@@ -19,13 +17,11 @@ use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, fence,
 use anabranch_record::{Baton, Word};
 
 use super::assembly::Assembly;
-use super::cell::items_in;
 use super::counter::Counter;
 use super::failure::Cause;
 use super::input::{Drain, DrainWatch, Input, Lane};
 use super::measures::{Crossing, Tally};
 use super::node::{Poked, SerialNode};
-use super::parallel::Tail;
 use super::push::{self, Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::room::RoomNotice;
@@ -34,8 +30,6 @@ use super::site::Site;
 use super::taker::{Read, Taker};
 use super::upstream::Upstream;
 use crate::lap::Lap;
-use crate::shape::Shape;
-use crate::unit::{Apply, Unit};
 
 /// The items that wait to go round again, and how far the exit has come.
 pub(crate) struct Loop<T> {
@@ -96,53 +90,47 @@ impl<T> Loop<T> {
 const ANY: u64 = u64::MAX - 1;
 
 /// The entry of a feedback, and everything before it.
-pub(crate) struct EntryUpstream<'env, U: Unit, E> {
-    pub(crate) tail: Tail<'env, U, E>,
-    pub(crate) laps: Arc<Loop<U::Out>>,
+pub(crate) struct EntryUpstream<'env, T: Send> {
+    pub(crate) before: Box<dyn Upstream<T> + 'env>,
+    pub(crate) laps: Arc<Loop<T>>,
     pub(crate) id: usize,
 }
 
-impl<U, E> Upstream<U::Out> for EntryUpstream<'_, U, E>
-where
-    U: Apply<E> + Send,
-    E: Send,
-{
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, U::Out>)
+impl<T: Send> Upstream<T> for EntryUpstream<'_, T> {
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, T>)
     where
         Self: 'run,
     {
-        let Self { tail, laps, id } = *self;
+        let Self { before, laps, id } = *self;
         let out = assembly.after_serial(id, taker);
-        let read = EntryRead::<U::To, U::Out> { id, laps, out, takes: PhantomData };
-        tail.connect(assembly, Taker::read(id, read));
+        before.connect(assembly, Taker::read(id, EntryRead { id, laps, out }));
     }
 }
 
 /// An entry that reads a lane.
-struct EntryRead<'run, S, T: Send> {
+struct EntryRead<'run, T: Send> {
     id: usize,
     laps: Arc<Loop<T>>,
     out: Out<'run, T>,
-    takes: PhantomData<fn() -> S>,
 }
 
-impl<S: Shape, T: Send> Read<S::Slot<T>> for EntryRead<'_, S, T> {
-    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S::Slot<T>>)
+impl<T: Send> Read<T> for EntryRead<'_, T> {
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<T>)
     where
         Self: 'run,
     {
-        let Self { id, laps, out, .. } = *self;
+        let Self { id, laps, out } = *self;
         let drain = assembly.drain_before(id, lane);
         let crossing = assembly.crossing(id);
         let word = assembly.word_of(id);
         let indices = assembly.indices_of(id);
-        let node = EntryNode::<S, T>::new(assembly.site(id), drain, indices, laps, out, crossing, word);
+        let node = EntryNode::new(assembly.site(id), drain, indices, laps, out, crossing, word);
         assembly.serial(id, node);
     }
 }
 
-struct State<'run, S: Shape, T: Send> {
-    drain: Drain<S::Slot<T>>,
+struct State<'run, T: Send> {
+    drain: Drain<T>,
     indices: Indices,
     out: Out<'run, T>,
     /// The items of the last cell that have not entered yet, in reverse order.
@@ -153,11 +141,11 @@ struct State<'run, S: Shape, T: Send> {
 }
 
 /// The entry of a feedback as a node of a line.
-struct EntryNode<'run, S: Shape, T: Send> {
+struct EntryNode<'run, T: Send> {
     /// The node's place. Its domain is the one that the node opens.
     site: Site,
-    baton: Baton<State<'run, S, T>>,
-    watch: DrainWatch<S::Slot<T>>,
+    baton: Baton<State<'run, T>>,
+    watch: DrainWatch<T>,
     domain: Arc<Domain>,
     laps: Arc<Loop<T>>,
     /// Whether items of the last cell wait, or its failure does. Then there is work even if the lane before is empty.
@@ -166,10 +154,10 @@ struct EntryNode<'run, S: Shape, T: Send> {
     has_ended: AtomicBool,
 }
 
-impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
+impl<'run, T: Send> EntryNode<'run, T> {
     fn new(
         site: Site,
-        drain: Drain<S::Slot<T>>,
+        drain: Drain<T>,
         indices: Indices,
         laps: Arc<Loop<T>>,
         out: Out<'run, T>,
@@ -183,7 +171,7 @@ impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
         Self { site, baton, watch, domain, laps, is_open, has_ended }
     }
 
-    fn serve(&self, state: &mut State<'run, S, T>, quantum: &mut Quantum) -> Served {
+    fn serve(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Served {
         let served = catch_unwind(AssertUnwindSafe(|| {
             loop {
                 // Each item and each stop needs an index, so the room is checked first.
@@ -204,7 +192,7 @@ impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
             let turn = if is_open { state.indices.turn() } else { state.indices.open() };
             self.site.halt(turn.index(), Cause::Panic(payload));
             let out = &mut state.out;
-            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(None, Stop::Fail))));
+            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
             Served::Closed
         });
         state.indices.show();
@@ -216,7 +204,7 @@ impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
 
     /// Takes one step: lets an item enter, takes a cell of the stages before, or ends. Returns how the serving ends, if it
     /// ends here.
-    fn advance(&self, state: &mut State<'run, S, T>, quantum: &mut Quantum) -> Option<Served> {
+    fn advance(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Option<Served> {
         let index = state.indices.next();
         // The count is loaded before the items: if all indices have left, the items that they gave back are seen.
         let left = self.laps.left();
@@ -224,7 +212,7 @@ impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
             return match self.laps.take(ANY) {
                 Some(item) => self.enter(state, item, quantum),
                 None if left == index => {
-                    put(state, Cell::Stop(None, Stop::End));
+                    put(state, Cell::Stop(Stop::End));
                     Some(Served::Closed)
                 }
                 None => Some(Served::Drained),
@@ -242,31 +230,19 @@ impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
             return entered;
         }
         if state.stop == Some(Stop::Fail) {
-            put(state, Cell::Stop(None, Stop::Fail));
+            put(state, Cell::Stop(Stop::Fail));
             return Some(Served::Closed);
         }
         let Some(cell) = state.drain.take() else { return Some(Served::Drained) };
         quantum.tally.cells += 1;
-        quantum.tally.items += items_in::<S, T>(&cell);
-        let (slot, stop) = match cell {
-            Cell::Value(slot) => (Some(slot), None),
-            Cell::Empty => (None, None),
-            Cell::Stop(slot, stop) => (slot, Some(stop)),
-        };
-        state.stop = stop;
-        if let Some(slot) = slot {
-            let waiting = &mut state.waiting;
-            let _: ControlFlow<()> = S::each(slot, |item| {
-                waiting.push(item);
-                ControlFlow::Continue(())
-            });
-            waiting.reverse();
-        }
+        quantum.tally.items += cell.len();
+        state.stop = cell.stop();
+        cell.add_reversed(&mut state.waiting);
         pass(state);
         None
     }
 
-    fn enter(&self, state: &mut State<'run, S, T>, item: T, quantum: &mut Quantum) -> Option<Served> {
+    fn enter(&self, state: &mut State<'run, T>, item: T, quantum: &mut Quantum) -> Option<Served> {
         quantum.tally.given += 1;
         let demand = put(state, Cell::Value(item));
         (demand == Demand::Nothing).then_some(Served::Closed)
@@ -274,12 +250,12 @@ impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
 }
 
 /// Whether the stages before have ended without a failure, and all of their items have entered.
-fn has_ended<S: Shape, T: Send>(state: &State<'_, S, T>) -> bool {
+fn has_ended<T: Send>(state: &State<'_, T>) -> bool {
     state.stop == Some(Stop::End) && state.waiting.is_empty()
 }
 
 /// Gives back the index of the last cell, if all of its items have entered.
-fn pass<S: Shape, T: Send>(state: &mut State<'_, S, T>) {
+fn pass<T: Send>(state: &mut State<'_, T>) {
     if state.waiting.is_empty() && state.stop.is_none() {
         state.drain.release();
         if let Some(crossing) = &mut state.crossing {
@@ -288,14 +264,14 @@ fn pass<S: Shape, T: Send>(state: &mut State<'_, S, T>) {
     }
 }
 
-fn put<S: Shape, T: Send>(state: &mut State<'_, S, T>, cell: Cell<T>) -> Demand {
+fn put<T: Send>(state: &mut State<'_, T>, cell: Cell<T>) -> Demand {
     if let Some(crossing) = &mut state.crossing {
         crossing.enters(state.indices.next());
     }
     state.out.push(state.indices.open(), cell)
 }
 
-impl<S: Shape, T: Send> SerialNode for EntryNode<'_, S, T> {
+impl<T: Send> SerialNode for EntryNode<'_, T> {
     fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
         let _entered = self.site.enter();
@@ -359,30 +335,20 @@ impl<S: Shape, T: Send> SerialNode for EntryNode<'_, S, T> {
 }
 
 /// The exit of a feedback, and everything before it. The stages in the loop give laps of items `T` and results `V`.
-pub(crate) struct LeaveUpstream<'env, U: Unit, E, T, V> {
-    pub(crate) tail: Tail<'env, U, E>,
+pub(crate) struct LeaveUpstream<'env, T: Send, V: Send> {
+    pub(crate) before: Box<dyn Upstream<Lap<T, V>> + 'env>,
     pub(crate) laps: Arc<Loop<T>>,
     pub(crate) id: usize,
-    pub(crate) gives: PhantomData<fn() -> V>,
 }
 
-impl<U, E, T, V> Upstream<<U::To as Shape>::Slot<V>> for LeaveUpstream<'_, U, E, T, V>
-where
-    U: Apply<E, Out = Lap<T, V>> + Send,
-    E: Send,
-    T: Send,
-    V: Send,
-{
-    fn connect<'run>(
-        self: Box<Self>,
-        assembly: &mut Assembly<'run>,
-        taker: Taker<'run, <U::To as Shape>::Slot<V>>,
-    ) where
+impl<T: Send, V: Send> Upstream<V> for LeaveUpstream<'_, T, V> {
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, V>)
+    where
         Self: 'run,
     {
-        let Self { tail, laps, id, .. } = *self;
+        let Self { before, laps, id } = *self;
         let out = assembly.after_serial(id, taker);
-        let call = LeaveCall::<U::To, T, V> {
+        let call = LeaveCall {
             site: assembly.site(id),
             counter: assembly.counter(id),
             notice: assembly.notice_of(id),
@@ -390,12 +356,12 @@ where
             again: Vec::new(),
             out,
         };
-        tail.connect(assembly, Taker::push(id, call));
+        before.connect(assembly, Taker::push(id, call));
     }
 }
 
 /// The exit of a feedback as a taker of cells.
-struct LeaveCall<'run, S: Shape, T: Send, V: Send> {
+struct LeaveCall<'run, T: Send, V: Send> {
     site: Site,
     counter: Counter,
     /// Tells the entry that an index has left.
@@ -403,51 +369,38 @@ struct LeaveCall<'run, S: Shape, T: Send, V: Send> {
     laps: Arc<Loop<T>>,
     /// The items of the cell that go round again.
     again: Vec<T>,
-    out: Out<'run, S::Slot<V>>,
+    out: Out<'run, V>,
 }
 
-impl<S: Shape, T: Send, V: Send> LeaveCall<'_, S, T, V> {
-    /// Keeps the items that go round again, and returns the results.
-    fn sort(again: &mut Vec<T>, slot: S::Slot<Lap<T, V>>) -> Option<S::Slot<V>> {
-        let mut gather = S::gather::<V>(S::count::<Lap<T, V>>(&slot));
-        let _: ControlFlow<()> = S::each(slot, |lap| {
-            match lap {
-                Lap::Again(item) => again.push(item),
-                Lap::Done(result) => S::push(&mut gather, result),
-            }
-            ControlFlow::Continue(())
-        });
-        S::slot(gather)
-    }
-}
-
-impl<S: Shape, T: Send, V: Send> Push<S::Slot<Lap<T, V>>> for LeaveCall<'_, S, T, V> {
-    fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<Lap<T, V>>>) -> Demand {
+impl<T: Send, V: Send> Push<Lap<T, V>> for LeaveCall<'_, T, V> {
+    fn push(&mut self, turn: &mut Turn, cell: Cell<Lap<T, V>>) -> Demand {
         let Self { site, counter, notice, laps, again, out } = self;
-        let items = if counter.is_on() { items_in::<S, Lap<T, V>>(&cell) } else { 0 };
-        let is_item = site.run.is_item(&cell);
-        let cell = match cell {
-            Cell::Value(slot) => Self::sort(again, slot).map_or(Cell::Empty, Cell::Value),
-            Cell::Empty => Cell::Empty,
-            Cell::Stop(slot, stop) => {
-                let slot = slot.and_then(|slot| Self::sort(again, slot));
-                assert!(
-                    again.is_empty() || is_item || stop == Stop::Fail,
-                    "a stage of a feedback has kept an item until the end of the stream, and it cannot go round again then"
-                );
-                again.clear();
-                Cell::Stop(slot, stop)
+        let (items, stop, is_item) = (cell.len(), cell.stop(), site.run.is_item(&cell));
+        let mut sort = |lap| match lap {
+            Lap::Again(item) => {
+                again.push(item);
+                None
             }
+            Lap::Done(result) => Some(result),
         };
-        if counter.is_on() {
-            counter.add(Tally { cells: 1, items, given: items_in::<S, V>(&cell) });
+        let cell = match cell {
+            Cell::Value(lap) => Cell::of_one(sort(lap), None),
+            cell => Cell::of(cell.into_items().filter_map(sort).collect(), stop),
+        };
+        if let Some(stop) = stop {
+            assert!(
+                again.is_empty() || is_item || stop == Stop::Fail,
+                "a stage of a feedback has kept an item until the end of the stream, and it cannot go round again then"
+            );
+            again.clear();
         }
+        counter.add(Tally { cells: 1, items, given: cell.len() });
         laps.leave(turn.index(), again);
         notice.give();
         out.push(turn, cell)
     }
 
-    fn serve(&mut self, input: &mut Input<S::Slot<Lap<T, V>>>, quantum: &mut Quantum, run: &Run) -> Served {
+    fn serve(&mut self, input: &mut Input<Lap<T, V>>, quantum: &mut Quantum, run: &Run) -> Served {
         push::serve(self, input, quantum, run)
     }
 

@@ -122,27 +122,19 @@ struct ForkCall<'run, T: Send> {
 impl<T: Send> Push<T> for ForkCall<'_, T> {
     fn push(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
         let Self { counter, deal, dealt, inlets, turns, events } = self;
-        let (item, stop) = match cell {
-            Cell::Value(item) => (Some(item), None),
-            Cell::Empty => (None, None),
-            Cell::Stop(item, stop) => (item, Some(stop)),
-        };
-        let has_item = item.is_some();
+        let (items, stop) = (cell.len(), cell.stop());
+        let item = cell.into_items().next();
+        debug_assert!(items <= 1, "an index has one item at a fork, because a branch has one cell for it");
+        // A panic of `deal` leaves items in some places. The stop that comes then has no item.
+        dealt.fill_with(|| None);
         if let Some(item) = item {
             deal.deal(item, dealt);
-            counter.add(Tally { cells: 1, items: 1, given: 1 });
         }
+        counter.add(Tally { cells: 1, items, given: items });
         // The turn comes first. When the last branch has put its cell, the join has all that it needs.
         turns.put(turn, Cell::Empty);
         for (inlet, place) in inlets.iter_mut().zip(dealt) {
-            // After a panic of `deal` the places are not empty, and the cell has no item.
-            let item = if has_item { place.take() } else { None };
-            let cell = match (item, stop) {
-                (item, Some(stop)) => Cell::Stop(item, stop),
-                (Some(item), None) => Cell::Value(item),
-                (None, None) => Cell::Empty,
-            };
-            inlet.writer.put(inlet.indices.open(), cell);
+            inlet.writer.put(inlet.indices.open(), Cell::of_one(place.take(), stop));
         }
         for event in events {
             event.notify();

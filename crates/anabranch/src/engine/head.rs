@@ -68,7 +68,7 @@ impl<'run, S: Send> Head<'run, S> {
         let served = served.unwrap_or_else(|payload| {
             let turn = input.turn();
             self.site.halt(turn.index(), Cause::Panic(payload));
-            let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(None, Stop::Fail))));
+            let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(Stop::Fail))));
             debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
             Served::Closed
         });

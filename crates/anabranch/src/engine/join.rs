@@ -8,7 +8,6 @@ use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
 use super::assembly::Assembly;
-use super::cell::items_in;
 use super::counter::Counter;
 use super::failure::Cause;
 use super::fork::Fork;
@@ -20,7 +19,6 @@ use super::quantum::{Quantum, Served};
 use super::site::Site;
 use super::taker::{Read, Taker};
 use super::upstream::Upstream;
-use crate::shape::Shape;
 
 /// The last nodes of the branches of a fork, and everything before them up to the fork.
 #[doc(hidden)]
@@ -87,19 +85,16 @@ impl<S: Send> Port<S> {
         self.reader.is_ready()
     }
 
-    pub(crate) fn take(&mut self, stop: &mut Option<Stop>) -> Option<S> {
+    /// Takes the next cell without its stop.
+    pub(crate) fn take(&mut self, stop: &mut Option<Stop>) -> Cell<S> {
         let (turn, cell) = self.reader.take().expect("the next cell of a branch is ready");
         self.exit.release(turn);
-        match cell {
-            Cell::Value(slot) => Some(slot),
-            Cell::Empty => None,
-            Cell::Stop(slot, kind) => {
-                if *stop != Some(Stop::Fail) {
-                    *stop = Some(kind);
-                }
-                slot
-            }
+        if let Some(kind) = cell.stop()
+            && *stop != Some(Stop::Fail)
+        {
+            *stop = Some(kind);
         }
+        cell.without_stop()
     }
 
     pub(crate) fn watch(&self) -> Watch<S> {
@@ -126,17 +121,14 @@ impl<S: Send> Read<S> for PortRead<S> {
     }
 }
 
-/// Makes one slot of what the branches have for an index.
+/// Makes one cell of what the branches have for an index.
 #[doc(hidden)]
 pub trait Combine<V>: Send {
-    type Shape: Shape;
     type Out: Send;
 
-    /// `None` if nothing is left.
-    fn combine(values: V) -> Option<Joined<Self, V>>;
+    fn combine(values: V) -> Cell<Self::Out>;
 }
 
-type Joined<C, V> = <<C as Combine<V>>::Shape as Shape>::Slot<<C as Combine<V>>::Out>;
 type Values<'env, L> = <<L as Ends<'env>>::Ports as Ports>::Values;
 
 /// The code of a join, of the branches before it, and of everything before their fork.
@@ -147,18 +139,15 @@ pub(crate) struct JoinUpstream<'env, T: Send, L, C> {
     pub(crate) id: usize,
 }
 
-impl<'env, T, L, C> Upstream<Joined<C, Values<'env, L>>> for JoinUpstream<'env, T, L, C>
+impl<'env, T, L, C> Upstream<C::Out> for JoinUpstream<'env, T, L, C>
 where
     T: Send + 'env,
     L: Ends<'env> + 'env,
     C: Combine<Values<'env, L>> + 'env,
     C::Out: 'env,
 {
-    fn connect<'run>(
-        self: Box<Self>,
-        assembly: &mut Assembly<'run>,
-        taker: Taker<'run, Joined<C, Values<'env, L>>>,
-    ) where
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, C::Out>)
+    where
         Self: 'run,
     {
         let Self { fork, ends, id, .. } = *self;
@@ -178,7 +167,7 @@ struct State<'run, P: Ports, C: Combine<P::Values>> {
     /// The turns of the main line.
     turns: Reader<()>,
     ports: P,
-    out: Out<'run, Joined<C, P::Values>>,
+    out: Out<'run, C::Out>,
     counter: Counter,
 }
 
@@ -190,15 +179,13 @@ impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
         let mut stop = None;
         let values = ports.take(&mut stop);
         // The loop would have joined nothing for an item at which a branch fails.
-        let slot = if stop == Some(Stop::Fail) { None } else { C::combine(values) };
-        let cell = match (slot, stop) {
-            (slot, Some(stop)) => Cell::Stop(slot, stop),
-            (Some(slot), None) => Cell::Value(slot),
-            (None, None) => Cell::Empty,
+        let cell = if stop == Some(Stop::Fail) { Cell::Empty } else { C::combine(values) };
+        let cell = match stop {
+            Some(stop) => cell.with_stop(stop),
+            None => cell,
         };
         if counter.is_on() {
-            let items = items_in::<C::Shape, C::Out>(&cell);
-            counter.add(Tally { cells: 1, items, given: items });
+            counter.add(Tally { cells: 1, items: cell.len(), given: cell.len() });
         }
         out.push(turn, cell)
     }
@@ -234,7 +221,7 @@ impl<P: Ports, C: Combine<P::Values>> JoinNode<'_, P, C> {
             let turn = state.turns.turn();
             self.site.halt(turn.index(), Cause::Panic(payload));
             let out = &mut state.out;
-            let stopped = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(None, Stop::Fail))));
+            let stopped = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
             debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
             Served::Closed
         });

@@ -136,7 +136,7 @@ fn put_and_notify<S: Send>(
 /// Stores a cell in a lane.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn put<S: Send>(writer: &mut Writer<S>, turn: &mut Turn, cell: Cell<S>) -> Demand {
-    let stops = matches!(cell, Cell::Stop(..));
+    let stops = cell.stop().is_some();
     writer.put(turn, cell);
     if stops { Demand::Nothing } else { Demand::More }
 }

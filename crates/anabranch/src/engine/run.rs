@@ -265,11 +265,11 @@ impl Run {
     }
 
     /// Whether a stop also counts as an item. It does if a stage has stopped the stream after this item,
-    /// because it needs no more. Otherwise a slot in a stop has items that a stage kept until the end of the
+    /// because it needs no more. Otherwise the items before the stop are those that a stage kept until the end of the
     /// stream.
     #[inline]
     pub(crate) fn is_item<S>(&self, cell: &Cell<S>) -> bool {
-        matches!(cell, Cell::Stop(Some(_), _)) && self.has_broken()
+        matches!(cell, Cell::Batch(batch) if batch.stop.is_some()) && self.has_broken()
     }
 
     /// Whether a stage or the sink has stopped the stream because it needs no more items.

@@ -4,34 +4,34 @@
 use std::collections::VecDeque;
 
 use anabranch_record::Baton;
-use anabranch_record::lane::{Cell, Hop, PutPermit, Stop};
+use anabranch_record::lane::{Cell, Dealer, Puts};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 use super::clock::Moment;
-use super::code::{Placed, UnitRunner};
-use super::failure::{Cause, caught};
 use super::measures::Tally;
 use super::node::{Carrier, Parallel, SerialUnit};
+use super::site::Site;
+use super::unit::{Feed, Stages, StagesCarrier, Work};
 
 /// The largest number of cells that are dealt or served at once.
-const SHARD_SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };
+const SHARD_SERVING_ITEMS: u64 = if cfg!(shuttle) { 2 } else { 64 };
 /// The longest time of one serving of a shard, in nanoseconds.
 const SHARD_SERVING_NS: u64 = 20_000;
 
-/// The function that chooses the shard of a slot. Its result is less than the number of shards.
+/// The function that chooses the shard of an item. Its result is less than the number of shards.
 pub(crate) type ShardOf<S> = fn(&S) -> usize;
 
 /// One shard: the cells that were dealt to it, and the baton that a worker needs to run them.
-struct Shard<S> {
+struct Shard<A> {
     /// Only the holder takes cells from the queue. So the items of one shard run one after the other, in
     /// order.
     baton: Baton<()>,
-    queue: Mutex<VecDeque<(PutPermit, Cell<S>)>>,
+    queue: Mutex<VecDeque<(Puts, Cell<A>)>>,
     /// The length of the queue, for threads that only look.
     len: AtomicUsize,
 }
 
-impl<S> Shard<S> {
+impl<A> Shard<A> {
     fn new() -> Self {
         Self { baton: Baton::new(()), queue: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
     }
@@ -40,13 +40,13 @@ impl<S> Shard<S> {
         self.len.load(Ordering::Relaxed) > 0 && self.baton.word().is_free()
     }
 
-    fn push(&self, permit: PutPermit, cell: Cell<S>) {
+    fn push(&self, puts: Puts, cell: Cell<A>) {
         let mut queue = lock(&self.queue);
-        queue.push_back((permit, cell));
+        queue.push_back((puts, cell));
         self.len.store(queue.len(), Ordering::Relaxed);
     }
 
-    fn pop(&self) -> Option<(PutPermit, Cell<S>)> {
+    fn pop(&self) -> Option<(Puts, Cell<A>)> {
         let mut queue = lock(&self.queue);
         let first = queue.pop_front();
         self.len.store(queue.len(), Ordering::Relaxed);
@@ -57,28 +57,29 @@ impl<S> Shard<S> {
 /// The node of a parallel unit whose items are dealt to replicas.
 ///
 /// A lane cannot keep items apart by replica, so each shard has a queue. The holder of the dealer's baton
-/// takes items from the lane, in order, and puts each into the queue of its shard. With the item goes the
-/// [`PutPermit`] by which its result is put into the lane behind. All queues together hold at most as many
-/// items as the window has indices.
-pub(super) struct ShardedNode<'run, A: Send, B: Send> {
-    placed: Placed<'run, A, B>,
-    hop: Hop<A, B>,
+/// takes cells from the lane, in order, and puts each into the queue of its shard, with the right to put its result into the lane
+/// behind. All queues together hold at most as many items as the window has indices.
+pub(super) struct ShardedNode<'run, A: Send> {
+    site: Site,
+    dealer: Dealer<A>,
+    stages: Box<dyn Stages<A> + 'run>,
     shard_of: ShardOf<A>,
-    dealer: Baton<()>,
+    baton: Baton<()>,
     shards: Box<[Shard<A>]>,
     /// How many carriers were made.
     carriers: AtomicUsize,
 }
 
-impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
+impl<'run, A: Send> ShardedNode<'run, A> {
     pub(super) fn new(
-        placed: Placed<'run, A, B>,
-        hop: Hop<A, B>,
+        site: Site,
+        dealer: Dealer<A>,
+        stages: Box<dyn Stages<A> + 'run>,
         shard_of: ShardOf<A>,
         shards: usize,
     ) -> Self {
         let shards = std::iter::repeat_with(Shard::new).take(shards).collect();
-        Self { placed, hop, shard_of, dealer: Baton::new(()), shards, carriers: AtomicUsize::new(0) }
+        Self { site, dealer, stages, shard_of, baton: Baton::new(()), shards, carriers: AtomicUsize::new(0) }
     }
 
     fn has_work(&self) -> bool {
@@ -86,23 +87,29 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
     }
 
     fn may_deal(&self) -> bool {
-        self.hop.ready() > 0 && self.dealer.word().is_free()
+        self.dealer.ready() > 0 && self.baton.word().is_free()
     }
+}
 
+impl<A: Send> ShardedCarrier<'_, A> {
     /// Deals the cells that are ready to the shards, if no other worker deals. Returns whether it dealt any.
-    fn deal(&self) -> bool {
-        let Some(held) = self.dealer.poke() else { return false };
+    fn deal(&mut self) -> bool {
+        let node = self.node;
+        let Some(held) = node.baton.poke() else { return false };
         let mut dealt = 0;
         while dealt < SHARD_SERVING_ITEMS
-            && let Some((permit, cell)) = self.hop.deal()
+            && let Some((mut claim, puts)) = node.dealer.claim(1)
+            && let Some(cell) = claim.take()
         {
             dealt += 1;
-            match &cell {
-                Cell::Value(slot) | Cell::Stop(Some(slot), _) => {
-                    self.shards[(self.shard_of)(slot)].push(permit, cell);
-                }
-                Cell::Empty => self.hop.put(permit, Cell::Empty),
-                Cell::Stop(None, stop) => self.hop.put(permit, Cell::Stop(None, *stop)),
+            let shard = match &cell {
+                Cell::Value(item) => Some(item),
+                Cell::Batch(batch) => batch.items.first(),
+                Cell::Empty | Cell::Stop(_) => None,
+            };
+            match shard.map(node.shard_of) {
+                Some(shard) => node.shards[shard].push(puts, cell),
+                None => self.apply(puts, cell, &mut Tally::default()),
             }
         }
         // The fence in `let_go` also orders the pushes above before the looks at the shards' batons (rule 7).
@@ -111,23 +118,22 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
     }
 
     /// Runs the items of one shard for a quantum, if no other worker does. Returns whether it ran any.
-    fn serve(&self, shard: &Shard<A>, runner: &mut dyn UnitRunner<A, B>) -> bool {
+    fn serve(&mut self, shard: &Shard<A>) -> bool {
+        let node = self.node;
         let Some(held) = shard.baton.poke() else { return false };
-        let site = &self.placed.site;
+        let site = &node.site;
         let began = site.clock().unwrap_or_else(Moment::now);
         let mut tally = Tally::default();
         let _entered = site.enter();
-        let mut served = 0;
         // If another shard has items too, another worker can take it meanwhile (rule 9).
-        if self.has_work() {
+        if node.has_work() {
             site.run.event.notify();
         }
-        while served < SHARD_SERVING_ITEMS
+        while tally.cells < SHARD_SERVING_ITEMS
             && !site.run.is_ending()
-            && let Some((permit, cell)) = shard.pop()
+            && let Some((puts, cell)) = shard.pop()
         {
-            served += 1;
-            self.apply(permit, cell, runner, &mut tally);
+            self.apply(puts, cell, &mut tally);
             if began.elapsed() >= SHARD_SERVING_NS {
                 break;
             }
@@ -136,57 +142,37 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
         if shard.is_ready() {
             site.run.event.notify();
         }
-        tally.cells = served as u64;
         site.measure(tally, began, began.elapsed());
-        served > 0
+        tally.cells > 0
     }
 
     /// Takes one cell through the unit and puts the result.
-    fn apply(&self, permit: PutPermit, cell: Cell<A>, runner: &mut dyn UnitRunner<A, B>, tally: &mut Tally) {
-        let index = permit.index();
-        let is_late = index > self.hop.domain().stop();
-        let (mut cell, mut result) = (Some(cell), None);
-        let applied = caught(&mut || {
-            let cell = cell.take().filter(|_| !is_late);
-            let Some(cell) = cell else { return };
-            tally.items += (self.placed.traits.taken)(&cell);
-            result = Some(runner.cell(index, cell));
-        });
-        match (applied, result) {
-            (Ok(()), Some(cell)) => {
-                tally.given += (self.placed.traits.given)(&cell);
-                self.hop.put(permit, cell);
-            }
-            // The stream has stopped before this index, so no node takes the result.
-            (Ok(()), None) => {}
-            (Err(payload), _) => {
-                self.placed.site.halt(index, Cause::Panic(payload));
-                self.hop.put(permit, Cell::Stop(None, Stop::Fail));
-                runner.forget();
-            }
-        }
+    fn apply(&mut self, puts: Puts, cell: Cell<A>, tally: &mut Tally) {
+        let (mut feed, mut work) = (Feed::one(puts.index(), cell), Work::new(puts, 1));
+        self.stages.carry(&mut feed, &mut work);
+        tally.add(Tally { cells: 1, items: feed.items(), given: work.given() });
     }
 }
 
-impl<A: Send, B: Send> Parallel for ShardedNode<'_, A, B> {
+impl<A: Send> Parallel for ShardedNode<'_, A> {
     fn is_ready(&self) -> bool {
         self.has_work()
     }
 
     fn taken(&self) -> u64 {
-        self.hop.claimed()
+        self.dealer.claimed()
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
         let number = self.carriers.fetch_add(1, Ordering::Relaxed);
         let first = first(number, self.shards.len());
-        Box::new(ShardedCarrier { node: self, runner: self.placed.code.runner(), first })
+        Box::new(ShardedCarrier { node: self, stages: self.stages.carrier(), first })
     }
 }
 
-struct ShardedCarrier<'n, A: Send, B: Send> {
-    node: &'n ShardedNode<'n, A, B>,
-    runner: Box<dyn UnitRunner<A, B> + 'n>,
+struct ShardedCarrier<'n, A: Send> {
+    node: &'n ShardedNode<'n, A>,
+    stages: Box<dyn StagesCarrier<A> + 'n>,
     /// The shard at which the worker looks first. Each worker begins at another shard, so it mostly serves the same
     /// shards, whose states are in the cache of its core.
     first: usize,
@@ -199,13 +185,13 @@ fn first(number: usize, shards: usize) -> usize {
     ((u64::from(mirrored) * shards as u64) >> 32) as usize
 }
 
-impl<A: Send, B: Send> Carrier for ShardedCarrier<'_, A, B> {
+impl<A: Send> Carrier for ShardedCarrier<'_, A> {
     fn carry(&mut self, _: &SerialUnit<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
-        let Self { node, runner, first } = self;
-        let dealt = node.may_deal() && node.deal();
+        let (node, first) = (self.node, self.first);
+        let dealt = node.may_deal() && self.deal();
         for step in 0..node.shards.len() {
-            let at = (*first + step) % node.shards.len();
-            if node.shards[at].is_ready() && node.serve(&node.shards[at], &mut **runner) {
+            let at = (first + step) % node.shards.len();
+            if node.shards[at].is_ready() && self.serve(&node.shards[at]) {
                 return true;
             }
         }
@@ -213,7 +199,7 @@ impl<A: Send, B: Send> Carrier for ShardedCarrier<'_, A, B> {
         // this worker held the dealer's baton, others may have left new items in the lane to it. So it wakes a worker
         // if there are any.
         if node.may_deal() {
-            node.placed.site.run.event.notify();
+            node.site.run.event.notify();
         }
         dealt
     }

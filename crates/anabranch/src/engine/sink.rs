@@ -7,8 +7,9 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{StageItems, by_pointer, items_in, through};
+use super::cell::{ItemOp, SerialItems, by_pointer, through};
 use super::counter::Counter;
+use super::direct::DirectSink;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
 use super::input::Input;
@@ -20,57 +21,52 @@ use super::site::Spot;
 use super::taker::Taker;
 use crate::progress::Reporter;
 use crate::serial::Serial;
-use crate::shape::{Shape, Single};
 
-/// The sink as a taker of cells.
-pub(crate) struct SinkCall<'run, S: Shape, T, E, Op> {
-    spot: Spot<E>,
-    counter: Counter,
+/// Creates the sink of a line, as the taker of the last node before it.
+pub(crate) fn sink<'run, T, E, Op>(
+    assembly: &mut Assembly<'run>,
     op: Op,
-    end: LineEnd<'run>,
-    takes: PhantomData<fn(T) -> S>,
-}
-
-impl<'run, S, T, E, Op> SinkCall<'run, S, T, E, Op>
+    errors: &Arc<ErrorSlot<E>>,
+    reporter: Option<Reporter<'run>>,
+) -> Taker<'run, T>
 where
-    S: Shape,
     T: Send + 'run,
     E: Send + 'run,
     Op: Serial<T, E, Out = Infallible> + 'run,
 {
-    /// Creates the sink, as the taker of the last node before it.
-    pub(crate) fn taker(
-        assembly: &mut Assembly<'run>,
-        op: Op,
-        errors: &Arc<ErrorSlot<E>>,
-        reporter: Option<Reporter<'run>>,
-    ) -> Taker<'run, S::Slot<T>> {
-        let id = assembly.sink();
-        let spot = assembly.spot(id, errors);
-        let end = assembly.line_end(id, reporter);
-        let counter = assembly.counter(id);
-        Taker::push(id, Self { spot, counter, op, end, takes: PhantomData })
+    let id = assembly.sink();
+    if assembly.is_direct() {
+        return Taker::pass(id, DirectSink::new(assembly, op, errors, reporter));
     }
+    let (spot, counter) = (assembly.spot(id, errors), assembly.counter(id));
+    let end = assembly.line_end(id, reporter);
+    Taker::push(id, SinkCall { spot, counter, op: SerialItems(op), end, takes: PhantomData })
 }
 
-impl<S, T, E, Op> Push<S::Slot<T>> for SinkCall<'_, S, T, E, Op>
+/// The sink as a taker of cells.
+struct SinkCall<'run, T, E, Op> {
+    spot: Spot<E>,
+    counter: Counter,
+    op: SerialItems<Op>,
+    end: LineEnd<'run>,
+    takes: PhantomData<fn(T)>,
+}
+
+impl<T, E, Op> Push<T> for SinkCall<'_, T, E, Op>
 where
-    S: Shape,
     T: Send,
     E: Send,
     Op: Serial<T, E, Out = Infallible>,
 {
     // Inlined in the loop of `serve`: a call for each cell would pass the cell through memory.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
+    fn push(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
         let Self { spot, counter, op, end, .. } = self;
-        let items = if counter.is_on() { items_in::<S, T>(&cell) } else { 0 };
+        let items = if counter.is_on() { cell.len() } else { 0 };
         let is_item = spot.run.is_item(&cell);
-        let mut call = StageItems::<Single, Op> { op, shape: PhantomData };
-        let call = by_pointer!(&mut call, super::cell::OfItem<T, Option<Infallible>, E>);
-        let done = through::<S, Single, T, Infallible, E>(spot, turn.index(), cell, call);
+        let done = through(spot, turn.index(), cell, by_pointer!(op, ItemOp<T, Infallible, E>));
         counter.add(Tally { cells: 1, items, given: 0 });
-        if matches!(done, Cell::Stop(..)) {
+        if done.stop().is_some() {
             end.stop(turn.index(), is_item, spot);
             return Demand::Nothing;
         }
@@ -78,7 +74,7 @@ where
         Demand::More
     }
 
-    fn serve(&mut self, input: &mut Input<S::Slot<T>>, quantum: &mut Quantum, run: &Run) -> Served {
+    fn serve(&mut self, input: &mut Input<T>, quantum: &mut Quantum, run: &Run) -> Served {
         push::serve(self, input, quantum, run)
     }
 

@@ -73,12 +73,10 @@ fn connect<'run, T: Send + 'run>(
     weigher: Option<Weigher<'run, T>>,
     taker: Taker<'run, T>,
 ) {
-    let (site, length, items_in) = (assembly.site(id), Length::new(&assembly.plan), source.items_in());
-    let weigher = match items_in {
-        Some(items_in) if is_in_blocks(&assembly.plan) => {
-            Some(counted(items_in, assembly.plan.domains[0].window))
-        }
-        _ => weigher,
+    let (site, length) = (assembly.site(id), Length::new(&assembly.plan));
+    let weigher = match source.is_in_blocks() && is_in_blocks(&assembly.plan) {
+        true => Some(counted(assembly.plan.domains[0].window)),
+        false => weigher,
     };
     let out = assembly.after_serial(id, taker);
     let indices = assembly.indices_of(id);
@@ -94,12 +92,12 @@ fn connect<'run, T: Send + 'run>(
     assembly.source(id, node);
 }
 
-/// Weighs a block by its number of items, so that at most `window` items are in flight.
-fn counted<'run, T: 'run>(items_in: fn(&T) -> u64, window: usize) -> Weigher<'run, T> {
+/// Weighs each item alike, so that at most `window` items are in flight.
+fn counted<'run, T: 'run>(window: usize) -> Weigher<'run, T> {
     let limit = window as u64;
     // After the window was full, the source is asked again once a quarter of it is free, so that the next block is not
     // too short.
-    Weigher { limit, resume: (limit - limit / 4).max(1), weigh: Box::new(items_in) }
+    Weigher { limit, resume: (limit - limit / 4).max(1), weigh: Box::new(Cell::len) }
 }
 
 /// A source that is asked for many items at a time.
@@ -128,8 +126,8 @@ impl<P: Pull> Blocks<P::Item> for Filling<P> {
 /// A source of which only the type of the items is known. The nodes of sources are compiled once for each type of items. Only
 /// the loop over the items of a pull is compiled for each source.
 trait AnySource<T: Send>: Send {
-    /// Returns a function that counts the items of the stream in a block. `None` if the source gives single items.
-    fn items_in(&self) -> Option<fn(&T) -> u64>;
+    /// Whether the source gives blocks of items.
+    fn is_in_blocks(&self) -> bool;
 
     /// Pulls items and puts them into `flow` until `items` has reached `most`, the window is full, or the source stops. Adds
     /// the number of items of the stream to `items`.
@@ -150,8 +148,8 @@ struct TypedSource<P: Pull> {
 }
 
 impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
-    fn items_in(&self) -> Option<fn(&P::Item) -> u64> {
-        P::IN_BLOCKS.then_some(P::items_in)
+    fn is_in_blocks(&self) -> bool {
+        P::IN_BLOCKS
     }
 
     fn draw(
@@ -169,8 +167,8 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
             if P::IN_BLOCKS {
                 self.pull.limit(flow.block(&conditions.site.run, self.pull.upper()));
             }
-            let item = match self.pull.try_pull() {
-                Some(Pulled::Item(item)) => item,
+            let cell = match self.pull.try_pull_cell() {
+                Some(Pulled::Item(cell)) => cell,
                 None => break,
                 Some(Pulled::End) => return PullEnd::Stopped(Stop::End),
                 Some(Pulled::Fail(error)) => {
@@ -178,8 +176,8 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
                     return PullEnd::Stopped(Stop::Fail);
                 }
             };
-            *items += P::items_in(&item);
-            if !flow.put(conditions, mark, item) {
+            *items += cell.len();
+            if !flow.put(conditions, mark, cell) {
                 return PullEnd::Closed;
             }
             if !conditions.allows_weight(flow) || conditions.site.is_alone() || !conditions.is_fed() {
@@ -214,19 +212,19 @@ impl<T: Send> SourceOutput<'_, T> {
         length.min(left).max(1)
     }
 
-    /// Puts an item. Returns whether the next one may come.
+    /// Puts an item, or a block of items. Returns whether the next one may come.
     #[inline]
-    fn put(&mut self, conditions: &PullConditions, mark: &mut Mark, item: T) -> bool {
+    fn put(&mut self, conditions: &PullConditions, mark: &mut Mark, cell: Cell<T>) -> bool {
         if let Some(weight) = &mut self.weight {
-            weight.put(self.indices.next(), &item);
+            weight.put(self.indices.next(), &cell);
         }
         mark.enters(self.indices.next());
         let turn = self.indices.open();
         // A worker that goes on with the item wakes another one itself, if it leaves work behind.
         let demand = if cfg!(mutant = "no_notice_of_an_item") || conditions.goes_on {
-            self.out.push_quietly(turn, Cell::Value(item))
+            self.out.push_quietly(turn, cell)
         } else {
-            self.out.push(turn, Cell::Value(item))
+            self.out.push(turn, cell)
         };
         demand == Demand::More
     }
@@ -352,10 +350,10 @@ impl<T: Send> SourceNode<'_, T> {
     fn put_stop(&self, flow: &mut SourceOutput<'_, T>, stop: Stop) -> bool {
         let SourceOutput { indices, out, .. } = flow;
         let turn = if indices.turn().is_open() { indices.turn() } else { indices.open() };
-        if let Err(payload) = caught(&mut || _ = out.push(turn, Cell::Stop(None, stop))) {
+        if let Err(payload) = caught(&mut || _ = out.push(turn, Cell::Stop(stop))) {
             // A serial stage of this unit panicked at the end of the stream.
             self.conditions.site.halt(turn.index(), Cause::Panic(payload));
-            let _ = caught(&mut || _ = out.push(turn, Cell::Stop(None, Stop::Fail)));
+            let _ = caught(&mut || _ = out.push(turn, Cell::Stop(Stop::Fail)));
         }
         true
     }

@@ -2,7 +2,6 @@
 //! of their own.
 
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc as StdArc;
 
@@ -11,12 +10,10 @@ use anabranch_record::sync::{Arc, AtomicBool, Ordering, fence};
 use anabranch_record::{Baton, Word};
 
 use super::assembly::Assembly;
-use super::cell::items_in;
 use super::failure::{Cause, ErrorSlot};
 use super::input::{Drain, DrainWatch, Lane};
 use super::measures::Crossing;
 use super::node::{Poked, SerialNode};
-use super::parallel::Tail;
 use super::push::{Demand, Out};
 use super::quantum::{Quantum, Served};
 use super::site::Spot;
@@ -24,68 +21,54 @@ use super::taker::{Read, Taker};
 use super::upstream::Upstream;
 use crate::pull::Pulled;
 use crate::serial::{Later, Spread};
-use crate::shape::Shape;
-use crate::unit::{Apply, Unit};
 
 /// A spreading stage and everything before it.
-pub(crate) struct SpreadUpstream<'env, U: Unit, E, Op> {
-    pub(crate) tail: Tail<'env, U, E>,
+pub(crate) struct SpreadUpstream<'env, T: Send, E, Op> {
+    pub(crate) before: Box<dyn Upstream<T> + 'env>,
+    pub(crate) errors: Arc<ErrorSlot<E>>,
     pub(crate) op: Op,
     pub(crate) id: usize,
 }
 
-impl<U, E, Op> Upstream<Op::Out> for SpreadUpstream<'_, U, E, Op>
-where
-    U: Apply<E> + Send,
-    E: Send,
-    Op: Spread<U::Out, E>,
-{
+impl<T: Send, E: Send, Op: Spread<T, E>> Upstream<Op::Out> for SpreadUpstream<'_, T, E, Op> {
     fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Op::Out>)
     where
         Self: 'run,
     {
-        let Self { tail, mut op, id } = *self;
+        let Self { before, errors, mut op, id } = *self;
         op.limit(assembly.items_in_blocks(id));
-        let errors = Arc::clone(&tail.base.errors);
         let out = assembly.after_serial(id, taker);
-        let read = SpreadRead::<U::To, U::Out, E, Op> { id, errors, op, out, takes: PhantomData };
-        tail.connect(assembly, Taker::read(id, read));
+        let read = SpreadRead::<T, E, Op> { id, errors, op, out, takes: PhantomData };
+        before.connect(assembly, Taker::read(id, read));
     }
 }
 
 /// A spreading stage that reads a lane.
-struct SpreadRead<'run, S, T, E, Op: Spread<T, E>> {
+struct SpreadRead<'run, T, E, Op: Spread<T, E>> {
     id: usize,
     errors: Arc<ErrorSlot<E>>,
     op: Op,
     out: Out<'run, Op::Out>,
-    takes: PhantomData<fn(T) -> S>,
+    takes: PhantomData<fn(T)>,
 }
 
-impl<S, T, E, Op> Read<S::Slot<T>> for SpreadRead<'_, S, T, E, Op>
-where
-    S: Shape,
-    T: Send,
-    E: Send,
-    Op: Spread<T, E>,
-{
-    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S::Slot<T>>)
+impl<T: Send, E: Send, Op: Spread<T, E>> Read<T> for SpreadRead<'_, T, E, Op> {
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<T>)
     where
         Self: 'run,
     {
         let Self { id, errors, op, out, .. } = *self;
         let drain = assembly.drain_before(id, lane);
         let crossing = assembly.crossing(id);
+        let (word, indices) = (assembly.word_of(id), assembly.indices_of(id));
         let spot = assembly.spot(id, &errors);
-        let word = assembly.word_of(id);
-        let indices = assembly.indices_of(id);
-        let node = SpreadNode::<S, T, Op, E>::new(spot, drain, indices, op, out, crossing, word);
+        let node = SpreadNode::<T, Op, E>::new(spot, drain, indices, op, out, crossing, word);
         assembly.serial(id, node);
     }
 }
 
-struct State<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
-    drain: Drain<S::Slot<T>>,
+struct State<'run, T: Send, Op: Spread<T, E>, E> {
+    drain: Drain<T>,
     indices: Indices,
     op: Op,
     out: Out<'run, Op::Out>,
@@ -104,11 +87,11 @@ struct State<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
 }
 
 /// The node of a spreading stage.
-struct SpreadNode<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
+struct SpreadNode<'run, T: Send, Op: Spread<T, E>, E> {
     /// The node's place. Its domain is the one that the node opens.
     spot: Spot<E>,
-    baton: Baton<State<'run, S, T, Op, E>>,
-    watch: DrainWatch<S::Slot<T>>,
+    baton: Baton<State<'run, T, Op, E>>,
+    watch: DrainWatch<T>,
     domain: Arc<Domain>,
     /// Whether the last cell still has results to give. Then the node has work even if the lane before it is
     /// empty.
@@ -121,15 +104,14 @@ struct SpreadNode<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
     is_ending: AtomicBool,
 }
 
-impl<'run, S, T, Op, E> SpreadNode<'run, S, T, Op, E>
+impl<'run, T, Op, E> SpreadNode<'run, T, Op, E>
 where
-    S: Shape,
     T: Send,
     Op: Spread<T, E> + 'run,
 {
     fn new(
         spot: Spot<E>,
-        drain: Drain<S::Slot<T>>,
+        drain: Drain<T>,
         indices: Indices,
         op: Op,
         out: Out<'run, Op::Out>,
@@ -157,7 +139,7 @@ where
         Self { spot, baton, watch, domain, is_open, later, gives, is_ending }
     }
 
-    fn serve(&self, state: &mut State<'run, S, T, Op, E>, quantum: &mut Quantum) -> Served {
+    fn serve(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Served {
         let served = catch_unwind(AssertUnwindSafe(|| {
             loop {
                 // The room is checked first. The calls below may fail, and a failure needs an index too.
@@ -180,7 +162,7 @@ where
             self.spot.halt(index, Cause::Panic(payload));
             let turn =
                 if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
-            state.out.push(turn, Cell::Stop(None, Stop::Fail));
+            state.out.push(turn, Cell::Stop(Stop::Fail));
             Served::Closed
         });
         state.indices.show();
@@ -207,7 +189,7 @@ where
 
     /// Takes one step: gives an item, opens an item, or takes a cell. Returns how the serving ends, if it
     /// ends here.
-    fn advance(&self, state: &mut State<'run, S, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
+    fn advance(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
         if state.is_open {
             match state.op.next() {
                 Pulled::Item(item) => {
@@ -220,7 +202,7 @@ where
                 }
                 Pulled::Fail(error) => {
                     self.spot.fail(state.indices.next(), error);
-                    Self::put(state, Cell::Stop(None, Stop::Fail));
+                    Self::put(state, Cell::Stop(Stop::Fail));
                     return Some(Served::Closed);
                 }
             }
@@ -244,7 +226,7 @@ where
             } else if self.later.as_ref().is_some_and(|later| later.is_waiting()) {
                 return Some(Served::Drained);
             } else {
-                Self::put(state, Cell::Stop(None, stop));
+                Self::put(state, Cell::Stop(stop));
                 return Some(Served::Closed);
             }
         } else {
@@ -257,28 +239,16 @@ where
             };
             state.has_cell = true;
             quantum.tally.cells += 1;
-            quantum.tally.items += items_in::<S, T>(&cell);
-            let (slot, stop) = match cell {
-                Cell::Value(slot) => (Some(slot), None),
-                Cell::Empty => (None, None),
-                Cell::Stop(slot, stop) => (slot, Some(stop)),
-            };
-            state.stop = stop;
-            if let Some(slot) = slot {
-                let waiting = &mut state.waiting;
-                let _: ControlFlow<()> = S::each(slot, |item| {
-                    waiting.push(item);
-                    ControlFlow::Continue(())
-                });
-                waiting.reverse();
-            }
+            quantum.tally.items += cell.len();
+            state.stop = cell.stop();
+            cell.add_reversed(&mut state.waiting);
             Self::pass(state);
         }
         None
     }
 
     /// Gives back the index of the last cell, if all of its results were given.
-    fn pass(state: &mut State<'run, S, T, Op, E>) {
+    fn pass(state: &mut State<'run, T, Op, E>) {
         if state.has_cell && !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
             state.has_cell = false;
             state.drain.release();
@@ -288,7 +258,7 @@ where
         }
     }
 
-    fn put(state: &mut State<'run, S, T, Op, E>, cell: Cell<Op::Out>) -> Option<Served> {
+    fn put(state: &mut State<'run, T, Op, E>, cell: Cell<Op::Out>) -> Option<Served> {
         if let Some(crossing) = &mut state.crossing {
             crossing.enters(state.indices.next());
         }
@@ -297,9 +267,8 @@ where
     }
 }
 
-impl<'run, S, T, Op, E> SerialNode for SpreadNode<'run, S, T, Op, E>
+impl<'run, T, Op, E> SerialNode for SpreadNode<'run, T, Op, E>
 where
-    S: Shape,
     T: Send,
     E: Send,
     Op: Spread<T, E> + 'run,

@@ -4,9 +4,9 @@ use anabranch_record::lane::Outlet;
 use anabranch_record::sync::Padded;
 
 use super::assembly::Assembly;
-use super::behind::Behind;
 use super::input::Lane;
 use super::push::{Pass, Push};
+use super::unit::Stages;
 
 /// The node that takes the items of another one, while a line is built. A line is built from the sink to the
 /// source, because the node that gives items must know the node that takes them.
@@ -33,6 +33,11 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         Self { id, end: End::Push(Box::new(Padded::new(push))) }
     }
 
+    /// The part of a direct line that takes the items of node `id`'s predecessor.
+    pub(super) fn pass(id: usize, pass: impl Pass<S> + 'run) -> Self {
+        Self { id, end: End::Pass(Box::new(pass)) }
+    }
+
     /// The part of a direct line that the taker is, if it is one.
     pub(super) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
         match self.end {
@@ -45,43 +50,38 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         Self { id, end: End::Read(Box::new(read)) }
     }
 
-    /// Puts the taker behind a parallel unit whose results go to `outlet`. Returns both unchanged if the
-    /// taker is not a parallel unit.
+    /// Puts the taker behind a parallel stage, whose unit puts its results into a lane of `outlet`. Returns both unchanged if the
+    /// taker is not a parallel stage.
     pub(super) fn behind(
         self,
         assembly: &mut Assembly<'run>,
         outlet: Outlet,
-    ) -> Result<Box<dyn Behind<S> + 'run>, (Self, Outlet)> {
+    ) -> Result<Box<dyn Stages<S> + 'run>, (Self, Outlet)> {
         match self.end {
-            End::Read(read) if read.is_unit() => Ok(read.behind(assembly, outlet)),
+            End::Read(read) if read.is_stage() => Ok(read.behind(assembly, outlet)),
             end => Err((Self { id: self.id, end }, outlet)),
         }
     }
-
-    /// Whether the taker is a parallel unit.
-    pub(super) fn is_unit(&self) -> bool {
-        matches!(&self.end, End::Read(read) if read.is_unit())
-    }
 }
 
-/// A node that reads its lane itself: a parallel unit, or a spreading stage.
+/// A node that reads its lane itself: a parallel stage, or a spreading stage.
 pub(crate) trait Read<S: Send> {
     /// Adds the node to the line, behind `lane`.
     fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S>)
     where
         Self: 'run;
 
-    /// Whether the node is a parallel unit, which can also be put [behind](Self::behind) another one.
-    fn is_unit(&self) -> bool {
+    /// Whether the node is a parallel stage, which can also be put [behind](Self::behind) another one.
+    fn is_stage(&self) -> bool {
         false
     }
 
-    /// Puts the node behind another parallel unit. The last of these units puts its results into a lane of
+    /// Puts the node behind another parallel stage. The last of these stages puts its results into a lane of
     /// `outlet`.
-    fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
+    fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Stages<S> + 'run>
     where
         Self: 'run,
     {
-        unreachable!("only parallel units are composed")
+        unreachable!("only parallel stages are composed")
     }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use anabranch_record::lane::Cell;
+
 /// The weight of an item, and the weight that may be in flight.
 pub(crate) struct Weigher<'env, T> {
     /// The window as a weight, 1 to 2^63. While this weight or more is in flight, the source is not asked.
@@ -10,9 +12,12 @@ pub(crate) struct Weigher<'env, T> {
     /// After the window was full, the source is asked again when less than this weight is in flight. At most `limit`.
     /// With a lower value, a source that sleeps while the window is full is woken less often.
     pub(crate) resume: u64,
-    /// Returns the weight of an item.
-    pub(crate) weigh: Box<dyn Fn(&T) -> u64 + Send + 'env>,
+    /// Returns the weight of a cell.
+    pub(crate) weigh: Weigh<'env, T>,
 }
+
+/// Returns the weight of a cell.
+type Weigh<'env, T> = Box<dyn Fn(&Cell<T>) -> u64 + Send + 'env>;
 
 /// The weight in flight of one source.
 pub(super) struct WeightInFlight<'env, T> {
@@ -37,11 +42,11 @@ impl<'env, T> WeightInFlight<'env, T> {
         self.weigher.limit.saturating_sub(self.given.wrapping_sub(self.released))
     }
 
-    /// Adds the item that is about to be put at `index`.
-    pub(super) fn put(&mut self, index: u64, item: &T) {
+    /// Adds the items that are about to be put at `index`.
+    pub(super) fn put(&mut self, index: u64, cell: &Cell<T>) {
         // An item that is heavier than the limit fills the window, just as an item of the limit does. So less
         // than twice the limit is in flight at any time, and the sums may wrap.
-        let weight = (self.weigher.weigh)(item).min(self.weigher.limit);
+        let weight = (self.weigher.weigh)(cell).min(self.weigher.limit);
         self.given = self.given.wrapping_add(weight);
         self.ends.push_back((index + 1, self.given));
     }
@@ -76,17 +81,17 @@ mod tests {
 
     #[test]
     fn a_full_source_is_asked_again_at_the_weight_it_resumes_at() {
-        let weigher = Weigher { limit: 10, resume: 4, weigh: Box::new(|&weight: &u64| weight) };
+        let weigher = Weigher { limit: 10, resume: 4, weigh: Box::new(|cell| cell.items().sum()) };
         let mut weight = WeightInFlight::new(weigher);
         for index in 0..5 {
             assert_eq!(weight.gate(0), 0, "{index}");
-            weight.put(index, &2);
+            weight.put(index, &Cell::Value(2));
         }
         // 10 bytes are in flight. Fewer than 4 are in flight when 4 of the 5 items have been given back.
         assert_eq!(weight.gate(0), 4);
         assert_eq!(weight.gate(3), 4);
         assert_eq!(weight.gate(4), 4);
-        weight.put(5, &2);
+        weight.put(5, &Cell::Value(2));
         assert_eq!(weight.gate(4), 4);
     }
 }

@@ -62,7 +62,6 @@ impl Doors {
     }
 
     /// The hooks of the record: one to call when readers may go on, and one for writers.
-    #[allow(clippy::type_complexity)]
     pub(super) fn hooks(&self) -> (impl Fn() + Send + Sync + 'static, impl Fn() + Send + Sync + 'static) {
         let knock = |door: &Arc<Door>| {
             let (door, hub) = (Arc::clone(door), Arc::clone(&self.hub));

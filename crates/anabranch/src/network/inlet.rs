@@ -60,7 +60,7 @@ struct State {
     is_gone: bool,
     /// Whether the feeder waits for room.
     feeder_waits: bool,
-    /// How many threads look for work. 0 in the inline executor.
+    /// How many threads look for work. 0 in a direct line.
     entered: usize,
     /// How many of them wait.
     asleep: usize,

@@ -8,8 +8,7 @@ use super::inlet::{Inlet, Outflow, Outlet};
 use super::{Here, Network, Reader, Writer};
 use crate::engine::Feed;
 use crate::mode::{May, Mode, Sure};
-use crate::stream::{BoxStream, Stream};
-use crate::unit::Apply;
+use crate::stream::Stream;
 
 /// A mode whose failures a network with the error `E` can have.
 #[diagnostic::on_unimplemented(
@@ -62,14 +61,12 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// net.run().unwrap();
     /// assert_eq!(sum, 321);
     /// ```
-    pub fn stage<T, U, M, F>(&mut self, name: &str, take: Reader<T>, give: Writer<U::Out>, stages: F)
+    pub fn stage<T, V, M, F>(&mut self, name: &str, take: Reader<T>, give: Writer<V>, stages: F)
     where
         T: Send + 'env,
-        U: Apply<M::Error> + Send + 'env,
-        U::Out: 'env,
-        M: FailsInto<E>,
-        M::Error: Send + 'env,
-        F: FnOnce(BoxStream<'env, T>) -> Stream<'env, U, M> + Send + 'env,
+        V: Send + 'env,
+        M: FailsInto<E> + Mode<Error: 'env>,
+        F: FnOnce(Stream<'env, T>) -> Stream<'env, V, M> + Send + 'env,
     {
         let feeder = self.parts.board.new_process(&format!("to {name}"), false);
         let runner = self.parts.board.new_process(name, false);

@@ -7,19 +7,15 @@ mod room;
 use std::sync::Arc;
 
 use anabranch_plan::Node;
+use anabranch_record::lane::Cell;
 
 use crate::engine::Weigher;
-use crate::mode::{May, Mode};
-use crate::stream::Stream;
-use crate::unit::Identity;
+use crate::mode::Mode;
+use crate::stream::{Stream, TryStream};
 use queue::queue;
 
-pub use crate::shape::{Batched, Shape, Single};
 pub use queue::Sender;
 pub use room::Room;
-
-/// A stream without stages, or one that ends with a serial stage. An index of its lanes carries an `S` of items.
-pub type Items<'env, T, S, M> = Stream<'env, Identity<T, S>, M>;
 
 /// Creates the sender and the stream of what it posts. `workers` run the stream, and `room` bounds it. `number` makes the
 /// stream's item of a posted item and its number in the order of the posts, which is counted from 0.
@@ -27,15 +23,15 @@ pub(crate) fn posts<'env, T, U, M>(
     workers: usize,
     room: &Arc<Room>,
     number: impl Fn(u64, T) -> U + Send + 'env,
-) -> (Sender<T>, Items<'env, U, Batched, M>)
+) -> (Sender<T>, Stream<'env, U, M>)
 where
     T: Send + 'static,
     U: Send + 'env,
-    M: Mode<Error: Send + 'env>,
+    M: Mode<Error: 'env>,
 {
     let (sender, receiver) = queue(workers, Arc::clone(room), number);
     let of_batch = Arc::clone(room);
-    let weigh = move |batch: &Vec<U>| of_batch.weight(batch.len());
+    let weigh = move |cell: &Cell<U>| of_batch.weight(cell.len() as usize);
     let weigher = Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh: Box::new(weigh) };
     let feed = receiver.feed();
     let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher).fed(feed);
@@ -47,7 +43,7 @@ where
 ///
 /// # Panics
 /// If `workers` is 0.
-pub fn fallible<'env, T, E>(workers: usize, room: Room) -> (Sender<T>, Items<'env, T, Batched, May<E>>)
+pub fn fallible<'env, T, E>(workers: usize, room: Room) -> (Sender<T>, TryStream<'env, T, E>)
 where
     T: Send + 'static,
     E: Send + 'env,

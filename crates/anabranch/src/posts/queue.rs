@@ -16,6 +16,7 @@ use std::sync::Arc as StdArc;
 use std::time::Duration;
 
 use anabranch_record::inbox::{Inbox, PostError, Taker, inbox};
+use anabranch_record::lane::Cell;
 use anabranch_record::sync::{
     Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Padded, lock, spin_hint, thread_local,
 };
@@ -338,10 +339,15 @@ where
     F: Fn(u64, T) -> U + Send,
     E: Send,
 {
-    type Item = Vec<U>;
+    type Item = U;
     type Error = E;
+    const IN_BATCHES: bool = true;
 
-    fn pull(&mut self) -> Pulled<Vec<U>, E> {
+    fn pull(&mut self) -> Pulled<U, E> {
+        unreachable!("a source in batches is asked for cells")
+    }
+
+    fn pull_cell(&mut self) -> Pulled<Cell<U>, E> {
         self.wait();
         let waiting = self.taker.waiting();
         if waiting == 0 {
@@ -363,7 +369,7 @@ where
         if left <= self.room.items() as u64 / 2 || self.pace.is_slow() {
             self.shared.emptied.notify();
         }
-        Pulled::Item(batch)
+        Pulled::Item(Cell::of(batch, None))
     }
 
     fn upper(&self) -> Option<usize> {

@@ -1,17 +1,12 @@
 //! A pipeline that is being built.
 
-use std::convert::Infallible;
-use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::sync::Arc;
 
 use super::wish::{Order, Wish};
 use crate::engine::processors;
-use crate::mode::Sure;
-use crate::posts::{Items, Room, Sender, posts};
-use crate::shape::Batched;
+use crate::posts::{Room, Sender, posts};
 use crate::stream::Stream;
-use crate::unit::{Apply, Identity, Unit};
 
 /// An item and its number in the order of the posts.
 pub(super) type Numbered<T> = (u64, T);
@@ -19,13 +14,10 @@ pub(super) type Numbered<T> = (u64, T);
 /// The stages that were joined so far.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Line<P, T, U: Unit> {
+pub struct Line<P, T: Send> {
     pub(super) sender: Sender<P>,
-    pub(super) stream: Stream<'static, U, Sure>,
+    pub(super) stream: Stream<'static, Numbered<T>>,
     pub(super) terms: Terms,
-    /// The type of the items that come out. It lets the compiler report a stage that takes another type at
-    /// its own bound.
-    pub(super) item: PhantomData<fn() -> T>,
 }
 
 /// What the stages need.
@@ -42,7 +34,7 @@ pub(super) struct Terms {
     room: Arc<Room>,
 }
 
-impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
+impl<P: Send + 'static> Line<P, P> {
     /// Creates a line without stages, for stages with these wishes.
     pub(super) fn open(wishes: &[Wish]) -> Self {
         let replicas = || wishes.iter().filter(|wish| wish.order == Order::Parallel).map(|wish| wish.workers);
@@ -58,7 +50,7 @@ impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
             (first..wishes.len()).find(|&at| wishes[at].order == Order::Any).unwrap_or(wishes.len());
         let owns_memory = needs_drop::<P>();
         let room = Arc::new(Room::new(workers, owns_memory, size_of::<Numbered<P>>()));
-        let (sender, stream): (_, Items<'static, Numbered<P>, Batched, Sure>) =
+        let (sender, stream): (_, Stream<'static, Numbered<P>>) =
             posts(workers, &room, |number, item| (number, item));
         let terms = Terms {
             workers,
@@ -68,17 +60,14 @@ impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
             joined: 0,
             room: Arc::clone(&room),
         };
-        Self { sender, stream: stream.title("ssp"), terms, item: PhantomData }
+        Self { sender, stream: stream.title("ssp"), terms }
     }
 }
 
-impl<P, T, U> Line<P, T, U>
-where
-    U: Apply<Infallible> + Send + 'static,
-{
+impl<P, T: Send + 'static> Line<P, T> {
     /// Prepares the line for another stage. From the first stage that allows it on, order is given up.
     pub(super) fn passed(mut self) -> Self {
-        self.terms.owns_memory |= needs_drop::<U::Out>();
+        self.terms.owns_memory |= needs_drop::<T>();
         let Terms { workers, owns_memory, room, .. } = &self.terms;
         room.narrow(*workers, *owns_memory, self.stream.largest_item());
         self.sender.narrow(room.items());

@@ -4,15 +4,13 @@
 //! argument of [`then`] or [`end`], as it stands in the program, behind the stages before it: the compiler then
 //! knows which items it gets, and marks it if it takes others.
 
-use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use super::line::{Line, Numbered};
+use super::line::Line;
 use super::pipeline::Pipeline;
 use super::stages::{Kind, Stage};
 use super::wish::Wish;
 use super::{In, InOut};
-use crate::unit::Apply;
 
 /// The stages that were listed so far.
 pub trait Listed: Sized {
@@ -25,10 +23,7 @@ pub trait Listed: Sized {
     fn wishes(&self, wishes: &mut Vec<Wish>);
 
     /// Joins the stages to a line, of which `wishes` are all.
-    fn join(
-        self,
-        wishes: &[Wish],
-    ) -> Line<Self::Posted, Self::Item, impl Apply<Infallible, Out = Numbered<Self::Item>> + Send + 'static>;
+    fn join(self, wishes: &[Wish]) -> Line<Self::Posted, Self::Item>;
 }
 
 /// No stage yet.
@@ -49,7 +44,7 @@ impl<P: Send + 'static> Listed for Opened<P> {
 
     fn wishes(&self, _: &mut Vec<Wish>) {}
 
-    fn join(self, wishes: &[Wish]) -> Line<P, P, impl Apply<Infallible, Out = Numbered<P>> + Send + 'static> {
+    fn join(self, wishes: &[Wish]) -> Line<P, P> {
         Line::open(wishes)
     }
 }
@@ -69,10 +64,7 @@ where
         wishes.push(self.stage.wish());
     }
 
-    fn join(
-        self,
-        wishes: &[Wish],
-    ) -> Line<L::Posted, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static> {
+    fn join(self, wishes: &[Wish]) -> Line<L::Posted, V> {
         K::join(self.stage, self.before.join(wishes))
     }
 }

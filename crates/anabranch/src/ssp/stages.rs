@@ -1,7 +1,5 @@
 //! The stages of a pipeline that is being built. The macros call the hidden functions.
 
-use std::convert::Infallible;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::line::{Line, Numbered};
@@ -9,7 +7,6 @@ use super::pipeline::Pipeline;
 use super::replicas::{Replicas, Seat};
 use super::wish::{Order, Wish};
 use super::{In, InOut};
-use crate::unit::Apply;
 
 /// A stage that is not in a pipeline yet: [`Parallel`] or [`Sequential`].
 ///
@@ -47,24 +44,19 @@ pub trait Kind: Sized {
     fn wish<S>(stage: &Stage<S, Self>) -> Wish;
 
     #[doc(hidden)]
-    fn join<P, T, U, V, S>(
-        stage: Stage<S, Self>,
-        line: Line<P, T, U>,
-    ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+    fn join<P, T, V, S>(stage: Stage<S, Self>, line: Line<P, T>) -> Line<P, V>
     where
         P: Send + 'static,
         T: Send + 'static,
         V: Send + 'static,
-        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: InOut<T, V> + Send + 'static;
 
     #[doc(hidden)]
-    fn close<P, T, U, R, S>(stage: Stage<S, Self>, line: Line<P, T, U>) -> Pipeline<P, R>
+    fn close<P, T, R, S>(stage: Stage<S, Self>, line: Line<P, T>) -> Pipeline<P, R>
     where
         P: Send + 'static,
         T: Send + 'static,
         R: Send + 'static,
-        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: In<T, R> + Send + 'static;
 }
 
@@ -93,15 +85,11 @@ impl Kind for AtOnce {
         Wish { workers: stage.replicas.len(), order: Order::Parallel }
     }
 
-    fn join<P, T, U, V, S>(
-        stage: Parallel<S>,
-        line: Line<P, T, U>,
-    ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+    fn join<P, T, V, S>(stage: Parallel<S>, line: Line<P, T>) -> Line<P, V>
     where
         P: Send + 'static,
         T: Send + 'static,
         V: Send + 'static,
-        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: InOut<T, V> + Send + 'static,
     {
         let count = stage.replicas.len();
@@ -112,15 +100,14 @@ impl Kind for AtOnce {
         let Line { sender, stream, terms, .. } = line.passed();
         let stream = stream.filter_map_with(move || replicas.seat(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
-        Line { sender, stream, terms, item: PhantomData }
+        Line { sender, stream, terms }
     }
 
-    fn close<P, T, U, R, S>(stage: Parallel<S>, line: Line<P, T, U>) -> Pipeline<P, R>
+    fn close<P, T, R, S>(stage: Parallel<S>, line: Line<P, T>) -> Pipeline<P, R>
     where
         P: Send + 'static,
         T: Send + 'static,
         R: Send + 'static,
-        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: In<T, R> + Send + 'static,
     {
         let count = stage.replicas.len();
@@ -157,29 +144,24 @@ impl Kind for InTurn {
         Wish { workers: usize::from(!stage.kind.only_collects), order }
     }
 
-    fn join<P, T, U, V, S>(
-        stage: Sequential<S>,
-        line: Line<P, T, U>,
-    ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+    fn join<P, T, V, S>(stage: Sequential<S>, line: Line<P, T>) -> Line<P, V>
     where
         P: Send + 'static,
         T: Send + 'static,
         V: Send + 'static,
-        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: InOut<T, V> + Send + 'static,
     {
         let mut code = stage.code();
         let call = move |(number, item): Numbered<T>| Some((number, code.process(item)?));
         let Line { sender, stream, terms, .. } = line.passed();
-        Line { sender, stream: stream.serial_filter_map(call).name("sequential"), terms, item: PhantomData }
+        Line { sender, stream: stream.serial_filter_map(call).name("sequential"), terms }
     }
 
-    fn close<P, T, U, R, S>(stage: Sequential<S>, line: Line<P, T, U>) -> Pipeline<P, R>
+    fn close<P, T, R, S>(stage: Sequential<S>, line: Line<P, T>) -> Pipeline<P, R>
     where
         P: Send + 'static,
         T: Send + 'static,
         R: Send + 'static,
-        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: In<T, R> + Send + 'static,
     {
         let mut code = stage.code();

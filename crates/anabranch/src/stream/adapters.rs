@@ -1,26 +1,13 @@
 //! Serial stages of `Iterator` and itertools.
 
-use std::marker::PhantomData;
-
 use anabranch_plan::Node;
 
 use super::Stream;
 use crate::mode::Mode;
 use crate::order::{ChunkBy, SortedWithin, With};
-use crate::serial::{Batch, EachOption, EachWhile, SpreadEach};
-use crate::shape::Single;
-use crate::unit::{Apply, FlatMap, Identity, Map, Unit};
+use crate::serial::{Batch, SpreadEach, SpreadOnly};
 
-type After<'env, U, M, V> = Stream<'env, Identity<V, <U as Unit>::To>, M>;
-type Spread<'env, V, M> = Stream<'env, Identity<V, Single>, M>;
-
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    U::Out: 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Drops the first `count` items.
     ///
     /// ```
@@ -28,7 +15,7 @@ where
     ///
     /// assert_eq!(Stream::from_iter(0..5).skip(3).collect::<Vec<_>>(), [3, 4]);
     /// ```
-    pub fn skip(self, count: usize) -> After<'env, U, M, U::Out> {
+    pub fn skip(self, count: usize) -> Stream<'env, T, M> {
         let mut left = count;
         let passes = move |item| {
             if left == 0 {
@@ -37,7 +24,7 @@ where
             left -= 1;
             None
         };
-        self.stage(Node::serial("skip"), EachOption(passes))
+        self.serial_each(Node::serial("skip"), passes)
     }
 
     /// Drops the items before the first for which `f` returns `false`.
@@ -48,16 +35,16 @@ where
     /// let words = Stream::from_iter(["", "", "down", "", "river"]).skip_while(|word| word.is_empty());
     /// assert_eq!(words.collect::<Vec<_>>(), ["down", "", "river"]);
     /// ```
-    pub fn skip_while<F>(self, mut f: F) -> After<'env, U, M, U::Out>
+    pub fn skip_while<F>(self, mut f: F) -> Stream<'env, T, M>
     where
-        F: FnMut(&U::Out) -> bool + Send + 'env,
+        F: FnMut(&T) -> bool + Send + 'env,
     {
         let mut skips = true;
         let passes = move |item| {
             skips = skips && f(&item);
             (!skips).then_some(item)
         };
-        self.stage(Node::serial("skip_while"), EachOption(passes))
+        self.serial_each(Node::serial("skip_while"), passes)
     }
 
     /// Keeps the first item, and then every `step`th.
@@ -71,7 +58,7 @@ where
     /// # Panics
     /// If `step` is 0.
     #[track_caller]
-    pub fn step_by(self, step: usize) -> After<'env, U, M, U::Out> {
+    pub fn step_by(self, step: usize) -> Stream<'env, T, M> {
         assert!(step > 0, "a step is 1 item or more, not 0");
         let mut left = 0;
         let passes = move |item| {
@@ -79,7 +66,7 @@ where
             left = if is_kept { step - 1 } else { left - 1 };
             is_kept.then_some(item)
         };
-        self.stage(Node::serial("step_by"), EachOption(passes))
+        self.serial_each(Node::serial("step_by"), passes)
     }
 
     /// Turns each item into another, in order, until `f` returns `None`: that ends the stream.
@@ -90,12 +77,12 @@ where
     /// let numbers = Stream::from_iter(["1", "2", "end", "3"]).map_while(|word| word.parse::<u32>().ok());
     /// assert_eq!(numbers.collect::<Vec<_>>(), [1, 2]);
     /// ```
-    pub fn map_while<V, F>(self, f: F) -> After<'env, U, M, V>
+    pub fn map_while<V, F>(self, f: F) -> Stream<'env, V, M>
     where
         V: Send + 'env,
-        F: FnMut(U::Out) -> Option<V> + Send + 'env,
+        F: FnMut(T) -> Option<V> + Send + 'env,
     {
-        self.stage(Node::serial("map_while"), EachWhile(f))
+        self.serial_while(Node::serial("map_while"), f)
     }
 
     /// Collects each `size` consecutive items into a vector. The last vector may be shorter. This is [`batch`](Self::batch) by
@@ -111,7 +98,7 @@ where
     /// # Panics
     /// If `size` is 0.
     #[track_caller]
-    pub fn chunks(self, size: usize) -> After<'env, U, M, Vec<U::Out>> {
+    pub fn chunks(self, size: usize) -> Stream<'env, Vec<T>, M> {
         assert!(size > 0, "a chunk holds 1 item or more, not 0");
         self.stage(Node::serial("chunks"), Batch { size, gathered: Vec::new() })
     }
@@ -127,14 +114,13 @@ where
     /// assert_eq!(groups.collect::<Vec<_>>(), [(1, vec![1, 3]), (0, vec![2, 4]), (1, vec![5])]);
     /// ```
     #[doc(alias = "group_by")]
-    #[allow(clippy::type_complexity)]
-    pub fn chunk_by<K, F>(self, key: F) -> Spread<'env, (K, Vec<U::Out>), M>
+    pub fn chunk_by<K, F>(self, key: F) -> Stream<'env, (K, Vec<T>), M>
     where
         K: PartialEq + Send + 'env,
-        F: FnMut(&U::Out) -> K + Send + 'env,
+        F: FnMut(&T) -> K + Send + 'env,
     {
         let groups = self.stage(Node::serial("chunk_by"), ChunkBy { key, open: None });
-        groups.spreading(Node::serial("chunk_by"), SpreadEach { call: |few| few, open: None })
+        groups.spreading(Node::serial("chunk_by"), SpreadOnly(None))
     }
 
     /// Drops each item that is equal to the one before it.
@@ -144,19 +130,19 @@ where
     ///
     /// assert_eq!(Stream::from_iter([1, 1, 2, 2, 1]).dedup().collect::<Vec<_>>(), [1, 2, 1]);
     /// ```
-    pub fn dedup(self) -> After<'env, U, M, U::Out>
+    pub fn dedup(self) -> Stream<'env, T, M>
     where
-        U::Out: PartialEq + Clone,
+        T: PartialEq + Clone,
     {
-        let mut last: Option<U::Out> = None;
-        let passes = move |item: U::Out| {
+        let mut last: Option<T> = None;
+        let passes = move |item: T| {
             let is_new = last.as_ref() != Some(&item);
             is_new.then(|| {
                 last = Some(item.clone());
                 item
             })
         };
-        self.stage(Node::serial("dedup"), EachOption(passes))
+        self.serial_each(Node::serial("dedup"), passes)
     }
 
     /// Drops each item whose key is equal to that of the one before it.
@@ -167,10 +153,10 @@ where
     /// let words = Stream::from_iter(["never", "night", "odd", "night"]).dedup_by_key(|word| word.len());
     /// assert_eq!(words.collect::<Vec<_>>(), ["never", "odd", "night"]);
     /// ```
-    pub fn dedup_by_key<K, F>(self, mut key: F) -> After<'env, U, M, U::Out>
+    pub fn dedup_by_key<K, F>(self, mut key: F) -> Stream<'env, T, M>
     where
         K: PartialEq + Send + 'env,
-        F: FnMut(&U::Out) -> K + Send + 'env,
+        F: FnMut(&T) -> K + Send + 'env,
     {
         let mut last = None;
         let passes = move |item| {
@@ -180,7 +166,7 @@ where
                 item
             })
         };
-        self.stage(Node::serial("dedup_by_key"), EachOption(passes))
+        self.serial_each(Node::serial("dedup_by_key"), passes)
     }
 
     /// Gives the items of an iterator behind those of the stream.
@@ -190,9 +176,9 @@ where
     ///
     /// assert_eq!(Stream::from_iter(0..2).map(|n| n + 1).chain([7, 8]).collect::<Vec<_>>(), [1, 2, 7, 8]);
     /// ```
-    pub fn chain<I>(self, other: I) -> Spread<'env, U::Out, M>
+    pub fn chain<I>(self, other: I) -> Stream<'env, T, M>
     where
-        I: IntoIterator<Item = U::Out, IntoIter: Send + 'env>,
+        I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
         self.with("chain", other.into_iter(), false)
     }
@@ -206,16 +192,16 @@ where
     /// let both = Stream::from_iter([1, 2, 3]).interleave([10, 20]);
     /// assert_eq!(both.collect::<Vec<_>>(), [1, 10, 2, 20, 3]);
     /// ```
-    pub fn interleave<I>(self, other: I) -> Spread<'env, U::Out, M>
+    pub fn interleave<I>(self, other: I) -> Stream<'env, T, M>
     where
-        I: IntoIterator<Item = U::Out, IntoIter: Send + 'env>,
+        I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
         self.with("interleave", other.into_iter(), true)
     }
 
-    fn with<I>(self, name: &'static str, other: I, alternates: bool) -> Spread<'env, U::Out, M>
+    fn with<I>(self, name: &'static str, other: I, alternates: bool) -> Stream<'env, T, M>
     where
-        I: Iterator<Item = U::Out> + Send + 'env,
+        I: Iterator<Item = T> + Send + 'env,
     {
         let strands = self.stage(Node::serial(name), With { other: Some(other), alternates });
         strands.spreading(Node::serial(name), SpreadEach { call: |strand| strand, open: None })
@@ -232,11 +218,11 @@ where
     /// let sorted = Stream::from_iter([2, 1, 3, 5, 4]).sorted_within(1);
     /// assert_eq!(sorted.collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     /// ```
-    pub fn sorted_within(self, window: usize) -> Spread<'env, U::Out, M>
+    pub fn sorted_within(self, window: usize) -> Stream<'env, T, M>
     where
-        U::Out: Ord + Clone,
+        T: Ord + Clone,
     {
-        self.sorted_within_by_key(window, U::Out::clone)
+        self.sorted_within_by_key(window, T::clone)
     }
 
     /// As [`sorted_within`](Self::sorted_within), by a key: the time of an event, for example. `key` is called once for
@@ -249,17 +235,17 @@ where
     /// let names = events.sorted_within_by_key(2, |event| event.0).map(|event| event.1);
     /// assert_eq!(names.collect::<String>(), "abcd");
     /// ```
-    pub fn sorted_within_by_key<K, F>(self, window: usize, key: F) -> Spread<'env, U::Out, M>
+    pub fn sorted_within_by_key<K, F>(self, window: usize, key: F) -> Stream<'env, T, M>
     where
         K: Ord + Send + 'env,
-        F: FnMut(&U::Out) -> K + Send + 'env,
+        F: FnMut(&T) -> K + Send + 'env,
     {
         let sorted = self.stage(Node::serial("sorted_within"), SortedWithin::new(window, key));
-        sorted.spreading(Node::serial("sorted_within"), SpreadEach { call: |few| few, open: None })
+        sorted.spreading(Node::serial("sorted_within"), SpreadOnly(None))
     }
 }
 
-impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gives the items that are in each item, as [`flat_map`](Self::flat_map) does.
     ///
     /// ```
@@ -267,15 +253,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     ///
     /// assert_eq!(Stream::from_iter([vec![1, 2], vec![3]]).flatten().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
-    #[allow(clippy::type_complexity)]
-    pub fn flatten(self) -> Stream<'env, FlatMap<U, fn(U::Out) -> U::Out, U::Out>, M>
+    pub fn flatten(self) -> Stream<'env, T::Item, M>
     where
-        U::Out: IntoIterator<Item: Send>,
+        T: IntoIterator<Item: Send + 'env>,
     {
-        let call: fn(U::Out) -> U::Out = |item| item;
-        self.extend(Node::parallel("flatten"), |before| FlatMap { before, call, types: PhantomData })
+        self.many(Node::parallel("flatten"), |items| items)
     }
+}
 
+impl<'env, 'v: 'env, V: Clone + Send + Sync + 'env, M: Mode<Error: 'env>> Stream<'env, &'v V, M> {
     /// Clones what the items refer to.
     ///
     /// ```
@@ -285,13 +271,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert_eq!(Stream::from_slice(&words).cloned().collect::<Vec<String>>(), words);
     /// ```
     #[doc(alias = "copied")]
-    #[allow(clippy::type_complexity)]
-    pub fn cloned<'a, T>(self) -> Stream<'env, Map<U, fn(&'a T) -> T, T>, M>
-    where
-        T: Clone + Send + 'a,
-        U: Unit<Out = &'a T>,
-    {
-        let call: fn(&'a T) -> T = T::clone;
-        self.extend(Node::parallel("cloned"), |before| Map { before, call, types: PhantomData })
+    pub fn cloned(self) -> Stream<'env, V, M> {
+        self.each(Node::parallel("cloned"), |item| Some(V::clone(item)))
     }
 }

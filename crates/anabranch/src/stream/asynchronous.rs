@@ -14,16 +14,14 @@ use anabranch_plan::Node;
 use anabranch_record::sync::named_thread;
 use anabranch_record::{EventCount, WaitKey};
 
-use super::Stream;
+use super::{Stream, TryStream};
 use crate::bell::Bell;
 use crate::cancel::CancelToken;
 use crate::engine::{Feed, RunThreads};
 use crate::flow::Halt;
-use crate::mode::{May, Mode, Sure};
+use crate::mode::Mode;
 use crate::pull::{Pull, Pulled};
 use crate::results::Reader;
-use crate::shape::Single;
-use crate::unit::{Apply, Identity};
 
 /// Wakes the thread that waits for a source.
 #[derive(Debug, Default)]
@@ -159,7 +157,7 @@ fn pulled<T, E>(item: Option<Result<T, E>>) -> Pulled<T, E> {
     }
 }
 
-impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
+impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Creates a stream of the items of an asynchronous stream.
     ///
     /// A thread of its own polls the asynchronous stream, and sleeps while it is pending. With a
@@ -186,7 +184,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 }
 
-impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May<E>> {
+impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
     /// A stream of what an asynchronous stream of results gives: the first error ends it. The rest is as for
     /// [`from_async`](Stream::from_async).
     ///
@@ -330,12 +328,10 @@ impl<T> Drop for AsyncItems<T> {
 }
 
 /// Runs a stream on a thread of its own, and returns an asynchronous stream of its results.
-fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> AsyncItems<V>
+fn spawn<T, M, V>(mut stream: Stream<'static, T, M>, wrap: fn(Result<T, M::Error>) -> V) -> AsyncItems<V>
 where
-    U: Apply<M::Error> + Send + 'static,
-    U::Out: 'static,
-    M: Mode + 'static,
-    M::Error: Send + 'static,
+    T: Send + 'static,
+    M: Mode<Error: 'static> + 'static,
     V: Send + 'static,
 {
     let capacity = stream.share_window();
@@ -367,11 +363,7 @@ where
     AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
 }
 
-impl<U> Stream<'static, U, Sure>
-where
-    U: Apply<Infallible> + Send + 'static,
-    U::Out: 'static,
-{
+impl<T: Send + 'static> Stream<'static, T> {
     /// Returns the results as an asynchronous stream. The stream runs on threads of its own, or on those of a
     /// [shared pool](Stream::pool) alone, so it goes on while its reader does something else.
     ///
@@ -382,21 +374,16 @@ where
     /// let squares = Stream::from_iter(1..=4).map(|n| n * n).into_async();
     /// assert_eq!(block_on_stream(squares).collect::<Vec<_>>(), [1, 4, 9, 16]);
     /// ```
-    pub fn into_async(self) -> AsyncItems<U::Out> {
+    pub fn into_async(self) -> AsyncItems<T> {
         spawn(self, |item| match item {
             Ok(item) => item,
         })
     }
 }
 
-impl<U, E> Stream<'static, U, May<E>>
-where
-    U: Apply<E> + Send + 'static,
-    U::Out: 'static,
-    E: Send + 'static,
-{
+impl<T: Send + 'static, E: Send + 'static> TryStream<'static, T, E> {
     /// Returns the results as an asynchronous stream of `Result`s, which ends after the first error.
-    pub fn into_async(self) -> AsyncItems<Result<U::Out, E>> {
+    pub fn into_async(self) -> AsyncItems<Result<T, E>> {
         spawn(self, |item| item)
     }
 }

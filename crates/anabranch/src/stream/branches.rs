@@ -3,22 +3,18 @@
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use anabranch_plan::{ItemType, Node};
+use anabranch_record::sync::Arc;
 
 use super::Stream;
 use super::draft::Draft;
 use crate::branch::{Branch, Broadcast, Merge, OneOf, Split, Tuple, Zip};
 use crate::engine::{
-    BranchEnd, BranchUpstream, Combine, Deal, Ends, ErrorSlot, Fork, InletSlot, JoinUpstream, Ports, Tail,
-    Upstream,
+    BranchEnd, BranchUpstream, Combine, Deal, Ends, ErrorSlot, Fork, InletSlot, JoinUpstream, Ports,
 };
 use crate::mode::{Blend, Mode};
-use crate::serial::Each;
-use crate::shape::{Batched, Single};
 use crate::shards::{ByKey, Chosen, Dealt, Route, Shards};
-use crate::unit::{Apply, Identity, Unit};
 
 /// A stream between a fork and its join. [`branch`](Self::branch) adds a branch, and one of [`zip`](Self::zip),
 /// [`merge`](Self::merge) and [`join`](Self::join) makes one stream of the branches again.
@@ -62,6 +58,8 @@ pub struct Branches<'env, K, T: Send, F: Mode, M: Mode, L> {
     ends: L,
     /// The last node of each branch, and what it gives.
     lasts: Vec<(usize, ItemType)>,
+    /// The name of a stage by which a branch may give several results for an item, if there is one.
+    gives_many: Option<String>,
     draft: Box<Draft<'env>>,
     deals: PhantomData<fn() -> K>,
 }
@@ -73,17 +71,11 @@ impl<K, T: Send, F: Mode, M: Mode, L> fmt::Debug for Branches<'_, K, T, F, M, L>
 }
 
 /// What a stream becomes behind a fork: `K` says which branches get an item.
-type Forked<'env, K, U, M> = Branches<'env, K, <U as Unit>::Out, M, M, ()>;
+type Forked<'env, K, T, M> = Branches<'env, K, T, M, M, ()>;
 /// The values that the branches of a list have for an index.
 type Values<'env, L> = <<L as Ends<'env>>::Ports as Ports>::Values;
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    U::Out: 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gives each item to several branches. All but the first of them get clones; put large items into an
     /// [`Arc`].
     ///
@@ -99,9 +91,9 @@ where
     ///     .collect();
     /// assert_eq!(results, [(1, 1), (4, 3), (9, 6), (16, 10)]);
     /// ```
-    pub fn broadcast(self) -> Forked<'env, Broadcast, U, M>
+    pub fn broadcast(self) -> Forked<'env, Broadcast, T, M>
     where
-        U::Out: Clone,
+        T: Clone,
     {
         self.fork(Node::serial("broadcast"), Box::new(Broadcast))
     }
@@ -119,9 +111,9 @@ where
     ///     .join();
     /// assert_eq!(words.collect::<Vec<_>>(), ["DOWN", "number 7", "RIVER", "X9"]);
     /// ```
-    pub fn split<F>(self, choose: F) -> Forked<'env, Split<Chosen<F>>, U, M>
+    pub fn split<F>(self, choose: F) -> Forked<'env, Split<Chosen<F>>, T, M>
     where
-        F: FnMut(&U::Out) -> usize + Send + 'env,
+        F: FnMut(&T) -> usize + Send + 'env,
     {
         self.dealing(Shards::chosen(1, choose))
     }
@@ -138,13 +130,12 @@ where
     ///     .join();
     /// assert_eq!(numbers.collect::<Vec<_>>(), [-1, -2, 1, -4, 2]);
     /// ```
-    #[allow(clippy::type_complexity)]
     pub fn split_if<F>(
         self,
         mut f: F,
-    ) -> Forked<'env, Split<Chosen<impl FnMut(&U::Out) -> usize + Send + 'env>>, U, M>
+    ) -> Forked<'env, Split<Chosen<impl FnMut(&T) -> usize + Send + 'env>>, T, M>
     where
-        F: FnMut(&U::Out) -> bool + Send + 'env,
+        F: FnMut(&T) -> bool + Send + 'env,
     {
         self.split(move |item| usize::from(!f(item)))
     }
@@ -164,10 +155,10 @@ where
     /// assert_eq!(counts.collect::<Vec<_>>(), ["ann", "bob", "ann", "ann"]);
     /// assert!([(4, 0), (3, 1), (1, 3), (0, 4)].contains(&(first, second)));
     /// ```
-    pub fn split_by_key<Q, F>(self, key: F) -> Forked<'env, Split<ByKey<F>>, U, M>
+    pub fn split_by_key<Q, F>(self, key: F) -> Forked<'env, Split<ByKey<F>>, T, M>
     where
         Q: Hash,
-        F: FnMut(&U::Out) -> Q + Send + 'env,
+        F: FnMut(&T) -> Q + Send + 'env,
     {
         self.dealing(Shards::by_key(1, key))
     }
@@ -186,28 +177,27 @@ where
     ///     .join();
     /// assert_eq!(items.collect::<Vec<_>>(), [11, 20, 31, 60]);
     /// ```
-    pub fn split_in_turn(self) -> Forked<'env, Split<Dealt>, U, M> {
+    pub fn split_in_turn(self) -> Forked<'env, Split<Dealt>, T, M> {
         self.dealing(Shards::dealt(1))
     }
 
-    fn dealing<R>(self, shards: Shards<R>) -> Forked<'env, Split<R>, U, M>
+    fn dealing<R>(self, shards: Shards<R>) -> Forked<'env, Split<R>, T, M>
     where
-        R: Route<U::Out> + 'env,
+        R: Route<T> + 'env,
     {
         self.fork(Node::serial("split").schedule(R::SCHEDULE), Box::new(Split(shards.route)))
     }
 
-    fn fork<K>(self, node: Node, deal: Box<dyn Deal<U::Out> + 'env>) -> Forked<'env, K, U, M> {
-        let Stream { tail, mut draft, .. } = self.boxed();
-        let id = draft.outline.add(node, ItemType::of::<U::Out>());
-        let errors = Arc::clone(&tail.base.errors);
-        let upstream: Box<dyn Upstream<U::Out> + 'env> = Box::new(tail);
+    fn fork<K>(self, node: Node, deal: Box<dyn Deal<T> + 'env>) -> Forked<'env, K, T, M> {
+        let Stream { code: upstream, errors, mut draft, .. } = self.with_single_items();
+        let id = draft.outline.add(node, ItemType::of::<T>());
         Branches {
             fork: Fork { upstream, deal, slots: Vec::new(), id },
             before: Arc::clone(&errors),
             errors,
             ends: (),
             lasts: Vec::new(),
+            gives_many: None,
             draft,
             deals: PhantomData,
         }
@@ -217,10 +207,8 @@ where
 impl<'env, K, T, F, M, L> Branches<'env, K, T, F, M, L>
 where
     T: Send + 'env,
-    F: Mode,
-    F::Error: Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
+    F: Mode<Error: 'env>,
+    M: Mode<Error: 'env>,
     L: Ends<'env>,
 {
     /// Adds a branch. `stages` gets the items that the branch takes as a stream, and returns this stream with stages added.
@@ -228,47 +216,56 @@ where
     /// # Panics
     /// If `stages` returns another stream than that.
     #[track_caller]
-    #[allow(clippy::type_complexity)]
     pub fn branch<U, N>(
         self,
-        stages: impl FnOnce(Stream<'env, Identity<T, Single>, F>) -> Stream<'env, U, N>,
-    ) -> Branches<'env, K, T, F, M::Both, Branch<'env, L, U::Out, U::To>>
+        stages: impl FnOnce(Stream<'env, T, F>) -> Stream<'env, U, N>,
+    ) -> Branches<'env, K, T, F, M::Both, Branch<'env, L, U>>
     where
-        U: Apply<N::Error> + Send + 'env,
-        U::Out: 'env,
-        N: Mode,
-        N::Error: Send + 'env,
+        U: Send + 'env,
+        N: Mode<Error: 'env>,
         M: Blend<N>,
     {
-        let Self { mut fork, before, errors, ends, mut lasts, mut draft, .. } = self;
+        let Self { mut fork, before, errors, ends, mut lasts, mut gives_many, mut draft, .. } = self;
         let (branch, outer) = draft.outline.begin_branch(fork.id);
         let slot = InletSlot::new();
         fork.slots.push(slot.again());
         let upstream = Box::new(BranchUpstream { branch, slot });
-        let tail = Tail::behind(upstream, Arc::clone(&before), draft.outline.plan.nodes.len());
-        let stream = stages(Stream { tail, draft, mode: PhantomData });
+        let stream = stages(Stream { code: upstream, errors: Arc::clone(&before), draft, mode: PhantomData });
         assert!(
             stream.draft.outline.branch == branch,
             "the function of a branch must return the stream that it was given, with stages added"
         );
         let stream = if stream.draft.outline.begins() {
-            stream.stage(Node::serial("pass"), Each(|item| item))
+            stream.serial_each(Node::serial("pass"), Some)
         } else {
-            stream.erased()
+            stream
         };
-        let Stream { tail, mut draft, .. } = stream;
+        let Stream { code: upstream, errors: others, mut draft, .. } = stream;
         draft.outline.branch = outer;
-        lasts.push((draft.outline.plan.nodes.len() - 1, ItemType::of::<U::Out>()));
-        let base = *tail.base;
-        let (errors, handover) = M::blend(errors, base.errors);
+        if std::mem::take(&mut draft.outline.gives_many) {
+            let last = draft.outline.last();
+            gives_many.get_or_insert_with(|| last.name.to_string());
+        }
+        lasts.push((draft.outline.plan.nodes.len() - 1, ItemType::of::<U>()));
+        let (errors, handover) = M::blend(errors, others);
         draft.attached.handovers.extend(handover);
-        let end = BranchEnd { upstream: base.upstream, branch };
-        let ends = Branch { before: ends, end };
-        Branches { fork, before, errors, ends, lasts, draft, deals: PhantomData }
+        let ends = Branch { before: ends, end: BranchEnd { upstream, branch } };
+        Branches { fork, before, errors, ends, lasts, gives_many, draft, deals: PhantomData }
+    }
+
+    /// Panics if a branch may give several results for an item, which the join `name` cannot take.
+    #[track_caller]
+    fn assert_single(&self, name: &str) {
+        if let Some(stage) = &self.gives_many {
+            panic!(
+                "`{name}()` takes one result or none of each branch, but the branch that ends with `{stage}` may give several \
+                 for an item: use `merge()`"
+            );
+        }
     }
 
     /// Adds the join `node`, which combines what the branches give by `C`.
-    fn joined<C>(self, node: Node) -> Stream<'env, Identity<C::Out, C::Shape>, M>
+    fn joined<C>(self, node: Node) -> Stream<'env, C::Out, M>
     where
         L: 'env,
         C: Combine<Values<'env, L>> + 'env,
@@ -276,8 +273,8 @@ where
     {
         let Self { fork, errors, ends, lasts, mut draft, .. } = self;
         let id = draft.outline.add_join(node, lasts);
-        let upstream = Box::new(JoinUpstream { fork, ends, combine: PhantomData::<fn() -> C>, id });
-        Stream { tail: Tail::open(upstream, errors), draft, mode: PhantomData }
+        let code = Box::new(JoinUpstream { fork, ends, combine: PhantomData::<fn() -> C>, id });
+        Stream { code, errors, draft, mode: PhantomData }
     }
 
     /// Joins the branches to one stream of the results of all branches. The results for one item come in the order of the
@@ -295,23 +292,23 @@ where
     ///     .merge();
     /// assert_eq!(all.collect::<Vec<_>>(), [1, 10, 10, 20, 20, 3, 30, 30]);
     /// ```
-    pub fn merge<V>(self) -> Stream<'env, Identity<V, Batched>, M>
+    pub fn merge<V>(self) -> Stream<'env, V, M>
     where
         L: 'env,
         V: Send + 'env,
-        Merge: Combine<Values<'env, L>, Out = V, Shape = Batched>,
+        Merge: Combine<Values<'env, L>, Out = V>,
     {
-        self.joined::<Merge>(Node::serial("merge"))
+        let mut this = self;
+        this.draft.outline.gives_many = true;
+        this.joined::<Merge>(Node::serial("merge"))
     }
 }
 
 impl<'env, T, F, M, L> Branches<'env, Broadcast, T, F, M, L>
 where
     T: Send + 'env,
-    F: Mode,
-    F::Error: Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
+    F: Mode<Error: 'env>,
+    M: Mode<Error: 'env>,
     L: Ends<'env>,
 {
     /// Joins the branches to one stream of tuples, which have the results of all branches for one item. An item that one of
@@ -330,12 +327,14 @@ where
     ///     .zip();
     /// assert_eq!(pairs.collect::<Vec<_>>(), [("1", 1), ("3", 3)]);
     /// ```
-    pub fn zip<V>(self) -> Stream<'env, Identity<V, Single>, M>
+    #[track_caller]
+    pub fn zip<V>(self) -> Stream<'env, V, M>
     where
         L: 'env,
         V: Send + 'env,
         Values<'env, L>: Tuple<Out = V>,
     {
+        self.assert_single("zip");
         self.joined::<Zip>(Node::serial("zip"))
     }
 }
@@ -343,21 +342,21 @@ where
 impl<'env, R, T, F, M, L> Branches<'env, Split<R>, T, F, M, L>
 where
     T: Send + 'env,
-    F: Mode,
-    F::Error: Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
+    F: Mode<Error: 'env>,
+    M: Mode<Error: 'env>,
     L: Ends<'env>,
 {
     /// Joins the branches to one stream. The results come in the order of the items, whichever branch an item took.
     ///
     /// Each branch gives at most one result for an item. [`merge`](Self::merge) joins branches that give several.
-    pub fn join<V>(self) -> Stream<'env, Identity<V, Single>, M>
+    #[track_caller]
+    pub fn join<V>(self) -> Stream<'env, V, M>
     where
         L: 'env,
         V: Send + 'env,
-        OneOf: Combine<Values<'env, L>, Out = V, Shape = Single>,
+        OneOf: Combine<Values<'env, L>, Out = V>,
     {
+        self.assert_single("join");
         self.joined::<OneOf>(Node::serial("join"))
     }
 }

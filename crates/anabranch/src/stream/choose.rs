@@ -10,9 +10,8 @@ use super::draft::machine;
 use crate::mode::Mode;
 use crate::report::Report;
 use crate::settings::Chooser;
-use crate::unit::Unit;
 
-impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets the mean time that the last stage takes for an item. Predictions and passes use it.
     pub fn cost(mut self, cost: Duration) -> Self {
         self.last_node().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
@@ -74,7 +73,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// The plan in words. If the costs are known, the text has the prediction for this machine. It also says
     /// which settings were chosen by the user, by a pass, or are chosen by the executor.
     pub fn explain(&self) -> String {
-        let (plan, notes) = self.draft.planned(Node::sink("end"), ItemType::of::<U::Out>());
+        let (plan, notes) = self.draft.planned(Node::sink("end"), ItemType::of::<T>());
         let mut text = plan.explain_on(&machine());
         text += "\nChoices\n";
         for pass in Pass::ALL {

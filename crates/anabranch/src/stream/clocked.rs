@@ -7,17 +7,9 @@ use anabranch_plan::Node;
 
 use super::Stream;
 use crate::mode::Mode;
-use crate::serial::{Each, ReadyChunks};
-use crate::shape::Single;
-use crate::unit::{Apply, Identity, Unit};
+use crate::serial::ReadyChunks;
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    U::Out: 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Lets at most `most` items through in any stretch of time `per`: the others wait for their time, one after the other
     /// and in order. What comes out does not change, only when.
     ///
@@ -38,7 +30,7 @@ where
     /// # Panics
     /// If `most` is 0.
     #[track_caller]
-    pub fn throttle(self, most: usize, per: Duration) -> Stream<'env, Identity<U::Out, <U as Unit>::To>, M> {
+    pub fn throttle(self, most: usize, per: Duration) -> Stream<'env, T, M> {
         assert!(most > 0, "a rate is 1 item or more in a time, not 0");
         // When the last items went through: `most` of them at most.
         let mut gone: VecDeque<Instant> = VecDeque::new();
@@ -49,9 +41,9 @@ where
                 std::thread::sleep(per.saturating_sub(first.elapsed()));
             }
             gone.push_back(Instant::now());
-            item
+            Some(item)
         };
-        self.stage(Node::serial("throttle"), Each(waits))
+        self.serial_each(Node::serial("throttle"), waits)
     }
 
     /// Gathers the items that are ready into vectors of at most `most` items. A vector never waits for further items: where
@@ -80,7 +72,7 @@ where
     /// # Panics
     /// If `most` is 0.
     #[track_caller]
-    pub fn ready_chunks(self, most: usize) -> Stream<'env, Identity<Vec<U::Out>, Single>, M> {
+    pub fn ready_chunks(self, most: usize) -> Stream<'env, Vec<T>, M> {
         assert!(most > 0, "a chunk holds 1 item or more, not 0");
         self.spreading(Node::serial("ready_chunks"), ReadyChunks { most, gives: false, items: Vec::new() })
     }

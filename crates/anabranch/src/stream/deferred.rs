@@ -1,6 +1,5 @@
 //! Items that need the results of other items.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use anabranch_plan::Node;
@@ -8,16 +7,8 @@ use anabranch_plan::Node;
 use super::Stream;
 use crate::deferred::{InOrder, Issue, Schedule, Unmet};
 use crate::mode::{Admit, ErrorAfter, Mode};
-use crate::shape::Single;
-use crate::unit::{Apply, Identity, Map};
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    U::Out: 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Turns each item into another with the results of other items, which may be earlier or later in the stream: the frames
     /// of a video that refer to other frames, for example.
     ///
@@ -59,20 +50,14 @@ where
     /// assert_eq!(stuck.count(), Err(Unmet::Cycle { items: vec![1, 2] }));
     /// ```
     #[doc(alias = "defer")]
-    pub fn map_needing<V, N, I, F, T>(
-        self,
-        reach: usize,
-        needs: N,
-        f: F,
-    ) -> Stream<'env, Identity<Arc<V>, Single>, T>
+    pub fn map_needing<V, N, I, F, X>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, X>
     where
-        M: Admit<Unmet, Then = T>,
-        T: Mode<Error: From<Unmet> + Send + 'env>,
-        U: Apply<T::Error>,
+        M: Admit<Unmet, Then = X>,
+        X: Mode<Error: From<Unmet> + 'env>,
         V: Send + Sync + 'env,
-        N: FnMut(u64, &U::Out) -> I + Send + 'env,
+        N: FnMut(u64, &T) -> I + Send + 'env,
         I: IntoIterator<Item = u64>,
-        F: Fn(U::Out, &[Arc<V>]) -> V + Send + Sync + 'env,
+        F: Fn(T, &[Arc<V>]) -> V + Send + Sync + 'env,
     {
         self.try_map_needing(reach, needs, move |item, needed: &[Arc<V>]| Ok::<V, Unmet>(f(item, needed)))
     }
@@ -99,29 +84,22 @@ where
     /// let frames = Stream::from_iter([1, 7, 2]).try_map_needing(1, |number, _| number.checked_sub(1), decode);
     /// assert_eq!(frames.count(), Err(Trouble::Broken(7)));
     /// ```
-    pub fn try_map_needing<V, E, N, I, F>(
-        self,
-        reach: usize,
-        needs: N,
-        f: F,
-    ) -> Stream<'env, Identity<Arc<V>, Single>, M::Then>
+    pub fn try_map_needing<V, E, N, I, F>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, M::Then>
     where
         M: Admit<E>,
         E: From<Unmet> + Send + 'env,
-        ErrorAfter<M, E>: Send + 'env,
-        U: Apply<ErrorAfter<M, E>>,
+        ErrorAfter<M, E>: 'env,
         V: Send + Sync + 'env,
-        N: FnMut(u64, &U::Out) -> I + Send + 'env,
+        N: FnMut(u64, &T) -> I + Send + 'env,
         I: IntoIterator<Item = u64>,
-        F: Fn(U::Out, &[Arc<V>]) -> Result<V, E> + Send + Sync + 'env,
+        F: Fn(T, &[Arc<V>]) -> Result<V, E> + Send + Sync + 'env,
     {
         let schedule = Schedule::new(reach);
         let issue = Issue::new(reach, needs, Arc::clone(&schedule));
         let in_order = InOrder::new(Arc::clone(&schedule));
         let issued = self.admit::<E>().spreading(Node::serial("issue"), issue);
-        let call = move |task| schedule.call(task, &f);
-        let computed =
-            issued.extend(Node::parallel("map_needing"), |before| Map { before, call, types: PhantomData });
+        let call = move |task| Some(schedule.call(task, &f));
+        let computed = issued.each(Node::parallel("map_needing"), call);
         computed.spreading(Node::serial("in_order").fallible(), in_order)
     }
 }

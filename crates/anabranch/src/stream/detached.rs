@@ -20,7 +20,6 @@ use crate::progress::Reporter;
 use crate::results::{Ending, Reader, Results};
 use crate::serial::Last;
 use crate::settings::Outside;
-use crate::unit::Apply;
 
 /// What a stream needs to run without a thread of its own.
 struct DetachedStream {
@@ -56,28 +55,21 @@ fn detached_stream(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Optio
     Some(DetachedStream { plan, pool: StdArc::clone(pool), dispatcher, feed: StdArc::clone(feed) })
 }
 
-impl<U, M> Stream<'static, U, M>
-where
-    U: Apply<M::Error> + Send + 'static,
-    U::Out: 'static,
-    M: Mode + 'static,
-    M::Error: Send + 'static,
-{
+impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M> {
     /// Lets the threads of the stream's pool run it, if it needs no other thread. Up to `capacity` results wait for the reader.
     /// Otherwise it returns the stream unchanged.
     pub(super) fn detach<V: Send + 'static>(
         self,
         sink: &Node,
         capacity: usize,
-        wrap: fn(Result<U::Out, M::Error>) -> V,
+        wrap: fn(Result<T, M::Error>) -> V,
     ) -> Result<Reader<V>, Self> {
-        let Some(detached_stream) = detached_stream(&self.draft, sink, ItemType::of::<U::Out>()) else {
+        let Some(detached_stream) = detached_stream(&self.draft, sink, ItemType::of::<T>()) else {
             return Err(self);
         };
         let token = CancelToken::new();
         let stream = self.cancel(&token);
-        let Stream { tail, mut draft, .. } = stream;
-        let errors = Arc::clone(&tail.base.errors);
+        let Stream { code, errors, mut draft, .. } = stream;
         let results = Results::new(capacity, detached_stream.feed.event());
         let ending = Ending(StdArc::clone(&results));
         let sent = StdArc::clone(&results);
@@ -87,7 +79,7 @@ where
         };
         let handovers = std::mem::take(&mut draft.attached.handovers);
         let slot = Arc::clone(&errors);
-        let mut connect = connecting(tail, Last(send, std::marker::PhantomData), &slot);
+        let mut connect = connecting(code, Last(send, std::marker::PhantomData), &slot);
         let queue: StdArc<dyn ResultQueue> = StdArc::clone(&results) as StdArc<dyn ResultQueue>;
         let reader = Reader { results, token, pool: StdArc::clone(&detached_stream.pool) };
         let over = move |outcome: Outcome| {

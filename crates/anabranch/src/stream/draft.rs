@@ -28,6 +28,8 @@ pub(super) struct Outline {
     branches: usize,
     /// Whether stages are added to the loop of a feedback.
     pub(super) is_in_loop: bool,
+    /// Whether an index may have several items behind the last stage.
+    pub(super) gives_many: bool,
     /// The fork behind which the next stage is added, if that begins a branch.
     begins_behind: Option<usize>,
     /// Whether the calling thread runs the stream alone, once it is [closed](Self::close). No handle changes that.
@@ -51,6 +53,7 @@ impl Draft<'_> {
             branch: 0,
             branches: 0,
             is_in_loop: false,
+            gives_many: false,
             begins_behind: None,
             is_alone: false,
         };
@@ -70,13 +73,6 @@ impl Outline {
     /// The stage that was last added.
     pub(super) fn last(&mut self) -> &mut Node {
         self.plan.nodes.last_mut().expect("a stream has a source")
-    }
-
-    /// Adds a parallel stage. Returns the nodes of its unit from `from` on.
-    pub(super) fn extend(&mut self, node: Node, item: ItemType, from: usize) -> Range<usize> {
-        self.add(node, item);
-        let open = self.open_unit();
-        open.start.max(from)..open.end
     }
 
     /// The nodes of the parallel unit to which stages can still be added. Empty if the last stage is serial.
@@ -127,6 +123,7 @@ impl Outline {
         let ordered = self.plan.domains[before.domain].ordered && !before.gives_arrivals();
         let window = self.plan.settings.window;
         self.plan.open_domain(Domain { window, ordered });
+        self.gives_many = false;
         self.add(node, item)
     }
 

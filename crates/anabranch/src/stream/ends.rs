@@ -11,7 +11,6 @@ use super::run::Ended;
 use crate::flow::{Flow, Halt};
 use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::serial::Last;
-use crate::unit::Apply;
 
 /// The number of items in a leaf of the tree of a reduction.
 const LEAF_ITEMS: usize = 256;
@@ -20,7 +19,7 @@ const LEAF_ITEMS: usize = 256;
 #[diagnostic::on_unimplemented(
     message = "items `{T}` cannot be collected into `{Self}`",
     label = "no container that begins empty and takes these items",
-    note = "to collect items that are `Result`s until the first error, write `.try_collect::<Vec<_>, _, _>()`",
+    note = "to collect items that are `Result`s until the first error, write `.try_collect::<Vec<_>>()`",
     note = "to put items into a container that is there, write `.collect_into(container)`"
 )]
 pub trait Container<T>: Default + Extend<T> {}
@@ -28,25 +27,19 @@ pub trait Container<T>: Default + Extend<T> {}
 #[diagnostic::do_not_recommend]
 impl<T, C: Default + Extend<T>> Container<T> for C {}
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with `f` as its end. `f` may stop the stream.
     pub(super) fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
     where
-        F: FnMut(U::Out) -> Flow<M::Error> + Send,
+        F: FnMut(T) -> Flow<M::Error> + Send,
     {
-        let errors = Arc::clone(&self.tail.base.errors);
-        self.run(sink, Last(f, PhantomData), &errors)
+        self.run(sink, Last(f, PhantomData))
     }
 
     /// Calls `f` with each item, in order.
     pub fn for_each<F>(self, mut f: F) -> M::Output<()>
     where
-        F: FnMut(U::Out) + Send,
+        F: FnMut(T) + Send,
     {
         let Ended { result, report } = self.run_into(Node::sink("for_each"), |item| {
             f(item);
@@ -61,8 +54,7 @@ where
     where
         M: Admit<E>,
         ErrorAfter<M, E>: 'env,
-        U: Apply<ErrorAfter<M, E>>,
-        F: FnMut(U::Out) -> Result<(), E> + Send,
+        F: FnMut(T) -> Result<(), E> + Send,
     {
         let Ended { result, report } =
             self.admit::<E>().run_into(Node::sink("try_for_each").fallible(), |item| match f(item) {
@@ -76,7 +68,7 @@ where
     pub fn fold<A, F>(self, init: A, f: F) -> M::Output<A>
     where
         A: Send,
-        F: FnMut(A, U::Out) -> A + Send,
+        F: FnMut(A, T) -> A + Send,
     {
         self.folded("fold", init, f)
     }
@@ -84,7 +76,7 @@ where
     /// Collects the items, in order, into a new container.
     pub fn collect<C>(self) -> M::Output<C>
     where
-        C: Container<U::Out> + Send,
+        C: Container<T> + Send,
     {
         self.collect_into(C::default())
     }
@@ -92,7 +84,7 @@ where
     /// Adds the items, in order, to a container, and returns it.
     pub fn collect_into<C>(self, container: C) -> M::Output<C>
     where
-        C: Extend<U::Out> + Send,
+        C: Extend<T> + Send,
     {
         let mut container = Padded::new(container);
         let target = &mut *container;
@@ -115,10 +107,9 @@ where
     /// let terms = || Stream::from_iter(1..10_000).map(|n| 1.0 / f64::from(n));
     /// assert_eq!(terms().workers(4).reduce(|a, b| a + b), terms().inline().reduce(|a, b| a + b));
     /// ```
-    pub fn reduce<F>(self, f: F) -> M::Output<Option<U::Out>>
+    pub fn reduce<F>(self, f: F) -> M::Output<Option<T>>
     where
-        U::Out: 'env,
-        F: Fn(U::Out, U::Out) -> U::Out + Send + Sync + 'env,
+        F: Fn(T, T) -> T + Send + Sync + 'env,
     {
         let f = Arc::new(f);
         let leaf = Arc::clone(&f);
@@ -143,9 +134,9 @@ where
     }
 
     /// Returns the first item for which `f` returns `true`. `f` is not called for the items after it.
-    pub fn find<F>(self, mut f: F) -> M::Output<Option<U::Out>>
+    pub fn find<F>(self, mut f: F) -> M::Output<Option<T>>
     where
-        F: FnMut(&U::Out) -> bool + Send,
+        F: FnMut(&T) -> bool + Send,
     {
         let mut found = None;
         let place = &mut found;
@@ -162,7 +153,7 @@ where
     /// Whether `f` returns `true` for any item. `f` is not called for the items after the first such item.
     pub fn any<F>(self, mut f: F) -> M::Output<bool>
     where
-        F: FnMut(U::Out) -> bool + Send,
+        F: FnMut(T) -> bool + Send,
     {
         let mut found = Padded::new(false);
         let place = &mut *found;
@@ -176,7 +167,7 @@ where
     /// Whether `f` returns `true` for every item. `f` is not called for the items after the first `false`.
     pub fn all<F>(self, mut f: F) -> M::Output<bool>
     where
-        F: FnMut(U::Out) -> bool + Send,
+        F: FnMut(T) -> bool + Send,
     {
         let mut holds = Padded::new(true);
         let place = &mut *holds;

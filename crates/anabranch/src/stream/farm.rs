@@ -1,13 +1,10 @@
 //! Farms: stages whose workers differ.
 
-use std::marker::PhantomData;
-
 use anabranch_plan::{Node, State};
 use anabranch_record::sync::{Condvar, Mutex, lock};
 
 use super::Stream;
-use crate::mode::{Admit, Mode};
-use crate::unit::{Map, TryMap, Unit};
+use crate::mode::{Admit, ErrorAfter, Mode};
 
 /// The workers of a farm that are free.
 struct Free<W> {
@@ -58,7 +55,7 @@ impl<W> Drop for AtWork<'_, W> {
     }
 }
 
-impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Turns each item into another on one of several workers that differ, whichever is free. Each worker processes one item
     /// at a time, and may keep a state: a connection, a device, a cache. The results have the order of the items.
     ///
@@ -83,19 +80,14 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// If there is no worker.
     #[doc(alias = "workers_that_differ")]
     #[track_caller]
-    #[allow(clippy::type_complexity)]
-    pub fn farm<V, W>(
-        self,
-        workers: impl IntoIterator<Item = W>,
-    ) -> Stream<'env, Map<U, impl Fn(U::Out) -> V + Send + Sync, V>, M>
+    pub fn farm<V, W>(self, workers: impl IntoIterator<Item = W>) -> Stream<'env, V, M>
     where
-        V: Send,
-        W: FnMut(U::Out) -> V + Send,
+        V: Send + 'env,
+        W: FnMut(T) -> V + Send + 'env,
     {
         let (free, count) = Free::new(workers);
-        let call = move |item| free.with(|worker| worker(item));
         let node = Node::parallel("farm").state(State::PerReplica).replicate(count);
-        self.extend(node, |before| Map { before, call, types: PhantomData })
+        self.each(node, move |item| Some(free.with(|worker| worker(item))))
     }
 
     /// Like [`farm`](Self::farm), with workers that may fail. The first failure in the order of the items ends the stream.
@@ -111,19 +103,16 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// # Panics
     /// If there is no worker.
     #[track_caller]
-    #[allow(clippy::type_complexity)]
-    pub fn try_farm<V, E, W>(
-        self,
-        workers: impl IntoIterator<Item = W>,
-    ) -> Stream<'env, TryMap<U, impl Fn(U::Out) -> Result<V, E> + Send + Sync, V, E>, M::Then>
+    pub fn try_farm<V, E, W>(self, workers: impl IntoIterator<Item = W>) -> Stream<'env, V, M::Then>
     where
-        V: Send,
+        V: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        W: FnMut(U::Out) -> Result<V, E> + Send,
+        ErrorAfter<M, E>: 'env,
+        W: FnMut(T) -> Result<V, E> + Send + 'env,
     {
         let (free, count) = Free::new(workers);
-        let call = move |item| free.with(|worker| worker(item));
-        let node = Node::parallel("try_farm").state(State::PerReplica).replicate(count).fallible();
-        self.compose(node, |before| TryMap { before, call, types: PhantomData })
+        let node = Node::parallel("try_farm").state(State::PerReplica).replicate(count);
+        self.try_each(node, move |item| free.with(|worker| worker(item)).map(Some))
     }
 }

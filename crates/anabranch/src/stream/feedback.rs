@@ -1,27 +1,14 @@
 //! Feedback: items may go through some stages again.
 
-use std::marker::PhantomData;
-use std::sync::Arc;
-
 use anabranch_plan::{ItemType, Node};
+use anabranch_record::sync::Arc;
 
 use super::Stream;
-use crate::engine::{EntryUpstream, LeaveUpstream, Loop, Tail};
+use crate::engine::{EntryUpstream, LeaveUpstream, Loop};
 use crate::lap::Lap;
 use crate::mode::Mode;
-use crate::shape::Single;
-use crate::unit::{Apply, Identity, Unit};
 
-/// The stream behind a feedback whose stages are the unit `B`.
-type Behind<'env, B, N, V> = Stream<'env, Identity<V, <B as Unit>::To>, N>;
-
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    U::Out: 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sends each item through some stages again and again, until the stages return [`Lap::Done`].
     ///
     /// The stages give a [`Lap`]: `Again` with an item that goes round again, or `Done` with a result that leaves. With
@@ -83,16 +70,14 @@ where
     /// # Panics
     /// If `places` is 0, or `stages` returns another stream than the one that it gets, with stages added.
     #[track_caller]
-    pub fn feedback<V, B, N>(
+    pub fn feedback<V, N>(
         self,
         places: usize,
-        stages: impl FnOnce(Stream<'env, Identity<U::Out, Single>, M>) -> Stream<'env, B, N>,
-    ) -> Behind<'env, B, N, V>
+        stages: impl FnOnce(Stream<'env, T, M>) -> Stream<'env, Lap<T, V>, N>,
+    ) -> Stream<'env, V, N>
     where
         V: Send + 'env,
-        B: Apply<N::Error, Out = Lap<U::Out, V>> + Send + 'env,
-        N: Mode,
-        N::Error: Send + 'env,
+        N: Mode<Error: 'env>,
     {
         self.feedback_from([], places, stages)
     }
@@ -118,38 +103,32 @@ where
     /// # Panics
     /// As [`feedback`](Self::feedback).
     #[track_caller]
-    pub fn feedback_from<V, B, N>(
+    pub fn feedback_from<V, N>(
         mut self,
-        first: impl IntoIterator<Item = U::Out>,
+        first: impl IntoIterator<Item = T>,
         places: usize,
-        stages: impl FnOnce(Stream<'env, Identity<U::Out, Single>, M>) -> Stream<'env, B, N>,
-    ) -> Behind<'env, B, N, V>
+        stages: impl FnOnce(Stream<'env, T, M>) -> Stream<'env, Lap<T, V>, N>,
+    ) -> Stream<'env, V, N>
     where
         V: Send + 'env,
-        B: Apply<N::Error, Out = Lap<U::Out, V>> + Send + 'env,
-        N: Mode,
-        N::Error: Send + 'env,
+        N: Mode<Error: 'env>,
     {
         assert!(places > 0, "an item goes round again at least 1 place later, not 0");
-        let item = ItemType::of::<U::Out>();
+        let item = ItemType::of::<T>();
         let entry = self.draft.outline.add_domain(Node::serial("feedback"), item.clone());
         let domain = self.draft.outline.last().domain;
         let laps = Loop::new(places, first.into_iter());
-        let errors = Arc::clone(&self.tail.base.errors);
-        let upstream = Box::new(EntryUpstream { tail: self.tail, laps: Arc::clone(&laps), id: entry });
         self.draft.outline.is_in_loop = true;
-        let stream =
-            stages(Stream { tail: Tail::open(upstream, errors), draft: self.draft, mode: PhantomData });
-        let Stream { tail, mut draft, .. } = stream;
+        let entered = Arc::clone(&laps);
+        let inside = self.with_code(|before| Box::new(EntryUpstream { before, laps: entered, id: entry }));
+        let Stream { code: before, errors, mut draft, mode } = stages(inside);
         assert!(
             draft.outline.is_in_loop && draft.outline.last().domain == domain,
             "the function of a feedback must return the stream that it was given, with stages added"
         );
-        let id = draft.outline.add(Node::serial("leave"), ItemType::of::<Lap<U::Out, V>>());
+        let id = draft.outline.add(Node::serial("leave"), ItemType::of::<Lap<T, V>>());
         draft.outline.go_round(entry, item, places);
         draft.outline.is_in_loop = false;
-        let errors = Arc::clone(&tail.base.errors);
-        let upstream = Box::new(LeaveUpstream { tail, laps, id, gives: PhantomData::<fn() -> V> });
-        Stream { tail: Tail::open(upstream, errors), draft, mode: PhantomData }
+        Stream { code: Box::new(LeaveUpstream { before, laps, id }), errors, draft, mode }
     }
 }

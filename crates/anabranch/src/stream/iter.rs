@@ -6,23 +6,17 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use anabranch_plan::Node;
 use anabranch_record::sync::named_thread;
 
-use super::Stream;
 use super::run::Ended;
+use super::{Stream, TryStream};
 use crate::cancel::CancelToken;
 use crate::flow::Halt;
 use crate::iter::{Items, ScopedItems};
-use crate::mode::{May, Mode, Sure};
-use crate::unit::Apply;
+use crate::mode::Mode;
 
 /// The largest number of results that wait for the iterator.
 const HANDED_ITEMS: usize = 64;
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Divides the window between the stream and the results that wait for an iterator, so that its bound
     /// holds for both together. Returns how many results may wait. If the number is 0, the stream waits with
     /// each result until the iterator takes it.
@@ -37,7 +31,7 @@ where
     }
 
     /// Runs the stream, and sends its results to a channel until the receiver is dropped.
-    fn send_to<V: Send>(self, sender: &SyncSender<V>, wrap: impl Fn(U::Out) -> V + Send) -> Ended<M::Error> {
+    fn send_to<V: Send>(self, sender: &SyncSender<V>, wrap: impl Fn(T) -> V + Send) -> Ended<M::Error> {
         let sender = sender.clone();
         self.run_into(Node::sink("iterator"), move |item| match sender.send(wrap(item)) {
             Ok(()) => ControlFlow::Continue(()),
@@ -57,7 +51,7 @@ where
     /// let first = lengths.with_iter(|lengths| lengths.take(2).sum::<usize>());
     /// assert_eq!(first, 8);
     /// ```
-    pub fn with_iter<R>(mut self, f: impl FnOnce(&mut ScopedItems<U::Out>) -> R) -> M::Output<R> {
+    pub fn with_iter<R>(mut self, f: impl FnOnce(&mut ScopedItems<T>) -> R) -> M::Output<R> {
         let (sender, receiver) = sync_channel(self.share_window());
         let token = CancelToken::new();
         self = self.cancel(&token);
@@ -77,12 +71,10 @@ where
 }
 
 /// Runs a stream on a thread of its own, and returns an iterator of its results.
-fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> Items<V>
+fn spawn<T, M, V>(mut stream: Stream<'static, T, M>, wrap: fn(Result<T, M::Error>) -> V) -> Items<V>
 where
-    U: Apply<M::Error> + Send + 'static,
-    U::Out: 'static,
-    M: Mode + 'static,
-    M::Error: Send + 'static,
+    T: Send + 'static,
+    M: Mode<Error: 'static> + 'static,
     V: Send + 'static,
 {
     let handed = stream.share_window();
@@ -117,15 +109,11 @@ where
 /// assert_eq!(squares.find(|square| square % 10 == 6), Some(16));
 /// drop(squares); // stops the stream
 /// ```
-impl<U> IntoIterator for Stream<'static, U, Sure>
-where
-    U: Apply<std::convert::Infallible> + Send + 'static,
-    U::Out: 'static,
-{
-    type Item = U::Out;
-    type IntoIter = Items<U::Out>;
+impl<T: Send + 'static> IntoIterator for Stream<'static, T> {
+    type Item = T;
+    type IntoIter = Items<T>;
 
-    fn into_iter(self) -> Items<U::Out> {
+    fn into_iter(self) -> Items<T> {
         spawn(self, |item| match item {
             Ok(item) => item,
         })
@@ -133,16 +121,11 @@ where
 }
 
 /// The results as an iterator of `Result`s. The iterator ends after the first error.
-impl<U, E> IntoIterator for Stream<'static, U, May<E>>
-where
-    U: Apply<E> + Send + 'static,
-    U::Out: 'static,
-    E: Send + 'static,
-{
-    type Item = Result<U::Out, E>;
-    type IntoIter = Items<Result<U::Out, E>>;
+impl<T: Send + 'static, E: Send + 'static> IntoIterator for TryStream<'static, T, E> {
+    type Item = Result<T, E>;
+    type IntoIter = Items<Result<T, E>>;
 
-    fn into_iter(self) -> Items<Result<U::Out, E>> {
+    fn into_iter(self) -> Items<Result<T, E>> {
         spawn(self, |item| item)
     }
 }

@@ -2,7 +2,6 @@
 
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
-pub use boxed::{BoxStream, TryBoxStream};
 pub use branches::Branches;
 pub use ends::Container;
 pub use pipeline::Pipeline;
@@ -11,7 +10,6 @@ pub use sources::SendIterator;
 mod adapters;
 #[cfg(feature = "futures")]
 mod asynchronous;
-mod boxed;
 mod branches;
 mod choose;
 mod clocked;
@@ -19,6 +17,7 @@ mod deferred;
 mod detached;
 mod draft;
 mod ends;
+mod errors;
 mod farm;
 mod feedback;
 mod iter;
@@ -35,9 +34,10 @@ mod windows;
 
 use std::marker::PhantomData;
 
-use crate::engine::Tail;
-use crate::mode::{Mode, Sure};
-use crate::unit::Unit;
+use anabranch_record::sync::Arc;
+
+use crate::engine::{ErrorSlot, Upstream};
+use crate::mode::{May, Mode, Sure};
 use draft::Draft;
 
 /// A streaming loop: a source, stages, and settings. The methods that are called *ends* run it.
@@ -66,6 +66,34 @@ use draft::Draft;
 /// assert_eq!(seen, 1_000);
 /// assert_eq!(squares[..3], [4, 16, 36]);
 /// ```
+///
+/// The type of a stream says what its items and its errors are, and nothing else. So streams can be kept in fields, returned, and
+/// built in an `if`. A stream whose calls may fail is a [`TryStream`].
+///
+/// ```
+/// use std::io;
+/// use anabranch::{Stream, TryStream};
+///
+/// struct Job<'a> {
+///     numbers: Stream<'a, u64>,
+///     lines: TryStream<'a, String, io::Error>,
+/// }
+///
+/// fn squares<'a>(n: u64, odd: bool) -> Stream<'a, u64> {
+///     let s = Stream::from_range(0..n).map(|x| x * x);
+///     if odd { s.filter(|x| x % 2 == 1) } else { s.flat_map(|x| [x, x]) }
+/// }
+///
+/// fn numbered<'a, T: Send + 'a, E: Send + 'a>(s: TryStream<'a, T, E>) -> TryStream<'a, (usize, T), E> {
+///     s.enumerate()
+/// }
+///
+/// let job = Job { numbers: squares(4, true), lines: Stream::try_from_iter(["a".to_owned()].map(Ok)) };
+/// assert_eq!(job.numbers.collect::<Vec<_>>(), [1, 9]);
+/// assert_eq!(numbered(job.lines).collect::<Vec<_>>()?, [(0, "a".to_owned())]);
+/// # Ok::<(), io::Error>(())
+/// ```
+///
 /// # Methods by what one wants to do
 ///
 /// | to | methods |
@@ -94,7 +122,7 @@ use draft::Draft;
 /// | have workers that differ | [`farm`](Self::farm), [`try_farm`](Self::try_farm) |
 /// | apply a chain of stages that is a value | [`through`](Self::through) |
 /// | change the order | [`sorted_within`](Self::sorted_within), [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered), [`serial_unordered`](Self::serial_unordered) |
-/// | name the type, and change the error | [`boxed`](Self::boxed), [`map_err`](Self::map_err) |
+/// | change the error | [`map_err`](Self::map_err) |
 /// | set threads | [`workers`](Self::workers), [`workers_from`](Self::workers_from), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`affinity`](Self::affinity), [`inline`](Self::inline), [`spin`](Self::spin) |
 /// | bound the rate, and the time of a call | [`throttle`](Self::throttle); [`TimeLimit`](crate::TimeLimit) |
 /// | make small items cheap | [`never_waits`](Self::never_waits) |
@@ -102,15 +130,32 @@ use draft::Draft;
 /// | stop a run, and look into it | [`cancel`](Self::cancel), [`monitor`](Self::monitor), [`watchdog`](Self::watchdog), [`on_progress`](Self::on_progress), [`report`](Self::report) |
 /// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`passes`](Self::passes), [`with_plan`](Self::with_plan) |
 #[must_use = "a stream does nothing before its end"]
-pub struct Stream<'env, U: Unit, M: Mode = Sure> {
-    /// The code of the stages, beside the plan.
-    tail: Tail<'env, U, M::Error>,
+pub struct Stream<'env, T: Send, M: Mode = Sure> {
+    /// The code of the source and the stages, beside the plan.
+    code: Box<dyn Upstream<T> + 'env>,
+    /// Where the calls of the stages that are added put their error.
+    errors: Arc<ErrorSlot<M::Error>>,
     /// The plan and its attachments. They are boxed because every call of the builder moves the stream.
     draft: Box<Draft<'env>>,
     mode: PhantomData<fn() -> M>,
 }
 
-impl<U: Unit, M: Mode> std::fmt::Debug for Stream<'_, U, M> {
+/// A stream whose calls may fail with `E`.
+///
+/// ```
+/// use std::io::{self, BufRead};
+/// use anabranch::{Stream, TryStream};
+///
+/// fn lengths<'a>(input: impl BufRead + Send + 'a) -> TryStream<'a, usize, io::Error> {
+///     Stream::try_from_iter(input.lines()).map(|line: String| line.len())
+/// }
+///
+/// assert_eq!(lengths(&b"one\nthree\n"[..]).fold(0, usize::max)?, 5);
+/// # Ok::<(), io::Error>(())
+/// ```
+pub type TryStream<'env, T, E> = Stream<'env, T, May<E>>;
+
+impl<T: Send, M: Mode> std::fmt::Debug for Stream<'_, T, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let plan = &self.draft.outline.plan;
         let stages: Vec<&str> = plan.nodes.iter().map(|node| &*node.name).collect();

@@ -1,48 +1,69 @@
 //! Parallel stages.
 
-use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anabranch_plan::{ItemType, Node, State};
+use anabranch_record::sync::Arc;
 
 use super::Stream;
-use super::draft::Draft;
-use crate::engine::{Base, Tail};
-use crate::mode::{Admit, Mode};
-use crate::unit::{
-    CountBytes, Filter, FilterMap, FilterMapWith, FlatMap, Inspect, Map, MapWith, TryFilterMap, TryFlatMap,
-    TryMap, TryMapWith, Unit,
-};
+use crate::engine::{ParallelUpstream, ShardOf};
+use crate::mode::{Admit, ErrorAfter, Mode};
+use crate::parallel::{Parallel, ParallelEach, ParallelMany};
 
-/// Adds `node` to the open unit of a stream. The function is compiled once for all units of the same types.
-fn extended<'env, A: Send, E>(
-    mut base: Box<Base<'env, A, E>>,
-    mut draft: Box<Draft<'env>>,
-    node: Node,
-    item: fn() -> ItemType,
-) -> (Box<Base<'env, A, E>>, Box<Draft<'env>>) {
-    base.ids = draft.outline.extend(node, item(), base.from);
-    (base, draft)
-}
-
-impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// Adds `node` to the open unit. `wrap` turns the code of the unit into the code with the new stage.
-    pub(super) fn compose<V, E>(self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M::Then>
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+    /// Adds a parallel stage.
+    pub(super) fn parallel<Op>(self, node: Node, op: Op) -> Stream<'env, Op::Out, M>
     where
-        V: Unit<In = U::In, From = U::From>,
-        M: Admit<E>,
+        Op: Parallel<T, M::Error, Out: 'env> + 'env,
     {
-        self.admit::<E>().extend(node, wrap)
+        self.parallel_of_shards(node, op, None)
     }
 
-    /// Like [`compose`](Self::compose), but keeps the mode.
-    pub(super) fn extend<V>(self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M>
+    /// Adds a parallel stage whose items are dealt to shards, if `shard` chooses the shard of an item.
+    pub(super) fn parallel_of_shards<Op>(
+        mut self,
+        node: Node,
+        op: Op,
+        shard: Option<ShardOf<T>>,
+    ) -> Stream<'env, Op::Out, M>
     where
-        V: Unit<In = U::In, From = U::From>,
+        Op: Parallel<T, M::Error, Out: 'env> + 'env,
     {
-        let Self { tail: Tail { unit, base }, draft, .. } = self;
-        let (base, draft) = extended(base, draft, node, ItemType::of::<U::Out>);
-        Stream { tail: Tail { unit: wrap(unit), base }, draft, mode: PhantomData }
+        self.draft.outline.gives_many |= Op::GIVES_MANY;
+        let id = self.draft.outline.add(node, ItemType::of::<T>());
+        let errors = Arc::clone(&self.errors);
+        self.with_code(|before| Box::new(ParallelUpstream { before, errors, op, id, shard }))
+    }
+
+    /// Adds a parallel stage that has no state and cannot fail.
+    pub(super) fn each<V, F>(self, node: Node, f: F) -> Stream<'env, V, M>
+    where
+        V: Send + 'env,
+        F: Fn(T) -> Option<V> + Send + Sync + 'env,
+    {
+        self.parallel(node, ParallelEach::new(|| (), move |(): &mut (), item| Ok::<_, M::Error>(f(item))))
+    }
+
+    /// Adds a parallel stage that gives any number of results for an item, and cannot fail.
+    pub(super) fn many<I, F>(self, node: Node, f: F) -> Stream<'env, I::Item, M>
+    where
+        I: IntoIterator<Item: Send + 'env>,
+        F: Fn(T) -> I + Send + Sync + 'env,
+    {
+        self.parallel(node, ParallelMany::new(move |item| f(item).into_iter().map(Ok::<_, M::Error>)))
+    }
+
+    /// Adds a parallel stage that may fail.
+    pub(super) fn try_each<V, E, F>(self, node: Node, f: F) -> Stream<'env, V, M::Then>
+    where
+        V: Send + 'env,
+        E: 'env,
+        M: Admit<E>,
+        ErrorAfter<M, E>: 'env,
+        F: Fn(T) -> Result<Option<V>, E> + Send + Sync + 'env,
+    {
+        self.admit::<E>()
+            .parallel(node.fallible(), ParallelEach::new(|| (), move |(): &mut (), item| f(item)))
     }
 
     /// Turns each item into another. `f` runs for several items at once.
@@ -50,29 +71,29 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// A function that is `async` gives futures, which nothing polls: the stream would be one of futures. Call what blocks
     /// instead, with [`replicate`](Self::replicate) for as many calls at once as should be, or run the futures in a runtime,
     /// and let `from_async` take their results.
-    pub fn map<V, F>(self, f: F) -> Stream<'env, Map<U, F, V>, M>
+    pub fn map<V, F>(self, f: F) -> Stream<'env, V, M>
     where
-        V: Send,
-        F: Fn(U::Out) -> V + Sync,
+        V: Send + 'env,
+        F: Fn(T) -> V + Send + Sync + 'env,
     {
-        self.extend(Node::parallel("map"), |before| Map { before, call: f, types: PhantomData })
+        self.each(Node::parallel("map"), move |item| Some(f(item)))
     }
 
     /// Keeps the items for which `f` returns `true`.
-    pub fn filter<F>(self, f: F) -> Stream<'env, Filter<U, F>, M>
+    pub fn filter<F>(self, f: F) -> Stream<'env, T, M>
     where
-        F: Fn(&U::Out) -> bool + Sync,
+        F: Fn(&T) -> bool + Send + Sync + 'env,
     {
-        self.extend(Node::parallel("filter"), |before| Filter { before, call: f, types: PhantomData })
+        self.each(Node::parallel("filter"), move |item| f(&item).then_some(item))
     }
 
     /// Turns each item into another, or drops it if `f` returns `None`.
-    pub fn filter_map<V, F>(self, f: F) -> Stream<'env, FilterMap<U, F, V>, M>
+    pub fn filter_map<V, F>(self, f: F) -> Stream<'env, V, M>
     where
-        V: Send,
-        F: Fn(U::Out) -> Option<V> + Sync,
+        V: Send + 'env,
+        F: Fn(T) -> Option<V> + Send + Sync + 'env,
     {
-        self.extend(Node::parallel("filter_map"), |before| FilterMap { before, call: f, types: PhantomData })
+        self.each(Node::parallel("filter_map"), f)
     }
 
     /// Turns each item into any number of items, in order.
@@ -86,30 +107,37 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// let letters = Stream::from_iter(["ab", "", "c"]).flat_map(|word| word.chars()).collect::<Vec<_>>();
     /// assert_eq!(letters, ['a', 'b', 'c']);
     /// ```
-    pub fn flat_map<I, F>(self, f: F) -> Stream<'env, FlatMap<U, F, I>, M>
+    pub fn flat_map<I, F>(self, f: F) -> Stream<'env, I::Item, M>
     where
-        I: IntoIterator,
-        I::Item: Send,
-        F: Fn(U::Out) -> I + Sync,
+        I: IntoIterator<Item: Send + 'env>,
+        F: Fn(T) -> I + Send + Sync + 'env,
     {
-        self.extend(Node::parallel("flat_map"), |before| FlatMap { before, call: f, types: PhantomData })
+        self.many(Node::parallel("flat_map"), f)
     }
 
     /// Calls `f` with a reference to each item, and passes the item on.
-    pub fn inspect<F>(self, f: F) -> Stream<'env, Inspect<U, F>, M>
+    pub fn inspect<F>(self, f: F) -> Stream<'env, T, M>
     where
-        F: Fn(&U::Out) + Sync,
+        F: Fn(&T) + Send + Sync + 'env,
     {
-        self.extend(Node::parallel("inspect"), |before| Inspect { before, call: f, types: PhantomData })
+        let look = move |item| {
+            f(&item);
+            Some(item)
+        };
+        self.each(Node::parallel("inspect"), look)
     }
 
     /// Counts bytes for [`on_progress`](Self::on_progress). `size` returns the number of bytes of an item.
-    pub fn count_bytes<F>(self, size: F) -> Stream<'env, CountBytes<U, F>, M>
+    pub fn count_bytes<F>(self, size: F) -> Stream<'env, T, M>
     where
-        F: Fn(&U::Out) -> u64 + Sync,
+        F: Fn(&T) -> u64 + Send + Sync + 'env,
     {
         let bytes = Arc::clone(&self.draft.attached.bytes);
-        self.extend(Node::parallel("count_bytes"), |before| CountBytes { before, call: size, bytes })
+        let count = move |item| {
+            bytes.fetch_add(size(&item), Ordering::Relaxed);
+            Some(item)
+        };
+        self.each(Node::parallel("count_bytes"), count)
     }
 
     /// Turns each item into another or fails. The first failure in the order of the items ends the stream.
@@ -121,17 +149,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert_eq!(Stream::from_iter([2, 4]).try_map(halves).collect(), Ok(vec![1, 2]));
     /// assert_eq!(Stream::from_iter([2, 3, 4, 5]).try_map(halves).collect::<Vec<_>>(), Err(3));
     /// ```
-    pub fn try_map<V, E, F>(self, f: F) -> Stream<'env, TryMap<U, F, V, E>, M::Then>
+    pub fn try_map<V, E, F>(self, f: F) -> Stream<'env, V, M::Then>
     where
-        V: Send,
+        V: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        F: Fn(U::Out) -> Result<V, E> + Sync,
+        ErrorAfter<M, E>: 'env,
+        F: Fn(T) -> Result<V, E> + Send + Sync + 'env,
     {
-        self.compose(Node::parallel("try_map").fallible(), |before| TryMap {
-            before,
-            call: f,
-            types: PhantomData,
-        })
+        self.try_each(Node::parallel("try_map"), move |item| f(item).map(Some))
     }
 
     /// Turns each item into another, drops it, or fails. `f` runs for several items at once.
@@ -143,14 +169,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert_eq!(Stream::from_iter(["1", "", "2"]).try_filter_map(parse).sum::<u32>(), Ok(3));
     /// assert!(Stream::from_iter(["1", "x"]).try_filter_map(parse).sum::<u32>().is_err());
     /// ```
-    pub fn try_filter_map<V, E, F>(self, f: F) -> Stream<'env, TryFilterMap<U, F, V, E>, M::Then>
+    pub fn try_filter_map<V, E, F>(self, f: F) -> Stream<'env, V, M::Then>
     where
-        V: Send,
+        V: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        F: Fn(U::Out) -> Result<Option<V>, E> + Sync,
+        ErrorAfter<M, E>: 'env,
+        F: Fn(T) -> Result<Option<V>, E> + Send + Sync + 'env,
     {
-        let node = Node::parallel("try_filter_map").fallible();
-        self.compose(node, |before| TryFilterMap { before, call: f, types: PhantomData })
+        self.try_each(Node::parallel("try_filter_map"), f)
     }
 
     /// Turns each item into any number of results, for several items at once. The first error ends the stream, behind
@@ -163,15 +190,16 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert_eq!(Stream::from_iter(["1 2", "3"]).try_flat_map(numbers).sum::<u32>(), Ok(6));
     /// assert!(Stream::from_iter(["1 x", "3"]).try_flat_map(numbers).sum::<u32>().is_err());
     /// ```
-    pub fn try_flat_map<I, V, E, F>(self, f: F) -> Stream<'env, TryFlatMap<U, F, I, V, E>, M::Then>
+    pub fn try_flat_map<I, V, E, F>(self, f: F) -> Stream<'env, V, M::Then>
     where
-        V: Send,
+        V: Send + 'env,
         I: IntoIterator<Item = Result<V, E>>,
+        E: 'env,
         M: Admit<E>,
-        F: Fn(U::Out) -> I + Sync,
+        ErrorAfter<M, E>: 'env,
+        F: Fn(T) -> I + Send + Sync + 'env,
     {
-        let node = Node::parallel("try_flat_map").fallible();
-        self.compose(node, |before| TryFlatMap { before, call: f, types: PhantomData })
+        self.admit::<E>().parallel(Node::parallel("try_flat_map").fallible(), ParallelMany::new(f))
     }
 
     /// Like [`map`](Self::map), with a state that each worker creates for itself by calling `make`.
@@ -191,14 +219,16 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     ///     .collect::<Vec<_>>();
     /// assert_eq!(texts, (0..100).collect::<Vec<_>>());
     /// ```
-    pub fn map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, MapWith<U, N, F>, M>
+    pub fn map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
     where
-        V: Send,
-        N: Fn() -> L + Sync,
-        F: Fn(&mut L, U::Out) -> V + Sync,
+        L: 'env,
+        V: Send + 'env,
+        N: Fn() -> L + Send + Sync + 'env,
+        F: Fn(&mut L, T) -> V + Send + Sync + 'env,
     {
         let node = Node::parallel("map_with").state(State::PerWorker);
-        self.extend(node, |before| MapWith { before, make, call: f })
+        let call = move |local: &mut L, item| Ok::<_, M::Error>(Some(f(local, item)));
+        self.parallel(node, ParallelEach::new(make, call))
     }
 
     /// Like [`filter_map`](Self::filter_map), with a state that each worker creates for itself. See
@@ -216,26 +246,32 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     ///     .collect::<Vec<_>>();
     /// assert_eq!(long, ["c d e"]);
     /// ```
-    pub fn filter_map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, FilterMapWith<U, N, F>, M>
+    pub fn filter_map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
     where
-        V: Send,
-        N: Fn() -> L + Sync,
-        F: Fn(&mut L, U::Out) -> Option<V> + Sync,
+        L: 'env,
+        V: Send + 'env,
+        N: Fn() -> L + Send + Sync + 'env,
+        F: Fn(&mut L, T) -> Option<V> + Send + Sync + 'env,
     {
         let node = Node::parallel("filter_map_with").state(State::PerWorker);
-        self.extend(node, |before| FilterMapWith { before, make, call: f })
+        let call = move |local: &mut L, item| Ok::<_, M::Error>(f(local, item));
+        self.parallel(node, ParallelEach::new(make, call))
     }
 
     /// Like [`try_map`](Self::try_map), with a state that each worker creates for itself. See
     /// [`map_with`](Self::map_with).
-    pub fn try_map_with<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, TryMapWith<U, N, F>, M::Then>
+    pub fn try_map_with<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, V, M::Then>
     where
-        V: Send,
+        L: 'env,
+        V: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        N: Fn() -> L + Sync,
-        F: Fn(&mut L, U::Out) -> Result<V, E> + Sync,
+        ErrorAfter<M, E>: 'env,
+        N: Fn() -> L + Send + Sync + 'env,
+        F: Fn(&mut L, T) -> Result<V, E> + Send + Sync + 'env,
     {
         let node = Node::parallel("try_map_with").state(State::PerWorker).fallible();
-        self.compose(node, |before| TryMapWith { before, make, call: f })
+        let call = move |local: &mut L, item| f(local, item).map(Some);
+        self.admit::<E>().parallel(node, ParallelEach::new(make, call))
     }
 }

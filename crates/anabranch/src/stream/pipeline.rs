@@ -4,11 +4,6 @@ use std::fmt;
 
 use super::Stream;
 use crate::mode::{Mode, Sure};
-use crate::shape::Single;
-use crate::unit::{Apply, Identity};
-
-/// The stream that a pipeline takes or gives.
-type Boxed<'env, T, M> = Stream<'env, Identity<T, Single>, M>;
 
 /// A chain of stages as a value: from items `T` to items `V`, for any number of streams, and as a part of other chains.
 ///
@@ -16,10 +11,10 @@ type Boxed<'env, T, M> = Stream<'env, Identity<T, Single>, M>;
 /// their states. With a [name](Self::named), its stages are called after it in plans and reports.
 ///
 /// ```
-/// use anabranch::{BoxStream, Pipeline, Stream};
+/// use anabranch::{Pipeline, Stream};
 ///
-/// let words = Pipeline::new(|lines: BoxStream<&str>| lines.filter(|line| !line.is_empty()).map(str::to_uppercase));
-/// let numbered = Pipeline::new(|words: BoxStream<String>| words.enumerate().map(|(n, word)| format!("{n} {word}")));
+/// let words = Pipeline::new(|lines: Stream<&str>| lines.filter(|line| !line.is_empty()).map(str::to_uppercase));
+/// let numbered = Pipeline::new(|words: Stream<String>| words.enumerate().map(|(n, word)| format!("{n} {word}")));
 /// let both = words.named("words").then(numbered.named("numbered"));
 ///
 /// for lines in [vec!["a", "", "b"], vec!["c"]] {
@@ -35,7 +30,7 @@ pub struct Pipeline<'env, T: Send, V: Send, M: Mode = Sure> {
 }
 
 /// The function that makes the stages.
-type Stages<'env, T, V, M> = dyn Fn(Boxed<'env, T, M>) -> Boxed<'env, V, M> + Send + Sync + 'env;
+type Stages<'env, T, V, M> = dyn Fn(Stream<'env, T, M>) -> Stream<'env, V, M> + Send + Sync + 'env;
 
 impl<T: Send, V: Send, M: Mode> fmt::Debug for Pipeline<'_, T, V, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -52,14 +47,12 @@ where
 {
     /// Creates a pipeline of the stages that `stages` adds to a stream.
     ///
-    /// If a stage may fail, `stages` takes a [`TryBoxStream`](crate::TryBoxStream), whose error is that of the stage.
-    /// After a `flat_map` at the end, the items become single items, as by [`boxed`](Stream::boxed).
-    pub fn new<U, F>(stages: F) -> Self
+    /// If a stage may fail, `stages` takes a [`TryStream`](crate::TryStream), whose error is that of the stage.
+    pub fn new<F>(stages: F) -> Self
     where
-        U: Apply<M::Error, Out = V> + Send + 'env,
-        F: Fn(Boxed<'env, T, M>) -> Stream<'env, U, M> + Send + Sync + 'env,
+        F: Fn(Stream<'env, T, M>) -> Stream<'env, V, M> + Send + Sync + 'env,
     {
-        Self { name: None, stages: Box::new(move |stream| stages(stream).boxed()) }
+        Self { name: None, stages: Box::new(stages) }
     }
 
     /// Sets the name. A stage that has no name of its own is called `NAME/OPERATOR` then.
@@ -72,7 +65,7 @@ where
         Pipeline { name: None, stages: Box::new(move |stream| behind.add_to(self.add_to(stream))) }
     }
 
-    fn add_to(&self, stream: Boxed<'env, T, M>) -> Boxed<'env, V, M> {
+    fn add_to(&self, stream: Stream<'env, T, M>) -> Stream<'env, V, M> {
         let first = stream.draft.outline.plan.nodes.len();
         let mut stream = (self.stages)(stream);
         if let Some(name) = &self.name {
@@ -86,26 +79,21 @@ where
     }
 }
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    U::Out: 'env,
-    M: Mode + 'env,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env> + 'env> Stream<'env, T, M> {
     /// Adds the stages of a [`Pipeline`].
     ///
-    /// If the stages may fail and the stream cannot, turn it into a [`TryBoxStream`](crate::TryBoxStream) first:
+    /// If the stages may fail and the stream cannot, turn it into a [`TryStream`] first:
     ///
     /// ```
     /// use std::num::ParseIntError;
-    /// use anabranch::{Pipeline, Stream, TryBoxStream};
+    /// use anabranch::{Pipeline, Stream, TryStream};
     ///
-    /// let parse = Pipeline::new(|words: TryBoxStream<&str, ParseIntError>| words.try_map(|word| word.parse::<u32>()));
-    /// let numbers = TryBoxStream::from(Stream::from_iter(["1", "2"])).through(&parse);
+    /// let parse = Pipeline::new(|words: TryStream<&str, ParseIntError>| words.try_map(|word| word.parse::<u32>()));
+    /// let words = Stream::from_iter(["1", "2"]);
+    /// let numbers = TryStream::from(words).through(&parse);
     /// assert_eq!(numbers.sum::<u32>(), Ok(3));
     /// ```
-    pub fn through<V: Send + 'env>(self, pipeline: &Pipeline<'env, U::Out, V, M>) -> Boxed<'env, V, M> {
-        pipeline.add_to(self.boxed())
+    pub fn through<V: Send + 'env>(self, pipeline: &Pipeline<'env, T, V, M>) -> Stream<'env, V, M> {
+        pipeline.add_to(self)
     }
 }

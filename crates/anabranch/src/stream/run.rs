@@ -12,14 +12,12 @@ use super::Stream;
 use super::draft::Draft;
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{
-    self, Assembly, DirectSink, ErrorSlot, ExecutorParts, Line, Measures, Outcome, Run, SinkCall, Tail,
-    own_events,
+    self, Assembly, ErrorSlot, ExecutorParts, Line, Measures, Outcome, Run, Upstream, own_events, sink,
 };
 use crate::mode::Mode;
 use crate::progress::Reporter;
 use crate::report::Report;
 use crate::serial::Serial;
-use crate::unit::{Apply, Unit};
 use crate::workers::Workers;
 
 /// The outcome of a run.
@@ -35,7 +33,7 @@ impl<E> Ended<E> {
     }
 }
 
-impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// The plan that would run if an end were called now. Nothing runs.
     ///
     /// ```
@@ -46,26 +44,20 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert!(plan.to_dot().contains("increment"));
     /// ```
     pub fn plan(&self) -> Plan {
-        self.draft.planned(Node::sink("end"), ItemType::of::<U::Out>()).0
+        self.draft.planned(Node::sink("end"), ItemType::of::<T>()).0
     }
 }
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with the end `op`, whose node in the plan is `sink`. A panic of user code is resumed
     /// here, after every thread has left the run.
-    pub(super) fn run<E, Op>(self, sink: Node, op: Op, errors: &Arc<ErrorSlot<E>>) -> Ended<E>
+    pub(super) fn run<Op>(self, sink: Node, op: Op) -> Ended<M::Error>
     where
-        E: Send,
-        Op: Serial<U::Out, E, Out = Infallible>,
+        Op: Serial<T, M::Error, Out = Infallible>,
     {
-        let Self { tail, draft, .. } = self;
-        let mut connect = connecting(tail, op, errors);
-        let end = (sink, ItemType::of::<U::Out>());
+        let Self { code, errors, draft, .. } = self;
+        let mut connect = connecting(code, op, &errors);
+        let end = (sink, ItemType::of::<T>());
         // Reports are large. A program that links this library statically has their code only if it asks for one.
         let finish = if M::REPORTS { Some(finished as Finish) } else { None };
         let (outcome, report) = run(draft, end, finish, &mut connect);
@@ -85,27 +77,22 @@ pub(super) type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Report
 type Finish = fn(Plan, Duration, &Run) -> Report;
 
 /// Returns what connects the code of a stream and its end to an assembly, once.
-pub(super) fn connecting<'c, 'run, U, X, E, Op>(
-    tail: Tail<'run, U, X>,
+pub(super) fn connecting<'c, 'run, T, E, Op>(
+    code: Box<dyn Upstream<T> + 'run>,
     op: Op,
     errors: &'c Arc<ErrorSlot<E>>,
 ) -> impl FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c
 where
     'run: 'c,
-    U: Apply<X> + Send + 'run,
-    X: Send + 'run,
+    T: Send + 'run,
     E: Send + 'run,
-    Op: Serial<U::Out, E, Out = Infallible> + 'run,
+    Op: Serial<T, E, Out = Infallible> + 'run,
 {
-    let mut code = Some((tail, op));
+    let mut parts = Some((code, op));
     move |assembly, reporter| {
-        let (tail, op) = code.take().expect("a stream is connected once");
-        if assembly.is_direct() {
-            let sink = DirectSink::new(assembly, op, errors, reporter);
-            return tail.connect_direct(assembly, sink);
-        }
-        let taker = SinkCall::<U::To, U::Out, E, Op>::taker(assembly, op, errors, reporter);
-        tail.connect(assembly, taker);
+        let (code, op) = parts.take().expect("a stream is connected once");
+        let taker = sink(assembly, op, errors, reporter);
+        code.connect(assembly, taker);
     }
 }
 
@@ -161,7 +148,7 @@ fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
 }
 
 /// Connects a run to its tokens and its handle of workers. Dropping it disconnects them, which happens too if
-/// user code panics through the inline executor.
+/// user code panics through a direct line.
 pub(super) struct Attachment {
     tokens: Vec<CancelToken>,
     handle: Option<Workers>,

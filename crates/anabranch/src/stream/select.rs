@@ -16,8 +16,6 @@ use crate::channel::{Post, Posted, channel};
 use crate::flow::Halt;
 use crate::mode::Mode;
 use crate::pull::{Pull, Pulled};
-use crate::shape::Single;
-use crate::unit::{Apply, Identity};
 
 /// How many items of one stream may wait before the source.
 const WAITING_ITEMS: usize = 16;
@@ -77,7 +75,7 @@ impl<T: Send, E: Send> Pull for Selected<T, E> {
     }
 }
 
-impl<T, M> Stream<'static, Identity<T, Single>, M>
+impl<T, M> Stream<'static, T, M>
 where
     T: Send + 'static,
     M: Mode + 'static,
@@ -102,7 +100,7 @@ where
     ///
     /// let (post, requests) = Stream::channel(4);
     /// let timer = Stream::from_iter(1..=3u32);
-    /// let events = Stream::select_all([requests.boxed(), timer.map(|n| n * 100).boxed()]);
+    /// let events = Stream::select_all([requests, timer.map(|n| n * 100)]);
     /// post.post(7).unwrap();
     /// drop(post);
     /// let mut events: Vec<u32> = events.map(|event| event + 1).collect();
@@ -201,13 +199,7 @@ impl<T: Send, E: Send> Pull for Timed<T, E> {
     }
 }
 
-impl<U, M> Stream<'static, U, M>
-where
-    U: Apply<M::Error> + Send + 'static,
-    U::Out: 'static,
-    M: Mode + 'static,
-    M::Error: Send + 'static,
-{
+impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M> {
     /// Gathers items into vectors of `most` items, or of fewer if `time` has passed since the first of them came. So no item
     /// waits longer than `time`, and a busy stream has full vectors.
     ///
@@ -240,13 +232,9 @@ where
     /// # Panics
     /// If `most` is 0, or if the system cannot create a thread.
     #[track_caller]
-    pub fn chunks_timeout(
-        self,
-        most: usize,
-        time: Duration,
-    ) -> Stream<'static, Identity<Vec<U::Out>, Single>, M> {
+    pub fn chunks_timeout(self, most: usize, time: Duration) -> Stream<'static, Vec<T>, M> {
         assert!(most > 0, "a chunk holds 1 item or more, not 0");
-        let selected = Stream::selected(vec![self.boxed()]);
+        let selected = Stream::selected(vec![self]);
         let bell = selected.posted.bell().clone();
         let timed = Timed { selected, most, time, behind: None };
         Stream::pulled(timed, Node::source("chunks_timeout")).rung_by(bell, None)

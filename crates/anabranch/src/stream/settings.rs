@@ -11,10 +11,9 @@ use crate::mode::{Mode, Reported};
 use crate::monitor::{Monitor, MonitorThread, Snapshot};
 use crate::pool::PoolShare;
 use crate::progress::Progress;
-use crate::unit::{EndsSerial, Unit};
 use crate::workers::Workers;
 
-impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets how many threads work, including the calling thread. The default is
     /// [`default_workers`](crate::default_workers).
     ///
@@ -186,10 +185,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// # Panics
     /// If the last stage is parallel, behind a box.
     #[track_caller]
-    pub fn dedicated(mut self) -> Self
-    where
-        U: EndsSerial,
-    {
+    pub fn dedicated(mut self) -> Self {
         let last = self.last_node();
         assert!(
             last.role != Role::Parallel,
@@ -312,10 +308,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// Makes the end return a [`Report`](crate::Report) together with its result.
-    pub fn report(self) -> Stream<'env, U, Reported<M>> {
-        let Self { tail, mut draft, .. } = self;
+    pub fn report(self) -> Stream<'env, T, Reported<M>> {
+        let Self { code, errors, mut draft, .. } = self;
         draft.attached.reports = true;
-        Stream { tail, draft, mode: std::marker::PhantomData }
+        Stream { code, errors, draft, mode: std::marker::PhantomData }
     }
 
     /// Records what each thread does at which time, for [`Report::to_trace`](crate::Report::to_trace). It has
@@ -334,7 +330,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// The size of the largest item that passes between two nodes, in bytes.
     pub(crate) fn largest_item(&self) -> usize {
-        self.draft.outline.plan.largest_item().max(size_of::<U::Out>())
+        self.draft.outline.plan.largest_item().max(size_of::<T>())
     }
 
     /// The stage that was last added.

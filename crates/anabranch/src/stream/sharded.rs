@@ -1,27 +1,18 @@
 //! Parallel stages whose replicas keep a state. Items are dealt to shards.
 
-use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use anabranch_plan::{Node, State};
 
 use super::Stream;
-use crate::engine::{Base, Tail};
-use crate::mode::{Admit, Mode};
-use crate::serial::Each;
-use crate::shape::Single;
+use crate::mode::{Admit, ErrorAfter, Mode};
+use crate::parallel::ParallelEach;
 use crate::shards::{Route, Shards};
-use crate::unit::{Apply, Dealt, Identity, Map, TryMap};
 
 /// An item and its shard.
 type Sharded<T> = (usize, T);
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Turns each item into another, with a state that all items of one shard share. The items of one shard
     /// are processed one at a time, in order. Several shards are processed at once.
     ///
@@ -49,77 +40,72 @@ where
     /// let expected = [("ann", 3), ("bob", 5), ("ann", 7), ("bob", 6), ("ann", 9)];
     /// assert_eq!(totals.collect::<Vec<_>>(), expected);
     /// ```
-    #[allow(clippy::type_complexity)]
-    pub fn map_sharded<R, L, V, N, F>(
-        self,
-        shards: Shards<R>,
-        make: N,
-        f: F,
-    ) -> Stream<'env, Map<Dealt<U::Out>, impl Fn(Sharded<U::Out>) -> V + Send + Sync + 'env, V>, M>
+    pub fn map_sharded<R, L, V, N, F>(self, shards: Shards<R>, make: N, f: F) -> Stream<'env, V, M>
     where
-        U::Out: 'env,
-        R: Route<U::Out> + 'env,
+        R: Route<T> + 'env,
         L: Send + 'env,
         V: Send + 'env,
         N: Fn() -> L + Send + Sync + 'env,
-        F: Fn(&mut L, U::Out) -> V + Send + Sync + 'env,
+        F: Fn(&mut L, T) -> V + Send + Sync + 'env,
     {
-        let count = shards.count;
-        let call = with_states(count, make, f);
         let node = Node::parallel("map_sharded").state(State::PerReplica).schedule(R::SCHEDULE);
-        self.deal(shards).extend(node.replicate(count), |before| Map { before, call, types: PhantomData })
+        let call = with_states(shards.count, make, f);
+        self.deal(node, shards, move |item| Ok(Some(call(item))))
     }
 
     /// Like [`map_sharded`](Self::map_sharded), with a function that may fail. The first failure in the order
     /// of the items ends the stream.
-    #[allow(clippy::type_complexity)]
     pub fn try_map_sharded<R, L, V, E, N, F>(
         self,
         shards: Shards<R>,
         make: N,
         f: F,
-    ) -> Stream<
-        'env,
-        TryMap<Dealt<U::Out>, impl Fn(Sharded<U::Out>) -> Result<V, E> + Send + Sync + 'env, V, E>,
-        M::Then,
-    >
+    ) -> Stream<'env, V, M::Then>
     where
-        U::Out: 'env,
-        R: Route<U::Out> + 'env,
+        R: Route<T> + 'env,
         L: Send + 'env,
         V: Send + 'env,
         E: 'env,
         M: Admit<E>,
+        ErrorAfter<M, E>: 'env,
         N: Fn() -> L + Send + Sync + 'env,
-        F: Fn(&mut L, U::Out) -> Result<V, E> + Send + Sync + 'env,
+        F: Fn(&mut L, T) -> Result<V, E> + Send + Sync + 'env,
     {
-        let count = shards.count;
-        let call = with_states(count, make, f);
         let node =
             Node::parallel("try_map_sharded").state(State::PerReplica).schedule(R::SCHEDULE).fallible();
-        self.deal(shards).compose(node.replicate(count), |before| TryMap { before, call, types: PhantomData })
+        let call = with_states(shards.count, make, f);
+        self.admit::<E>().deal(node, shards, move |item| Ok(Some(call(item)?)))
     }
 
-    /// Adds a serial stage that chooses the shard of each item, and makes the unit behind it run by shards.
-    fn deal<R>(self, shards: Shards<R>) -> Stream<'env, Dealt<U::Out>, M>
+    /// Deals the items to shards, and adds the stage `node` whose replicas are the shards.
+    fn deal<R, V, F>(self, node: Node, shards: Shards<R>, f: F) -> Stream<'env, V, M>
     where
-        U::Out: 'env,
-        R: Route<U::Out> + 'env,
+        R: Route<T> + 'env,
+        V: Send + 'env,
+        F: Fn(Sharded<T>) -> Result<Option<V>, M::Error> + Send + Sync + 'env,
     {
         let Shards { count, mut route } = shards;
-        let number = move |item| (route.shard(&item) % count, item);
+        let number = move |item| Some((route.shard(&item) % count, item));
         // All items of an index have the same shard, so an index has one item.
-        self.stage(Node::serial("deal"), Each(number)).boxed().dealt()
+        let dealt = self.serial_each(Node::serial("deal"), number).with_single_items();
+        dealt.in_shards(node.replicate(count), f)
+    }
+
+    /// The stream with one item or none at each index.
+    pub(super) fn with_single_items(self) -> Self {
+        if self.draft.outline.gives_many { self.spread() } else { self }
     }
 }
 
-impl<'env, T: Send, M: Mode> Stream<'env, Identity<Sharded<T>, Single>, M> {
-    /// Makes the unit behind the stream run by the shards that the items name.
-    pub(super) fn dealt(self) -> Stream<'env, Dealt<T>, M> {
-        let Stream { tail, draft, mode } = self;
-        let base = Box::new(Base { shard: Some(|&(shard, _)| shard), ..*tail.base });
-        let tail = Tail { unit: Dealt::new(), base };
-        Stream { tail, draft, mode }
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, Sharded<T>, M> {
+    /// Adds the stage `node`, whose replicas are the shards of the items.
+    pub(super) fn in_shards<V, F>(self, node: Node, f: F) -> Stream<'env, V, M>
+    where
+        V: Send + 'env,
+        F: Fn(Sharded<T>) -> Result<Option<V>, M::Error> + Send + Sync + 'env,
+    {
+        let op = ParallelEach::new(|| (), move |(): &mut (), item| f(item));
+        self.parallel_of_shards(node, op, Some(|&(shard, _)| shard))
     }
 }
 

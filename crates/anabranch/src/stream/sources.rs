@@ -4,18 +4,17 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use anabranch_plan::Node;
+use anabranch_record::lane::Cell;
 use anabranch_record::sync::Arc;
 
-use super::Stream;
 use super::draft::Draft;
+use super::{Stream, TryStream};
 use crate::bell::Bell;
 use crate::channel::{Post, Posted, channel};
-use crate::engine::{Base, Blocks, ErrorSlot, Feed, SourceUpstream, Tail, Upstream, Weigher};
-use crate::mode::{May, Mode};
+use crate::engine::{Blocks, ErrorSlot, Feed, SourceUpstream, Upstream, Weigher};
+use crate::mode::Mode;
 use crate::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
 use crate::settings::Outside;
-use crate::shape::{Batched, Shape, Single};
-use crate::unit::Identity;
 
 /// An iterator that may be asked by one thread after another: any that is `Send`.
 #[diagnostic::on_unimplemented(
@@ -29,7 +28,7 @@ pub trait SendIterator: Iterator + Send {}
 #[diagnostic::do_not_recommend]
 impl<I: Iterator + Send> SendIterator for I {}
 
-impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
+impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Creates a stream of the items of an iterator.
     ///
     /// Only one thread at a time asks the iterator, but not always the same thread. The iterator is never
@@ -93,7 +92,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 }
 
-impl<'env, V: Sync> Stream<'env, Identity<&'env V, Batched>> {
+impl<'env, V: Sync> Stream<'env, &'env V> {
     /// Creates a stream of references to the items of a slice. The items travel in blocks, as after
     /// [`never_waits`](Self::never_waits).
     ///
@@ -109,7 +108,7 @@ impl<'env, V: Sync> Stream<'env, Identity<&'env V, Batched>> {
     }
 }
 
-impl<'env, T: Send + 'env> Stream<'env, Identity<T, Batched>> {
+impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Creates a stream of the items of a vector. The items travel in blocks, as after
     /// [`never_waits`](Self::never_waits).
     ///
@@ -124,7 +123,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Batched>> {
     }
 }
 
-impl<'env> Stream<'env, Identity<u64, Batched>> {
+impl<'env> Stream<'env, u64> {
     /// Creates a stream of the numbers of a range. The numbers travel in blocks, as after
     /// [`never_waits`](Self::never_waits).
     ///
@@ -139,7 +138,7 @@ impl<'env> Stream<'env, Identity<u64, Batched>> {
     }
 }
 
-impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May<E>> {
+impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
     /// Creates a stream of the items of an iterator over results. The first error ends the stream.
     ///
     /// ```
@@ -177,10 +176,7 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
     }
 }
 
-impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M>
-where
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Says that the source never waits for anything: each of its items is computed, or is in memory already. Items
     /// then travel in blocks, and a stage takes a block through its code in one loop. For items of less than a
     /// microsecond of work this is several times faster.
@@ -207,8 +203,8 @@ where
     /// # Panics
     /// If it is not called directly after the source.
     #[track_caller]
-    pub fn never_waits(self) -> Stream<'env, Identity<T, Batched>, M> {
-        let Self { tail, mut draft, mode } = self;
+    pub fn never_waits(self) -> Stream<'env, T, M> {
+        let Self { code, errors: of_source, mut draft, mode } = self;
         let plan = &mut draft.outline.plan;
         let last = &plan.nodes[plan.nodes.len() - 1];
         assert!(
@@ -225,10 +221,9 @@ where
         plan.nodes[0].in_blocks = true;
         // From now on only the source uses the old slot.
         let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
-        let base = *tail.base;
-        let pull = InBlocks::new(Filled { blocks: base.upstream.in_blocks(), errors: base.errors });
-        let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher: None });
-        Stream { tail: Tail::open(upstream, errors), draft, mode }
+        let pull = InBlocks::new(Filled { blocks: code.in_blocks(), errors: of_source });
+        let code = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher: None });
+        Stream { code, errors, draft, mode }.giving_many()
     }
 }
 
@@ -265,7 +260,7 @@ impl<T: Send, E: Send> Pull for Filled<'_, T, E> {
     }
 }
 
-impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Limits the number of bytes between the source and the end, in addition to the number of items that
     /// [`window`](Self::window) limits.
     ///
@@ -305,15 +300,13 @@ impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
         );
         plan.settings.window_bytes = Some(bytes);
         let limit = bytes.min(1 << 63);
-        let weigh = Box::new(move |slot: &S::Slot<T>| S::sum(slot, &weigh));
+        let weigh = Box::new(move |cell: &Cell<T>| cell.items().map(&weigh).fold(0, u64::saturating_add));
         let weigher = Weigher { limit, resume: limit, weigh };
-        let base = self.tail.base;
-        self.tail.base = Box::new(Base { upstream: base.upstream.weighed(weigher), ..*base });
-        self
+        self.with_code(|source| source.weighed(weigher))
     }
 }
 
-impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gives the source a thread of its own, which waits for items from outside until `bell` rings. With a `feed`, a detached
     /// run does without this thread.
     pub(super) fn rung_by(mut self, bell: Bell, feed: Option<std::sync::Arc<dyn Feed + 'env>>) -> Self {
@@ -330,13 +323,13 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
     }
 }
 
-impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Creates a stream whose items come in batches, which are weighed.
-    pub(crate) fn pulled_in_batches<P>(pull: P, node: Node, weigher: Weigher<'env, Vec<T>>) -> Self
+    pub(crate) fn pulled_in_batches<P>(pull: P, node: Node, weigher: Weigher<'env, T>) -> Self
     where
-        P: Pull<Item = Vec<T>, Error = M::Error> + 'env,
+        P: Pull<Item = T, Error = M::Error> + 'env,
     {
-        Self::pulled_as(pull, node, Some(weigher))
+        Self::pulled_as(pull, node, Some(weigher)).giving_many()
     }
 
     /// Creates a stream of the items of a source that never waits.
@@ -344,35 +337,41 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
     where
         P: Pull<Item = T, Error = M::Error> + 'env,
     {
-        Self::pulled_as(InBlocks::new(pull), node.in_blocks(), None)
+        Self::pulled_as(InBlocks::new(pull), node.in_blocks(), None).giving_many()
     }
 }
 
-impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+    /// Notes that an index may have several items.
+    fn giving_many(mut self) -> Self {
+        self.draft.outline.gives_many = true;
+        self
+    }
+
     /// Notes that other threads post the items of the source. Workers do not wait in such a source.
     pub(crate) fn fed(mut self, feed: std::sync::Arc<dyn Feed>) -> Self {
         self.draft.attached.feed = Some(feed);
         self
     }
 
-    fn pulled_as<P>(pull: P, node: Node, weigher: Option<Weigher<'env, S::Slot<T>>>) -> Self
+    fn pulled_as<P>(pull: P, node: Node, weigher: Option<Weigher<'env, T>>) -> Self
     where
-        P: Pull<Item = S::Slot<T>, Error = M::Error> + 'env,
+        P: Pull<Item = T, Error = M::Error> + 'env,
     {
         let (most, errors) = (pull.upper(), Arc::default());
         let upstream = SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher };
         Self::begun(Box::new(upstream), errors, node, most)
     }
 
-    /// A stream that has only the source `upstream`, which gives at most `most` items.
+    /// A stream that has only the source `code`, which gives at most `most` items.
     fn begun(
-        upstream: Box<dyn Upstream<S::Slot<T>> + 'env>,
+        code: Box<dyn Upstream<T> + 'env>,
         errors: Arc<ErrorSlot<M::Error>>,
         node: Node,
         most: Option<usize>,
     ) -> Self {
         let mut draft = Box::new(Draft::new(node));
         draft.attached.most = most;
-        Self { tail: Tail::open(upstream, errors), draft, mode: PhantomData }
+        Self { code, errors, draft, mode: PhantomData }
     }
 }

@@ -12,14 +12,8 @@ use anabranch_record::sync::Padded;
 use super::Stream;
 use crate::flow::{Flow, Halt};
 use crate::mode::{Admit, ErrorAfter, Mode};
-use crate::unit::{Apply, Unit};
 
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Adds the items up, in order. The result is the same as that of the iterator's `sum`, bit for bit. If
     /// an addition takes long, use [`reduce`](Self::reduce), which adds in parallel.
     ///
@@ -31,7 +25,7 @@ where
     /// ```
     pub fn sum<S>(self) -> M::Output<S>
     where
-        S: Sum<U::Out> + Sum<S> + Send,
+        S: Sum<T> + Sum<S> + Send,
     {
         let none = std::iter::empty::<S>().sum();
         self.folded("sum", none, |sum: S, item| [sum, std::iter::once(item).sum()].into_iter().sum())
@@ -46,7 +40,7 @@ where
     /// ```
     pub fn product<S>(self) -> M::Output<S>
     where
-        S: Product<U::Out> + Product<S> + Send,
+        S: Product<T> + Product<S> + Send,
     {
         let none = std::iter::empty::<S>().product();
         let times = |all: S, item| [all, std::iter::once(item).product()].into_iter().product();
@@ -61,9 +55,9 @@ where
     /// let lengths = Stream::from_iter(["never", "odd", "or", "even"]).map(|word| word.len());
     /// assert_eq!(lengths.min(), Some(2));
     /// ```
-    pub fn min(self) -> M::Output<Option<U::Out>>
+    pub fn min(self) -> M::Output<Option<T>>
     where
-        U::Out: Ord,
+        T: Ord,
     {
         self.min_by(Ord::cmp)
     }
@@ -75,9 +69,9 @@ where
     ///
     /// assert_eq!(Stream::from_iter([3, 1, 4, 1, 5]).max(), Some(5));
     /// ```
-    pub fn max(self) -> M::Output<Option<U::Out>>
+    pub fn max(self) -> M::Output<Option<T>>
     where
-        U::Out: Ord,
+        T: Ord,
     {
         self.max_by(Ord::cmp)
     }
@@ -89,9 +83,9 @@ where
     ///
     /// assert_eq!(Stream::from_iter([2.5, 1.5, 3.5]).min_by(|a: &f64, b| a.total_cmp(b)), Some(1.5));
     /// ```
-    pub fn min_by<F>(self, mut f: F) -> M::Output<Option<U::Out>>
+    pub fn min_by<F>(self, mut f: F) -> M::Output<Option<T>>
     where
-        F: FnMut(&U::Out, &U::Out) -> Ordering + Send,
+        F: FnMut(&T, &T) -> Ordering + Send,
     {
         self.reduced("min", move |best, item| f(best, item).is_gt())
     }
@@ -103,9 +97,9 @@ where
     ///
     /// assert_eq!(Stream::from_iter([2.5, 1.5, 3.5]).max_by(|a: &f64, b| a.total_cmp(b)), Some(3.5));
     /// ```
-    pub fn max_by<F>(self, mut f: F) -> M::Output<Option<U::Out>>
+    pub fn max_by<F>(self, mut f: F) -> M::Output<Option<T>>
     where
-        F: FnMut(&U::Out, &U::Out) -> Ordering + Send,
+        F: FnMut(&T, &T) -> Ordering + Send,
     {
         self.reduced("max", move |best, item| f(best, item).is_le())
     }
@@ -118,10 +112,10 @@ where
     ///
     /// assert_eq!(Stream::from_iter(["never", "odd", "or"]).min_by_key(|word| word.len()), Some("or"));
     /// ```
-    pub fn min_by_key<K, F>(self, f: F) -> M::Output<Option<U::Out>>
+    pub fn min_by_key<K, F>(self, f: F) -> M::Output<Option<T>>
     where
         K: Ord + Send,
-        F: FnMut(&U::Out) -> K + Send,
+        F: FnMut(&T) -> K + Send,
     {
         self.by_key("min_by_key", f, |old, new| new < old)
     }
@@ -134,10 +128,10 @@ where
     ///
     /// assert_eq!(Stream::from_iter(["odd", "or", "even"]).max_by_key(|word| word.len()), Some("even"));
     /// ```
-    pub fn max_by_key<K, F>(self, f: F) -> M::Output<Option<U::Out>>
+    pub fn max_by_key<K, F>(self, f: F) -> M::Output<Option<T>>
     where
         K: Ord + Send,
-        F: FnMut(&U::Out) -> K + Send,
+        F: FnMut(&T) -> K + Send,
     {
         self.by_key("max_by_key", f, |old, new| new >= old)
     }
@@ -149,7 +143,7 @@ where
     ///
     /// assert_eq!(Stream::from_iter(1..=5).map(|n| n * n).last(), Some(25));
     /// ```
-    pub fn last(self) -> M::Output<Option<U::Out>> {
+    pub fn last(self) -> M::Output<Option<T>> {
         self.reduced("last", |_, _| true)
     }
 
@@ -160,7 +154,7 @@ where
     ///
     /// assert_eq!(Stream::from_iter(1..).map(|n| n * n).nth(3), Some(16));
     /// ```
-    pub fn nth(self, n: usize) -> M::Output<Option<U::Out>> {
+    pub fn nth(self, n: usize) -> M::Output<Option<T>> {
         let mut before = n;
         self.find_in("nth", move |item| {
             if before == 0 {
@@ -181,7 +175,7 @@ where
     /// ```
     pub fn position<F>(self, mut f: F) -> M::Output<Option<usize>>
     where
-        F: FnMut(U::Out) -> bool + Send,
+        F: FnMut(T) -> bool + Send,
     {
         let mut next = 0;
         self.find_in("position", move |item| {
@@ -201,7 +195,7 @@ where
     pub fn find_map<V, F>(self, f: F) -> M::Output<Option<V>>
     where
         V: Send,
-        F: FnMut(U::Out) -> Option<V> + Send,
+        F: FnMut(T) -> Option<V> + Send,
     {
         self.find_in("find_map", f)
     }
@@ -221,8 +215,7 @@ where
         A: Send,
         M: Admit<E>,
         ErrorAfter<M, E>: 'env,
-        U: Apply<ErrorAfter<M, E>>,
-        F: FnMut(A, U::Out) -> Result<A, E> + Send,
+        F: FnMut(A, T) -> Result<A, E> + Send,
     {
         let mut held = Padded::new(Some(init));
         let cell = &mut *held;
@@ -251,59 +244,13 @@ where
     /// ```
     pub fn partition<C, F>(self, mut f: F) -> M::Output<(C, C)>
     where
-        C: Default + Extend<U::Out> + Send,
-        F: FnMut(&U::Out) -> bool + Send,
+        C: Default + Extend<T> + Send,
+        F: FnMut(&T) -> bool + Send,
     {
         self.folded("partition", <(C, C)>::default(), move |(mut yes, mut no), item| {
             let side = if f(&item) { &mut yes } else { &mut no };
             side.extend(std::iter::once(item));
             (yes, no)
-        })
-    }
-
-    /// Collects pairs into two containers: the first values, and the second values.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let (words, lengths): (Vec<_>, Vec<_>) =
-    ///     Stream::from_iter(["never", "odd"]).map(|word| (word, word.len())).unzip();
-    /// assert_eq!((words, lengths), (vec!["never", "odd"], vec![5, 3]));
-    /// ```
-    pub fn unzip<A, B, C, D>(self) -> M::Output<(C, D)>
-    where
-        U: Unit<Out = (A, B)>,
-        C: Default + Extend<A> + Send,
-        D: Default + Extend<B> + Send,
-    {
-        self.folded("unzip", <(C, D)>::default(), |(mut first, mut second), (a, b)| {
-            first.extend(std::iter::once(a));
-            second.extend(std::iter::once(b));
-            (first, second)
-        })
-    }
-
-    /// Collects the values of items that are `Result`s, in order. The first error ends the stream and is
-    /// returned.
-    ///
-    /// ```
-    /// use std::num::ParseIntError;
-    /// use anabranch::Stream;
-    ///
-    /// let numbers = |words: &'static [&str]| Stream::from_slice(words).map(|word| word.parse::<u32>());
-    /// assert_eq!(numbers(&["1", "2"]).try_collect::<Vec<_>, _, _>(), Ok(vec![1, 2]));
-    /// assert!(numbers(&["1", "x"]).try_collect::<Vec<_>, _, _>().is_err());
-    /// ```
-    pub fn try_collect<C, T, E>(self) -> <M::Then as Mode>::Output<C>
-    where
-        U: Unit<Out = Result<T, E>> + Apply<ErrorAfter<M, E>>,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
-        C: Default + Extend<T> + Send,
-    {
-        self.try_fold(C::default(), |mut all, item| {
-            all.extend(std::iter::once(item?));
-            Ok(all)
         })
     }
 
@@ -319,7 +266,7 @@ where
     pub fn count_by_key<K, F>(self, mut f: F) -> M::Output<HashMap<K, usize>>
     where
         K: Eq + Hash + Send,
-        F: FnMut(&U::Out) -> K + Send,
+        F: FnMut(&T) -> K + Send,
     {
         self.folded("count_by_key", HashMap::new(), move |mut counts, item| {
             *counts.entry(f(&item)).or_default() += 1;
@@ -332,7 +279,7 @@ where
         self,
         name: &'static str,
         init: A,
-        mut f: impl FnMut(A, U::Out) -> A + Send,
+        mut f: impl FnMut(A, T) -> A + Send,
     ) -> M::Output<A> {
         // Each item takes the value out and puts it back, because `f` takes it by value. After a panic of `f`
         // there is no value.
@@ -350,11 +297,7 @@ where
     }
 
     /// Keeps one item. Another item replaces it if `f` returns `true` for the two.
-    fn reduced(
-        self,
-        name: &'static str,
-        mut f: impl FnMut(&U::Out, &U::Out) -> bool + Send,
-    ) -> M::Output<Option<U::Out>> {
+    fn reduced(self, name: &'static str, mut f: impl FnMut(&T, &T) -> bool + Send) -> M::Output<Option<T>> {
         let mut held = Padded::new(None);
         let best = &mut *held;
         let ended = self.run_into(Node::sink(name), move |item| {
@@ -370,10 +313,10 @@ where
     fn by_key<K: Send>(
         self,
         name: &'static str,
-        mut key: impl FnMut(&U::Out) -> K + Send,
+        mut key: impl FnMut(&T) -> K + Send,
         mut f: impl FnMut(&K, &K) -> bool + Send,
-    ) -> M::Output<Option<U::Out>> {
-        let mut held: Padded<Option<(K, U::Out)>> = Padded::new(None);
+    ) -> M::Output<Option<T>> {
+        let mut held: Padded<Option<(K, T)>> = Padded::new(None);
         let best = &mut *held;
         let ended = self.run_into(Node::sink(name), move |item| {
             let new = key(&item);
@@ -389,7 +332,7 @@ where
     fn find_in<V: Send>(
         self,
         name: &'static str,
-        mut f: impl FnMut(U::Out) -> Option<V> + Send,
+        mut f: impl FnMut(T) -> Option<V> + Send,
     ) -> M::Output<Option<V>> {
         let mut found = Padded::new(None);
         let place = &mut *found;
@@ -398,6 +341,54 @@ where
             if place.is_some() { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
         ended.output::<M, _>(found.into_inner())
+    }
+}
+
+impl<'env, A: Send + 'env, B: Send + 'env, M: Mode<Error: 'env>> Stream<'env, (A, B), M> {
+    /// Collects pairs into two containers: the first values, and the second values.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (words, lengths): (Vec<_>, Vec<_>) =
+    ///     Stream::from_iter(["never", "odd"]).map(|word| (word, word.len())).unzip();
+    /// assert_eq!((words, lengths), (vec!["never", "odd"], vec![5, 3]));
+    /// ```
+    pub fn unzip<C, D>(self) -> M::Output<(C, D)>
+    where
+        C: Default + Extend<A> + Send,
+        D: Default + Extend<B> + Send,
+    {
+        self.folded("unzip", <(C, D)>::default(), |(mut first, mut second), (a, b)| {
+            first.extend(std::iter::once(a));
+            second.extend(std::iter::once(b));
+            (first, second)
+        })
+    }
+}
+
+impl<'env, T: Send + 'env, E: Send + 'env, M: Mode<Error: 'env>> Stream<'env, Result<T, E>, M> {
+    /// Collects the values of items that are `Result`s, in order. The first error ends the stream and is
+    /// returned.
+    ///
+    /// ```
+    /// use std::num::ParseIntError;
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = |words: &'static [&str]| Stream::from_slice(words).map(|word| word.parse::<u32>());
+    /// assert_eq!(numbers(&["1", "2"]).try_collect::<Vec<_>>(), Ok(vec![1, 2]));
+    /// assert!(numbers(&["1", "x"]).try_collect::<Vec<_>>().is_err());
+    /// ```
+    pub fn try_collect<C>(self) -> <M::Then as Mode>::Output<C>
+    where
+        M: Admit<E>,
+        ErrorAfter<M, E>: 'env,
+        C: Default + Extend<T> + Send,
+    {
+        self.try_fold(C::default(), |mut all, item| {
+            all.extend(std::iter::once(item?));
+            Ok(all)
+        })
     }
 }
 

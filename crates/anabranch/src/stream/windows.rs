@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::marker::PhantomData;
 
 use anabranch_plan::{Node, Schedule, State};
 use foldhash::quality::RandomState;
@@ -11,9 +10,7 @@ use super::Stream;
 use super::sharded::with_states;
 use crate::mode::Mode;
 use crate::settings::{Blocks, default_workers};
-use crate::shape::Single;
 use crate::shards::Shards;
-use crate::unit::{Apply, Dealt, Identity, Map, Unit};
 use crate::windows::{
     Aggregate, Chunk, Collect, Combine, Gather, KeyedWindow, Merge, Shard, Split, Whole, Window, Windows,
     partition,
@@ -26,15 +23,7 @@ const SHARDS_A_WORKER: usize = 4;
 const SHARDS: usize = 64;
 
 /// The stream of what comes out of windows.
-type Out<'env, T, M> = Stream<'env, Identity<T, Single>, M>;
-
-impl<'env, U, M> Stream<'env, U, M>
-where
-    U: Apply<M::Error> + Send + 'env,
-    U::Out: 'env,
-    M: Mode,
-    M::Error: Send + 'env,
-{
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gives the items of each window.
     ///
     /// `windows` is a [`CountWindows`](crate::CountWindows), a [`TimeWindows`](crate::TimeWindows) or a
@@ -55,10 +44,10 @@ where
     /// assert_eq!(peaks.collect::<Vec<_>>(), [5, 4]);
     /// ```
     #[doc(alias = "tuple_windows")]
-    pub fn windows<W>(self, windows: W) -> Out<'env, Window<Vec<U::Out>>, M>
+    pub fn windows<W>(self, windows: W) -> Stream<'env, Window<Vec<T>>, M>
     where
-        U::Out: Clone,
-        W: Windows<U::Out, Time: 'env, Late: 'env>,
+        T: Clone,
+        W: Windows<T, Time: 'env, Late: 'env>,
     {
         self.spreading(Node::serial("windows"), Whole::new(windows.parts(), Collect::new()))
     }
@@ -81,11 +70,11 @@ where
     ///     .map(|window| window.value);
     /// assert_eq!(highest.collect::<Vec<_>>(), [4, 5, 9, 9]);
     /// ```
-    pub fn aggregate_windows<W, V, L, C>(self, windows: W, lift: L, combine: C) -> Out<'env, Window<V>, M>
+    pub fn aggregate_windows<W, V, L, C>(self, windows: W, lift: L, combine: C) -> Stream<'env, Window<V>, M>
     where
-        W: Windows<U::Out, Time: 'env, Late: 'env>,
+        W: Windows<T, Time: 'env, Late: 'env>,
         V: Clone + Send + 'env,
-        L: Fn(U::Out) -> V + Send + Sync + 'env,
+        L: Fn(T) -> V + Send + Sync + 'env,
         C: Fn(V, V) -> V + Send + Sync + 'env,
     {
         let aggregate = Combine { lift, combine };
@@ -114,12 +103,12 @@ where
     ///     .map(|window| (window.key, window.value[0].1, window.value[1].1));
     /// assert_eq!(pairs.collect::<Vec<_>>(), [("ann", 1, 2), ("ann", 2, 3), ("bob", 7, 8)]);
     /// ```
-    pub fn windows_by_key<K, F, W>(self, key: F, windows: W) -> Out<'env, KeyedWindow<K, Vec<U::Out>>, M>
+    pub fn windows_by_key<K, F, W>(self, key: F, windows: W) -> Stream<'env, KeyedWindow<K, Vec<T>>, M>
     where
-        U::Out: Clone,
+        T: Clone,
         K: Hash + Eq + Clone + Send + 'env,
-        F: Fn(&U::Out) -> K + Send + Sync + 'env,
-        W: Windows<U::Out, Time: 'env, Late: 'env>,
+        F: Fn(&T) -> K + Send + Sync + 'env,
+        W: Windows<T, Time: 'env, Late: 'env>,
     {
         self.keyed("windows_by_key", key, windows, Collect::new())
     }
@@ -147,13 +136,13 @@ where
         windows: W,
         lift: L,
         combine: C,
-    ) -> Out<'env, KeyedWindow<K, V>, M>
+    ) -> Stream<'env, KeyedWindow<K, V>, M>
     where
         K: Hash + Eq + Clone + Send + 'env,
-        F: Fn(&U::Out) -> K + Send + Sync + 'env,
-        W: Windows<U::Out, Time: 'env, Late: 'env>,
+        F: Fn(&T) -> K + Send + Sync + 'env,
+        W: Windows<T, Time: 'env, Late: 'env>,
         V: Clone + Send + 'env,
-        L: Fn(U::Out) -> V + Send + Sync + 'env,
+        L: Fn(T) -> V + Send + Sync + 'env,
         C: Fn(V, V) -> V + Send + Sync + 'env,
     {
         self.keyed("aggregate_windows_by_key", key, windows, Combine { lift, combine })
@@ -167,36 +156,30 @@ where
         key: F,
         windows: W,
         aggregate: A,
-    ) -> Out<'env, KeyedWindow<K, A::Value>, M>
+    ) -> Stream<'env, KeyedWindow<K, A::Value>, M>
     where
         K: Hash + Eq + Clone + Send + 'env,
-        F: Fn(&U::Out) -> K + Send + Sync + 'env,
-        W: Windows<U::Out, Time: 'env, Late: 'env>,
-        A: Aggregate<U::Out> + 'env,
+        F: Fn(&T) -> K + Send + Sync + 'env,
+        W: Windows<T, Time: 'env, Late: 'env>,
+        A: Aggregate<T> + 'env,
     {
         let parts = windows.parts();
         let (layout, time) = (parts.layout, parts.time);
         let shards = SHARDS_A_WORKER.saturating_mul(default_workers()).min(SHARDS);
         // The order of the results does not depend on the hashes, so they may differ from run to run.
         let hasher = RandomState::default();
-        let divide = move |block| partition(block, shards, &hasher, &key, &time);
-        let add =
-            move |shard: &mut Shard<K, U::Out, A>, chunk: Chunk<K, U::Out>| shard.apply(chunk, &aggregate);
+        let divide = move |block| Some(partition(block, shards, &hasher, &key, &time));
+        let add = move |shard: &mut Shard<K, T, A>, chunk: Chunk<K, T>| shard.apply(chunk, &aggregate);
 
         let gathered = self.spreading(Node::serial("gather"), Gather::new());
         let whole = gathered.domain();
-        let divided = gathered.extend(Node::parallel("divide"), |before| Map {
-            before,
-            call: divide,
-            types: PhantomData,
-        });
+        let divided = gathered.each(Node::parallel("divide"), divide);
         let mut dealt = divided.spreading(Node::serial("deal"), Split::new(layout));
         let blocks = Blocks { whole, divided: dealt.domain(), parts: shards };
         dealt.draft.outline.unset.blocks.push(blocks);
         let call = with_states(shards, move || Shard::new(layout), add);
         let node = Node::parallel(name).state(State::PerReplica).schedule(Schedule::ByKey);
-        let closed =
-            dealt.dealt().extend(node.replicate(shards), |before| Map { before, call, types: PhantomData });
+        let closed = dealt.in_shards(node.replicate(shards), move |item| Ok(Some(call(item))));
         closed.spreading(Node::serial("merge"), Merge::new(parts.late))
     }
 
@@ -221,31 +204,25 @@ where
     /// );
     /// assert_eq!(balances.collect::<Vec<_>>(), [("ann", 3), ("bob", 5), ("ann", 7), ("bob", 4)]);
     /// ```
-    #[allow(clippy::type_complexity)]
-    pub fn map_by_key<K, L, V, G, N, F>(
-        self,
-        key: G,
-        make: N,
-        f: F,
-    ) -> Stream<'env, Map<Dealt<U::Out>, impl Fn((usize, U::Out)) -> V + Send + Sync + 'env, V>, M>
+    pub fn map_by_key<K, L, V, G, N, F>(self, key: G, make: N, f: F) -> Stream<'env, V, M>
     where
         K: Hash + Eq + Send + 'env,
         L: Send + 'env,
         V: Send + 'env,
-        G: Fn(&U::Out) -> K + Clone + Send + Sync + 'env,
+        G: Fn(&T) -> K + Clone + Send + Sync + 'env,
         N: Fn() -> L + Send + Sync + 'env,
-        F: Fn(&mut L, U::Out) -> V + Send + Sync + 'env,
+        F: Fn(&mut L, T) -> V + Send + Sync + 'env,
     {
         let shards = SHARDS_A_WORKER.saturating_mul(default_workers()).min(SHARDS);
         let of_item = key.clone();
-        let call = move |states: &mut HashMap<K, L>, item: U::Out| {
+        let call = move |states: &mut HashMap<K, L>, item: T| {
             f(states.entry(of_item(&item)).or_insert_with(&make), item)
         };
         self.map_sharded(Shards::by_key(shards, key), HashMap::new, call)
     }
 }
 
-impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// The number of the domain of the last stage.
     fn domain(&self) -> usize {
         self.draft.outline.plan.domains.len() - 1

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anabranch::plan::Plan;
-use anabranch::{BoxStream, CancelToken, Monitor, Shards, Stream};
+use anabranch::{CancelToken, Monitor, Shards, Stream};
 
 /// The message of the panic that `f` ends with.
 fn panic_of(f: impl FnOnce()) -> String {
@@ -215,7 +215,7 @@ fn never_waits_belongs_right_behind_a_source() {
     });
     behind("never_waits() follows `channel`, which waits", || {
         let (_post, stream) = Stream::channel(1);
-        let stream: BoxStream<u32> = stream;
+        let stream: Stream<u32> = stream;
         let _ = stream.never_waits();
     });
 }
@@ -223,7 +223,7 @@ fn never_waits_belongs_right_behind_a_source() {
 #[test]
 fn blocks_become_single_items_where_a_stage_needs_them() {
     let numbers: Vec<u64> = (0..5_000).collect();
-    let boxed: BoxStream<u64> = Stream::from_slice(&numbers).map(|n| n + 1).boxed();
+    let boxed: Stream<u64> = Stream::from_slice(&numbers).map(|n| n + 1);
     assert_eq!(boxed.map(|n| n - 1).collect::<Vec<_>>(), numbers);
 
     let totals =

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
 use crate::contract_support::watchdog::{Gate, PLANTED, hush, message, panic_of, within};
-use anabranch::{CancelToken, Lap, Monitor, Pool, Stream, TryBoxStream};
+use anabranch::{CancelToken, Lap, Monitor, Pool, Stream, TryStream};
 
 /// A stage of a random graph. Each has a number, which faults name.
 #[derive(Debug, Clone)]
@@ -375,27 +375,23 @@ impl World {
     }
 }
 
-type Line<'w> = TryBoxStream<'w, Token, Fault>;
+type Line<'w> = TryStream<'w, Token, Fault>;
 
 /// Adds stages to a stream.
 fn add<'w>(stages: &'w [Stage], mut line: Line<'w>, world: &'w World) -> Line<'w> {
     for stage in stages {
         line = match *stage {
-            Stage::Map(number) => line
-                .map(move |item| {
-                    let _ = world.meet(number, &item);
-                    item.with(mixed(item.value, number))
-                })
-                .boxed(),
-            Stage::TryMap(number) => line
-                .try_map(move |item| world.meet(number, &item).map(|()| item.with(mixed(item.value, number))))
-                .boxed(),
-            Stage::Filter(number, divisor) => line
-                .filter(move |item| {
-                    let _ = world.meet(number, item);
-                    !item.value.is_multiple_of(divisor)
-                })
-                .boxed(),
+            Stage::Map(number) => line.map(move |item| {
+                let _ = world.meet(number, &item);
+                item.with(mixed(item.value, number))
+            }),
+            Stage::TryMap(number) => line.try_map(move |item| {
+                world.meet(number, &item).map(|()| item.with(mixed(item.value, number)))
+            }),
+            Stage::Filter(number, divisor) => line.filter(move |item| {
+                let _ = world.meet(number, item);
+                !item.value.is_multiple_of(divisor)
+            }),
             Stage::Serial(number) => {
                 let mut sum = 0u64;
                 line.serial(move |item| {
@@ -422,37 +418,33 @@ fn add<'w>(stages: &'w [Stage], mut line: Line<'w>, world: &'w World) -> Line<'w
                     }
                     _ => joined(line.split_in_turn(), branches, world),
                 };
-                joined
-                    .map(move |items| {
-                        let value = items.iter().fold(number, |value, item| mixed(value, item.value));
-                        items[0].with(value)
-                    })
-                    .boxed()
+                joined.map(move |items| {
+                    let value = items.iter().fold(number, |value, item| mixed(value, item.value));
+                    items[0].with(value)
+                })
             }
         };
     }
     line
 }
 
-type Several<'w> = TryBoxStream<'w, Vec<Token>, Fault>;
+type Several<'w> = TryStream<'w, Vec<Token>, Fault>;
 
 fn zipped<'w>(line: Line<'w>, branches: &'w [Vec<Stage>], world: &'w World) -> Several<'w> {
     let fork = line.broadcast();
     match branches {
-        [a] => fork.branch(|line| add(a, line, world)).zip().map(|(a,)| vec![a]).boxed(),
+        [a] => fork.branch(|line| add(a, line, world)).zip().map(|(a,)| vec![a]),
         [a, b] => fork
             .branch(|line| add(a, line, world))
             .branch(|line| add(b, line, world))
             .zip()
-            .map(|(a, b)| vec![a, b])
-            .boxed(),
+            .map(|(a, b)| vec![a, b]),
         [a, b, c] => fork
             .branch(|line| add(a, line, world))
             .branch(|line| add(b, line, world))
             .branch(|line| add(c, line, world))
             .zip()
-            .map(|(a, b, c)| vec![a, b, c])
-            .boxed(),
+            .map(|(a, b, c)| vec![a, b, c]),
         _ => unreachable!("a fork has 1 to 3 branches"),
     }
 }
@@ -479,7 +471,7 @@ fn joined<'w, R: 'w>(
             .join(),
         _ => unreachable!("a fork has 1 to 3 branches"),
     };
-    joined.map(|item| vec![item]).boxed()
+    joined.map(|item| vec![item])
 }
 
 /// Where a graph runs.
@@ -497,7 +489,7 @@ fn run(graph: &Graph, on: On<'_>, window: usize, seed: u64) -> Outcome {
     let end = catch_unwind(AssertUnwindSafe(|| {
         let count = Arc::clone(&live);
         let source = Stream::from_iter((0..graph.items).map(move |n| Token::new(n, n, &count)));
-        let source = TryBoxStream::<Token, Fault>::from(source);
+        let source = TryStream::<Token, Fault>::from(source);
         let source = match on {
             On::Inline => source.inline(),
             On::Threads(workers) => source.workers(workers),
@@ -516,7 +508,7 @@ fn run(graph: &Graph, on: On<'_>, window: usize, seed: u64) -> Outcome {
             let laps = line.feedback_from(first, feedback.places, |line| {
                 add(&feedback.stages, line, world).flat_map(lap)
             });
-            line = laps.boxed();
+            line = laps;
         }
         let end = |item: Token| {
             world.meet(graph.numbers, &item)?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anabranch::{
-    BoxStream, CancelToken, CountWindows, Lap, Offload, Pool, Recycler, Retry, SessionWindows, Shards,
-    Stream, TimeWindows, Workers,
+    CancelToken, CountWindows, Lap, Offload, Pool, Recycler, Retry, SessionWindows, Shards, Stream,
+    TimeWindows, Workers,
 };
 
 use crate::contract_support::watchdog::{LIMIT, finishes_within, message};
@@ -21,7 +21,7 @@ const ENDS: [usize; 6] = [0, 1, 2, usize::MAX / 2 + 1, usize::MAX - 1, usize::MA
 /// The setting refuses the number with a panic at the call, which names the number.
 const REFUSED: Option<Vec<u64>> = None;
 
-type Line = BoxStream<'static, u64>;
+type Line = Stream<'static, u64>;
 type Setting = (&'static str, fn(usize) -> Vec<u64>, fn(usize) -> Option<Vec<u64>>);
 
 thread_local! {

@@ -32,8 +32,6 @@ mod annotations;
 #[cfg(not(shuttle))]
 mod blocks;
 #[cfg(not(shuttle))]
-mod boxed;
-#[cfg(not(shuttle))]
 mod branches;
 #[cfg(not(shuttle))]
 mod channel;
@@ -75,6 +73,8 @@ mod misuse;
 mod network;
 #[cfg(not(shuttle))]
 mod one_plan;
+#[cfg(not(shuttle))]
+mod one_type;
 #[cfg(not(shuttle))]
 mod operators;
 #[cfg(not(shuttle))]

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use anabranch::plan::{Burst, EdgeKind, Pass, Passes, Plan};
-use anabranch::{Apply, May, Stream};
+use anabranch::{Stream, TryStream};
 
 const MICRO: Duration = Duration::from_micros(1);
 
 /// A stream with known costs: two serial stages, a cheap parallel stage and a costly one.
-fn costed<'env>(workers: usize) -> Stream<'env, impl Apply<u64, Out = u64> + Send + 'env, May<u64>> {
+fn costed<'env>(workers: usize) -> TryStream<'env, u64, u64> {
     Stream::from_iter(0..5_000u64)
         .workers(workers)
         .cost(MICRO / 2)
@@ -30,9 +30,7 @@ fn costed<'env>(workers: usize) -> Stream<'env, impl Apply<u64, Out = u64> + Sen
 }
 
 /// The items at the end, and the first error.
-fn outcome<'env>(
-    stream: Stream<'env, impl Apply<u64, Out = u64> + Send + 'env, May<u64>>,
-) -> (Vec<u64>, Option<u64>) {
+fn outcome<'env>(stream: TryStream<'env, u64, u64>) -> (Vec<u64>, Option<u64>) {
     let mut seen = Vec::new();
     let result = stream.try_for_each(|n| {
         seen.push(n);

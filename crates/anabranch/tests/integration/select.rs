@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use anabranch::{BoxStream, CancelToken, Pool, Stream, TryBoxStream};
+use anabranch::{CancelToken, Pool, Stream, TryStream};
 
 #[test]
 fn everything_comes_and_each_stream_keeps_its_order() {
@@ -13,7 +13,7 @@ fn everything_comes_and_each_stream_keeps_its_order() {
     for workers in 1..=3 {
         let streams = (0..4u64).map(|stream| {
             let items = Stream::from_iter(0..500 * stream).workers(workers).pool(&pool);
-            items.map(move |n| (stream, n)).boxed()
+            items.map(move |n| (stream, n))
         });
         let all: Vec<(u64, u64)> = Stream::select_all(streams).workers(workers).map(|item| item).collect();
         assert_eq!(all.len(), 3_000);
@@ -22,14 +22,14 @@ fn everything_comes_and_each_stream_keeps_its_order() {
             assert!(own.eq(0..500 * stream), "stream {stream} with {workers} workers");
         }
     }
-    assert_eq!(Stream::select_all(Vec::<BoxStream<u8>>::new()).count(), 0);
+    assert_eq!(Stream::select_all(Vec::<Stream<u8>>::new()).count(), 0);
 }
 
 #[test]
 fn a_stream_that_waits_holds_up_no_other() {
     let (go_on, waits) = channel();
-    let slow: BoxStream<u32> = Stream::from_iter(waits).boxed();
-    let fast = Stream::from_iter(0..1_000u32).boxed();
+    let slow: Stream<u32> = Stream::from_iter(waits);
+    let fast = Stream::from_iter(0..1_000u32);
     let mut seen = 0;
     let mut go_on = Some(go_on);
     Stream::select_all([slow, fast]).workers(2).for_each(|item| {
@@ -46,19 +46,19 @@ fn a_stream_that_waits_holds_up_no_other() {
 #[test]
 fn the_first_failure_in_time_ends_all() {
     let (_keep, waits) = Stream::<'static, _>::channel(1);
-    let waiting: TryBoxStream<u32, String> = waits.boxed().into();
+    let waiting: TryStream<u32, String> = waits.into();
     let failing = Stream::from_iter(["1", "x", "3"])
         .try_map(|text: &str| text.parse::<u32>().map_err(|e| e.to_string()));
     let mut seen = Vec::new();
-    let result = Stream::select_all([waiting, failing.boxed()]).for_each(|n| seen.push(n));
+    let result = Stream::select_all([waiting, failing]).for_each(|n| seen.push(n));
     assert_eq!(result.unwrap_err(), "invalid digit found in string");
     assert_eq!(seen, [1]);
 }
 
 #[test]
 fn a_panic_comes_through_whole() {
-    let endless = Stream::from_iter(0u64..).boxed();
-    let panics = Stream::from_iter([1, 2]).map(|n| if n == 2 { std::panic::panic_any(n) } else { n }).boxed();
+    let endless = Stream::from_iter(0u64..);
+    let panics = Stream::from_iter([1, 2]).map(|n| if n == 2 { std::panic::panic_any(n) } else { n });
     let result = catch_unwind(AssertUnwindSafe(|| Stream::select_all([endless, panics]).for_each(drop)));
     assert_eq!(*result.unwrap_err().downcast::<u64>().unwrap(), 2);
 }
@@ -67,15 +67,13 @@ fn a_panic_comes_through_whole() {
 fn no_thread_outlives_the_stream_however_it_ends() {
     let shared = Arc::new(());
     let streams = || {
-        [1u64, 2]
-            .map(|factor| {
-                let held = Arc::clone(&shared);
-                Stream::from_iter(0u64..).map(move |n| {
-                    let _ = &held;
-                    n * factor
-                })
+        [1u64, 2].map(|factor| {
+            let held = Arc::clone(&shared);
+            Stream::from_iter(0u64..).map(move |n| {
+                let _ = &held;
+                n * factor
             })
-            .map(Stream::boxed)
+        })
     };
     assert_eq!(Stream::select_all(streams()).take(100).count(), 100);
     assert_eq!(Arc::strong_count(&shared), 1, "after a stream that had enough");

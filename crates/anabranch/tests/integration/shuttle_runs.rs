@@ -150,10 +150,10 @@ fn no_more_than_a_window_is_in_flight() {
 fn units_behind_boxes_keep_the_order_and_the_first_failure() {
     sizes(|workers, window| {
         let stream = Stream::from_iter(0..ITEMS).workers(workers).window(window);
-        let out: Vec<u64> = stream.map(|n| n + 1).boxed().map(|n| n * 2).boxed().map(|n| n + 1).collect();
+        let out: Vec<u64> = stream.map(|n| n + 1).map(|n| n * 2).map(|n| n + 1).collect();
         assert_eq!(out, [3, 5, 7, 9, 11]);
         let stream = Stream::from_iter(0..ITEMS).workers(workers).window(window);
-        let failing = stream.try_map(|n| if n == 3 { Err(n) } else { Ok(n) }).boxed();
+        let failing = stream.try_map(|n| if n == 3 { Err(n) } else { Ok(n) });
         let failing = failing.try_map(|n| if n == 2 { Err(n) } else { Ok(n) });
         let mut seen = Vec::new();
         assert_eq!(failing.for_each(|n| seen.push(n)), Err(2));

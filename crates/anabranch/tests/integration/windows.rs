@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
 use crate::contract_support::random;
 use crate::contract_support::watchdog::within;
-use anabranch::{BoxStream, CountWindows, Pool, SessionWindows, Stream, TimeWindows};
+use anabranch::{CountWindows, Pool, SessionWindows, Stream, TimeWindows};
 use proptest::prelude::*;
 
 /// An event: its key, its time, and its number.
@@ -216,14 +216,14 @@ impl Setting {
         )
     }
 
-    fn stream<'e>(&self, events: &[Event], pool: &'e Pool) -> BoxStream<'e, Event> {
+    fn stream<'e>(&self, events: &[Event], pool: &'e Pool) -> Stream<'e, Event> {
         let events = events.to_vec();
         let stream = match self.source {
-            Source::Single => Stream::from_iter(events).map(|event| event).boxed(),
-            Source::Blocks => Stream::from_vec(events).map(|event| event).boxed(),
+            Source::Single => Stream::from_iter(events).map(|event| event),
+            Source::Blocks => Stream::from_vec(events).map(|event| event),
             Source::FlatMap => {
                 let parts: Vec<Vec<Event>> = events.chunks(7).map(<[Event]>::to_vec).collect();
-                Stream::from_iter(parts).flat_map(|part| part).boxed()
+                Stream::from_iter(parts).flat_map(|part| part)
             }
         };
         let stream = stream.window(self.window);

@@ -38,11 +38,6 @@ fn counted() -> usize {
     Stream::from_iter((0..9).map(move |n| n + *one)).sum()
 }
 
-/// A parallel stage has no thread of its own.
-fn dedicated_parallel() -> usize {
-    Stream::from_iter(0..9usize).map(|n| n + 1).dedicated().sum()
-}
-
 /// A stream that cannot fail has no error.
 fn error_of_what_cannot_fail() -> usize {
     Stream::from_iter(0..9usize).map_err(|error| error).sum()

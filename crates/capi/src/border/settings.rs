@@ -13,7 +13,7 @@ use super::outcome::{Refusal, invalid, status};
 use super::text::read;
 use super::token::token;
 use crate::line::{Kind, Line, Node};
-use crate::run::MEASURED;
+use crate::run::measured;
 
 /// The range of the number of threads, and of simultaneous calls.
 const THREADS: RangeInclusive<i64> = 1..=1 << 16;
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn anabranch_measure(stream: *mut Handle, traces: c_int) -
     status(|| {
         // SAFETY: the caller guarantees it.
         let settings = &mut unsafe { handle(stream) }?.line()?.settings;
-        settings.measured = Some(MEASURED);
+        settings.measured = Some(measured);
         settings.traces |= traces != 0;
         Ok(())
     })

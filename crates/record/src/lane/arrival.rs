@@ -85,7 +85,7 @@ impl Arrivals {
     }
 }
 
-/// The reading end, in the order of arrival, of a lane whose writer is a hop.
+/// The reading end, in the order of arrival, of a lane whose writer is a [`Putter`](super::Putter).
 #[derive(Debug)]
 pub struct Arrived<T> {
     domain: Arc<Domain>,
@@ -197,7 +197,7 @@ impl<T> ArrivalSink<T> {
                 return Some(cell);
             }
             let (index, cell) = self.take_arrived()?;
-            if matches!(cell, Cell::Stop(_, Stop::End)) && index != self.floor {
+            if cell.stop() == Some(Stop::End) && index != self.floor {
                 self.end = Some((index, cell));
             } else {
                 self.taken = Some(index);

@@ -11,8 +11,8 @@
 //! |---|---|---|
 //! | [`Indices`] | creates indices, while the window has room | one thread at a time (`&mut`) |
 //! | [`Writer`] | stores cells in a lane, in index order | one thread at a time |
-//! | [`Hop`] | carries cells through a parallel stage, in claimed ranges | any number of threads (`&`) |
-//! | [`Dealer`], [`Putter`] | the two halves of a hop: one claims cells, the other puts their results | any number of threads (`&`) |
+//! | [`Dealer`] | claims ranges of cells, for a parallel stage | any number of threads (`&`) |
+//! | [`Putter`] | puts the results of claims into the lane behind the stage | any number of threads (`&`) |
 //! | [`Reader`] | takes cells out of a lane, in index order | one thread at a time |
 //! | [`Exit`] | gives indices back to the port that creates them | one thread at a time |
 //! | [`ArrivalSink`] | takes cells in the order of arrival, and gives their indices back | one thread at a time |
@@ -26,17 +26,17 @@
 //!
 //! let (mut indices, mut exit) = Domain::open(4);
 //! let (mut writer, lane) = Domain::lane::<u32>(indices.domain());
-//! let (hop, lane) = lane.hop::<String>();
+//! let (dealer, outlet) = lane.dealer();
+//! let (putter, lane) = outlet.lane::<String>();
 //! let mut reader = lane.reader();
 //!
 //! writer.put(indices.open(), Cell::Value(20));
 //! writer.put(indices.open(), Cell::Value(22));
 //!
-//! let mut claim = hop.claim(2).unwrap(); // any thread may claim; several claims may be open at once
-//! while let Some(cell) = claim.take() {
-//!     claim.put(cell.map(|number| number.to_string()));
+//! let (mut claim, mut puts) = dealer.claim(2).unwrap(); // any thread may claim; several claims may be open at once
+//! while let Some(Cell::Value(number)) = claim.take() {
+//!     putter.put(&mut puts, Cell::Value(number.to_string()));
 //! }
-//! drop(claim);
 //!
 //! let (turn, cell) = reader.take().unwrap();
 //! assert_eq!(cell, Cell::Value("20".to_owned()));
@@ -51,17 +51,15 @@
 
 mod arrival;
 mod cell;
-mod dealer;
+mod claim;
 mod domain;
-mod hop;
 mod serial;
 mod slots;
 mod turn;
 
 pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
-pub use cell::{Cell, Stop};
-pub use dealer::{Deal, Dealer, Outlet, Putter};
+pub use cell::{Batch, Cell, Stop};
+pub use claim::{Claim, Dealer, Outlet, Puts, Putter};
 pub use domain::{Domain, Exit, Indices, WINDOW_LIMIT};
-pub use hop::{Claim, Hop, PutPermit};
 pub use serial::{Committed, Reader, Stamped, Watch, Writer};
 pub use turn::Turn;

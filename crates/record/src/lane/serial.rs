@@ -50,7 +50,7 @@ pub struct Committed<T> {
     pub(super) slots: Arc<Slots<T>>,
 }
 
-/// The reading end of a lane whose writer is a hop. Only a serial port can read it.
+/// The reading end of a lane whose writer is a [`Putter`](super::Putter). Only a serial port can read it.
 #[derive(Debug)]
 pub struct Stamped<T> {
     domain: Arc<Domain>,
@@ -102,7 +102,7 @@ impl<T> Stamped<T> {
 enum Signal {
     /// By the writer's counter, because the writer is serial.
     Commit,
-    /// By the stamp of each slot, because the writer is a hop.
+    /// By the stamp of each slot, because the writers are several threads.
     Stamp,
 }
 

@@ -1,24 +1,32 @@
 //! The slots of one lane and its counters. The ports decide who may touch which slot, and prove it.
 
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 
-use super::cell::{Cell, Stop};
+use super::cell::{Batch, Cell, Stop};
 use crate::leftovers::Leftovers;
 use crate::ring::Ring;
-use crate::sync::{AtomicU64, Ordering, Padded, RawCell};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, Padded, RawCell};
 
 /// The low bits of a stamp tell what the slot holds.
 const KIND_BITS: u32 = 3;
-const HAS_VALUE: u64 = 1;
-const IS_END: u64 = 2;
-const IS_FAIL: u64 = 4;
+const EMPTY: u64 = 0;
+const VALUE: u64 = 1;
+const BATCH: u64 = 2;
+const END: u64 = 3;
+const FAIL: u64 = 4;
 
 /// One slot. `stamp >> KIND_BITS` is 0 before the first write, and afterwards 1 + the index that was last
 /// written.
 #[derive(Debug)]
 struct Slot<T> {
     stamp: AtomicU64,
-    value: RawCell<MaybeUninit<T>>,
+    content: RawCell<MaybeUninit<Content<T>>>,
+}
+
+/// What a slot holds besides its stamp. The stamp says which of the fields is valid, if one is.
+union Content<T> {
+    value: ManuallyDrop<T>,
+    batch: ManuallyDrop<Box<Batch<T>>>,
 }
 
 /// A ring of slots between two ports.
@@ -29,7 +37,7 @@ struct Slot<T> {
 ///   on the writing side, and it writes only after the value of the slot's previous index was taken.
 /// - Slot *i* is read once for each index, by the thread that holds index *i* on the reading side. It reads
 ///   after the write was published, either by the slot's stamp or by `commit`.
-/// - A value is *live* if its stamp has [`HAS_VALUE`] and its index is not below `claim` and not below
+/// - A content is *live* if its stamp says [`VALUE`] or [`BATCH`], and its index is not below `claim` and not below
 ///   `taken`.
 #[derive(Debug)]
 pub(super) struct Slots<T> {
@@ -37,11 +45,13 @@ pub(super) struct Slots<T> {
     /// Every index below this one is written. Only the writer raises it, and only in lanes whose writer is
     /// serial.
     pub(super) commit: Padded<AtomicU64>,
-    /// Every index below this one belongs to a claim. Used only in lanes that a hop reads.
+    /// Every index below this one belongs to a claim. Used only in lanes that a dealer reads.
     pub(super) claim: Padded<AtomicU64>,
     /// Every index below this one was taken by the serial reader. Only that reader raises it; others may
     /// look.
     pub(super) taken: Padded<AtomicU64>,
+    /// Whether a batch was ever written. Batches need a drop, whatever the type of the values is.
+    has_batches: AtomicBool,
 }
 
 // SAFETY: a value moves from one thread to another and is never shared. Only one side touches a slot at a
@@ -55,11 +65,12 @@ impl<T> Slots<T> {
         Self {
             ring: Ring::new(capacity, || Slot {
                 stamp: AtomicU64::new(0),
-                value: RawCell::new(MaybeUninit::uninit()),
+                content: RawCell::new(MaybeUninit::uninit()),
             }),
             commit: Padded::new(AtomicU64::new(0)),
             claim: Padded::new(AtomicU64::new(0)),
             taken: Padded::new(AtomicU64::new(0)),
+            has_batches: AtomicBool::new(false),
         }
     }
 
@@ -78,30 +89,24 @@ impl<T> Slots<T> {
     #[inline]
     pub(super) unsafe fn write(&self, index: u64, cell: Cell<T>, order: Ordering) {
         let slot = self.ring.slot(index);
-        let store = |value: T| {
-            slot.value.with_mut(|place| {
-                // SAFETY: only the caller may touch the slot now, and the value that it held was moved out.
-                unsafe { (*place).write(value) };
+        let store = |content: Content<T>| {
+            slot.content.with_mut(|place| {
+                // SAFETY: only the caller may touch the slot now, and what it held was moved out.
+                unsafe { (*place).write(content) };
             });
         };
         let kind = match cell {
             Cell::Value(value) => {
-                store(value);
-                HAS_VALUE
+                store(Content { value: ManuallyDrop::new(value) });
+                VALUE
             }
-            Cell::Empty => 0,
-            Cell::Stop(value, stop) => {
-                let kind = match stop {
-                    Stop::End => IS_END,
-                    Stop::Fail => IS_FAIL,
-                };
-                match value {
-                    Some(value) => {
-                        store(value);
-                        kind | HAS_VALUE
-                    }
-                    None => kind,
-                }
+            Cell::Empty => EMPTY,
+            Cell::Stop(Stop::End) => END,
+            Cell::Stop(Stop::Fail) => FAIL,
+            Cell::Batch(batch) => {
+                self.has_batches.store(true, Ordering::Relaxed);
+                store(Content { batch: ManuallyDrop::new(batch) });
+                BATCH
             }
         };
         slot.stamp.store((index + 1) << KIND_BITS | kind, order);
@@ -116,19 +121,20 @@ impl<T> Slots<T> {
     pub(super) unsafe fn take(&self, index: u64) -> Cell<T> {
         let slot = self.ring.slot(index);
         let load = || {
-            slot.value.with(|place| {
-                // SAFETY: the stamp says that the writer stored a value. The write is published, and the
-                // caller takes the value once.
+            slot.content.with(|place| {
+                // SAFETY: the stamp says that the writer stored a content. The write is published, and the
+                // caller takes it once.
                 unsafe { (*place).assume_init_read() }
             })
         };
         match slot.stamp.load(Ordering::Relaxed) & ((1 << KIND_BITS) - 1) {
-            HAS_VALUE => Cell::Value(load()),
-            0 => Cell::Empty,
-            kind => {
-                let stop = if kind & IS_END != 0 { Stop::End } else { Stop::Fail };
-                Cell::Stop((kind & HAS_VALUE != 0).then(load), stop)
-            }
+            // SAFETY: the stamp says that the content is a value.
+            VALUE => Cell::Value(ManuallyDrop::into_inner(unsafe { load().value })),
+            EMPTY => Cell::Empty,
+            END => Cell::Stop(Stop::End),
+            FAIL => Cell::Stop(Stop::Fail),
+            // SAFETY: the stamp says that the content is a batch.
+            _ => Cell::Batch(ManuallyDrop::into_inner(unsafe { load().batch })),
         }
     }
 }
@@ -201,7 +207,7 @@ impl<T> Slots<T> {
 
 impl<T> Drop for Slots<T> {
     fn drop(&mut self) {
-        if !std::mem::needs_drop::<T>() {
+        if !std::mem::needs_drop::<T>() && !self.has_batches.load(Ordering::Relaxed) {
             return;
         }
         let claimed = self.claim.load(Ordering::Relaxed);
@@ -209,12 +215,19 @@ impl<T> Drop for Slots<T> {
         let mut leftovers = Leftovers::default();
         for slot in self.ring.created() {
             let stamp = slot.stamp.load(Ordering::Relaxed);
-            if stamp & HAS_VALUE != 0 && (stamp >> KIND_BITS) > gone {
+            let kind = stamp & ((1 << KIND_BITS) - 1);
+            if matches!(kind, VALUE | BATCH) && (stamp >> KIND_BITS) > gone {
                 leftovers.drop(|| {
-                    slot.value.with_mut(|place| {
-                        // SAFETY: the value is live (see the invariants of `Slots`), and no other reference
-                        // is left.
-                        unsafe { (*place).assume_init_drop() };
+                    slot.content.with_mut(|place| {
+                        // SAFETY: the content is live (see the invariants of `Slots`), no other reference is left, and the
+                        // stamp says which field is valid.
+                        unsafe {
+                            let content = (*place).assume_init_mut();
+                            match kind {
+                                VALUE => ManuallyDrop::drop(&mut content.value),
+                                _ => ManuallyDrop::drop(&mut content.batch),
+                            }
+                        }
                     });
                 });
             }

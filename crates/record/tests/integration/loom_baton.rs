@@ -6,8 +6,8 @@
 //! So unlike workers, the threads of these models never look again by themselves.
 
 use crate::model::check;
-use crate::ports::{Sink, open};
-use anabranch_record::lane::{Cell, Hop, Watch};
+use crate::ports::{Hop, Sink, open};
+use anabranch_record::lane::{Cell, Watch};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{Baton, EventCount, Held};
 use loom::thread;
@@ -153,7 +153,7 @@ struct Line {
 impl Line {
     fn with_items(items: u64) -> Arc<Self> {
         let (mut source, lane, exit) = open::<u64>(items as usize);
-        let (hop, lane) = lane.hop();
+        let (hop, lane) = Hop::new(lane);
         for item in 0..items {
             source.put(Cell::Value(item));
         }

@@ -6,9 +6,9 @@
 //! with this item for ever: the other threads must not need it any more.
 
 use crate::model::check;
-use crate::ports::{Source, open};
+use crate::ports::{Hop, Source, open};
 use anabranch_record::EventCount;
-use anabranch_record::lane::{Cell, Exit, Hop, Stamped};
+use anabranch_record::lane::{Cell, Exit, Stamped};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
 
@@ -40,7 +40,7 @@ struct Lane {
 impl Lane {
     fn open(window: usize) -> (Source<u64>, Arc<Self>) {
         let (source, lane, exit) = open(window);
-        let (hop, out) = lane.hop();
+        let (hop, out) = Hop::new(lane);
         (source, Arc::new(Self { hop, event: EventCount::new(), _out: (out, exit) }))
     }
 

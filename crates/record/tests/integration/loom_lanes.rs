@@ -4,8 +4,8 @@
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 
 use crate::model::check;
-use crate::ports::{Sink, Source, Stage, open};
-use anabranch_record::lane::{Cell, Domain, Hop, Stop};
+use crate::ports::{Hop, Sink, Source, Stage, map, open};
+use anabranch_record::lane::{Cell, Domain, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use loom::thread;
 
@@ -15,7 +15,7 @@ type Line = (Source<Box<u64>>, Arc<Hop<Box<u64>, Box<u64>>>, Sink<Box<u64>>);
 /// memory fault.
 fn line(window: usize) -> Line {
     let (source, lane, exit) = open(window);
-    let (hop, lane) = lane.hop();
+    let (hop, lane) = Hop::new(lane);
     (source, Arc::new(hop), Sink { reader: lane.reader(), exit })
 }
 
@@ -28,7 +28,7 @@ fn carry(hop: &Hop<Box<u64>, Box<u64>>, most: u64) -> Vec<u64> {
             assert_eq!(**item, claim.index(), "an item is at its own index");
             carried.push(**item);
         }
-        claim.put(cell.map(|item| Box::new(10 + *item)));
+        claim.put(map(cell, |item| Box::new(10 + *item)));
     }
     carried
 }
@@ -98,7 +98,7 @@ fn two_claims_are_announced_against_a_reader_in_any_order() {
     // One claim has two indices and one has one. The reader takes what has arrived while they are put.
     check(3, || {
         let (mut source, lane, exit) = open::<Box<u64>>(4);
-        let (hop, lane) = lane.unordered_hop::<Box<u64>>();
+        let (hop, lane) = Hop::<_, Box<u64>>::unordered(lane);
         let (hop, mut sink) = (Arc::new(hop), lane.sink(exit));
         let watch = sink.watch();
         for item in 0..3 {
@@ -161,7 +161,7 @@ fn a_slot_is_written_again_only_after_three_lanes_have_let_go_of_it() {
     // another runs the serial stage and the sink, and the source continues after what the sink has released.
     check(3, || {
         let (mut source, lane, exit) = open::<Box<u64>>(1);
-        let (hop, lane) = lane.hop::<Box<u64>>();
+        let (hop, lane) = Hop::<_, Box<u64>>::new(lane);
         let (writer, after) = Domain::lane::<Box<u64>>(source.domain());
         let mut stage = Stage { reader: lane.reader(), writer };
         let mut sink = Sink { reader: after.reader(), exit };
@@ -175,7 +175,7 @@ fn a_slot_is_written_again_only_after_three_lanes_have_let_go_of_it() {
         let serves = thread::spawn(move || {
             let mut out = Vec::new();
             for _ in 0..2 {
-                stage.pass(|cell| cell.map(|item| Box::new(10 + *item)));
+                stage.pass(|cell| map(cell, |item| Box::new(10 + *item)));
                 if let Some(Cell::Value(item)) = sink.take() {
                     out.push(*item);
                     sink.release();
@@ -204,7 +204,7 @@ fn stop_against_pull() {
             let mut claim = other.claim(1).expect("item 0 is ready");
             claim.take();
             other.domain().stop_at(0);
-            claim.put(Cell::Stop(None, Stop::Fail));
+            claim.put(Cell::Stop(Stop::Fail));
         });
         if source.domain().stop() == u64::MAX {
             source.put(Cell::Value(Box::new(1)));
@@ -213,7 +213,7 @@ fn stop_against_pull() {
         }
         fails.join().unwrap();
         assert_eq!(hop.domain().stop(), 0);
-        assert_eq!(sink.take(), Some(Cell::Stop(None, Stop::Fail)));
+        assert_eq!(sink.take(), Some(Cell::Stop(Stop::Fail)));
     });
 }
 
@@ -233,7 +233,7 @@ fn stop_against_stop_and_what_is_above_it() {
                 claim.take();
                 ran[index as usize].store(1, Ordering::Relaxed);
                 hop.domain().stop_at(index);
-                claim.put(Cell::Stop(None, Stop::Fail));
+                claim.put(Cell::Stop(Stop::Fail));
             }
         };
         let (other, others) = (Arc::clone(&hop), Arc::clone(&ran));
@@ -242,6 +242,6 @@ fn stop_against_stop_and_what_is_above_it() {
         claimer.join().unwrap();
         assert_eq!(ran[0].load(Ordering::Relaxed), 1, "nothing below the first failure is dropped");
         assert_eq!(hop.domain().stop(), 0);
-        assert_eq!(sink.take(), Some(Cell::Stop(None, Stop::Fail)));
+        assert_eq!(sink.take(), Some(Cell::Stop(Stop::Fail)));
     });
 }

@@ -2,7 +2,10 @@
 //! reads a lane and writes another one, and a sink reads a lane and gives indices back.
 #![cfg(loom)]
 
-use anabranch_record::lane::{Cell, Committed, Domain, Exit, Indices, Reader, Watch, Writer};
+use anabranch_record::lane::{
+    Arrived, Cell, Claim, Committed, Dealer, Domain, Exit, Indices, Puts, Putter, Reader, Stamped, Watch,
+    Writer,
+};
 use anabranch_record::sync::Arc;
 
 /// Opens a domain: its source, the lane behind it, and its exit.
@@ -66,5 +69,68 @@ impl<T> Sink<T> {
 
     pub fn watch(&self) -> Watch<T> {
         self.reader.watch()
+    }
+}
+
+/// The two ports of a parallel unit as one, for models that put each result where they took the cell.
+pub struct Hop<T, U> {
+    dealer: Dealer<T>,
+    putter: Putter<U>,
+}
+
+/// A claim of a [`Hop`].
+pub struct HopClaim<'h, T, U> {
+    claim: Claim<'h, T>,
+    puts: Puts,
+    putter: &'h Putter<U>,
+}
+
+impl<T, U: Send> Hop<T, U> {
+    pub fn new(lane: Committed<T>) -> (Self, Stamped<U>) {
+        let (dealer, outlet) = lane.dealer();
+        let (putter, lane) = outlet.lane();
+        (Self { dealer, putter }, lane)
+    }
+
+    pub fn unordered(lane: Committed<T>) -> (Self, Arrived<U>) {
+        let (dealer, outlet) = lane.dealer();
+        let (putter, lane) = outlet.unordered_lane();
+        (Self { dealer, putter }, lane)
+    }
+
+    pub fn domain(&self) -> &Arc<Domain> {
+        self.dealer.domain()
+    }
+
+    pub fn ready(&self) -> u64 {
+        self.dealer.ready()
+    }
+
+    pub fn claim(&self, most: u64) -> Option<HopClaim<'_, T, U>> {
+        let (claim, puts) = self.dealer.claim(most)?;
+        Some(HopClaim { claim, puts, putter: &self.putter })
+    }
+}
+
+impl<T, U> HopClaim<'_, T, U> {
+    /// The index that is put next.
+    pub fn index(&self) -> u64 {
+        self.puts.index()
+    }
+
+    pub fn take(&mut self) -> Option<Cell<T>> {
+        self.claim.take()
+    }
+
+    pub fn put(&mut self, cell: Cell<U>) {
+        self.putter.put(&mut self.puts, cell);
+    }
+}
+
+/// What a model makes of the value of a cell.
+pub fn map<T, U>(cell: Cell<T>, f: impl FnOnce(T) -> U) -> Cell<U> {
+    match cell {
+        Cell::Value(item) => Cell::Value(f(item)),
+        _ => unreachable!("the items of a model are single"),
     }
 }

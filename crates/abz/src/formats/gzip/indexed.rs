@@ -6,7 +6,7 @@ use std::iter;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
-use anabranch::{Apply, May, Plan, Pool, Recycled, Recycler, Stream};
+use anabranch::{Plan, Pool, Recycled, Recycler, TryStream};
 
 use crate::conduct::Conduct;
 use crate::count::Counted;
@@ -122,7 +122,7 @@ fn claims<'a>(
     input: &'a dyn ReadAt,
     parts: &'a [Part],
     pool: Option<&'a Pool>,
-) -> Stream<'a, impl Apply<Error, Out = Claim> + Send + use<'a>, May<Error>> {
+) -> TryStream<'a, Claim, Error> {
     let buffers = Recycler::new(window, Vec::new);
     begin(parts.iter().map(Ok), "abz decompress", workers, window, pool)
         .name("parts")

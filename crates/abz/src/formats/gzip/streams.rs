@@ -8,7 +8,7 @@ use abz_codec::gzip::{
     Scanner, Stretch, Verifier, Writer,
 };
 use abz_codec::{Block, Place};
-use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+use anabranch::{Pool, Recycled, Recycler, TryStream};
 
 use crate::conduct::{Conduct, at_work};
 use crate::decompress::Decompression;
@@ -23,7 +23,7 @@ pub(super) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Encoded, Error> {
     let workers = compression.workers;
     let blocks = compression.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();
@@ -57,7 +57,7 @@ pub(super) fn compress_at<'a>(
     compression: &'a Compression,
     input: &'a dyn ReadAt,
     pool: Option<&'a Pool>,
-) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a>, May<Error>> {
+) -> TryStream<'a, Encoded, Error> {
     let workers = compression.workers;
     let (size, block_size) = (input.size(), compression.block_len() as u64);
     // An empty input is one empty block.
@@ -85,7 +85,7 @@ pub(super) fn decompress_at<'a>(
     input: &'a dyn ReadAt,
     entries: &'a [Entry],
     pool: Option<&'a Pool>,
-) -> Stream<'a, impl Apply<Error, Out = (Recycled<Vec<u8>>, u64)> + Send + use<'a>, May<Error>> {
+) -> TryStream<'a, (Recycled<Vec<u8>>, u64), Error> {
     let buffers = Recycler::new(window(workers), Vec::new);
     begin(entries.iter().map(Ok), "abz decompress", workers, window(workers), pool)
         .name("index")
@@ -130,7 +130,7 @@ pub(super) fn decompress<'a, R: Read + Send + 'a>(
     input: R,
     conduct: Conduct<'a>,
     mistaken: &'a AtomicU64,
-) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
     let homes = Recycler::new(window(workers), Vec::new);
     let buffers = Recycler::new(window(workers), Vec::new);
     let mut verifier = Verifier::new();
@@ -180,7 +180,7 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     input: R,
     conduct: Conduct<'a>,
     mistaken: &'a AtomicU64,
-) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
     // A guess takes megabytes.
     let window = at_work(workers) + 1;
     let homes = Recycler::new(window, Vec::new);

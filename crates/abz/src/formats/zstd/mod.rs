@@ -13,7 +13,7 @@ use abz_codec::zstd::{
     self, Checksum, DEFAULT_LEVEL, Decoding, Encoder, Encoding, FrameWriter, LEVELS, Layout, Scanner, Survey,
     frames, patch_memory,
 };
-use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
+use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
@@ -332,7 +332,7 @@ fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Encoded, Error> {
     let workers = how.workers;
     let mut blocks = how.blocks(input);
     let mut summing = Summing::of(how);

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use abz_codec::Block;
 use abz_codec::zstd::{PatchWriter, Reference};
-use anabranch::{Apply, May, Stream};
+use anabranch::TryStream;
 
 use crate::conduct::Conduct;
 use crate::count::Counted;
@@ -50,7 +50,7 @@ pub(super) fn blocks<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
     conduct: Conduct<'a>,
-) -> Stream<'a, impl Apply<Error, Out = Block> + Send + use<'a, R>, May<Error>> {
+) -> TryStream<'a, Block, Error> {
     let blocks =
         how.blocks(Telling::new(input, conduct.advance())).map(|block| block.map_err(Error::of_input));
     begin(blocks, "abz patch", how.workers, window(how.workers), conduct.pool)

@@ -12,9 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use anabranch::{
-    CountWindows, Lap, Pipeline, Pool, SessionWindows, Shards, Stream, TimeWindows, TryBoxStream,
-};
+use anabranch::{CountWindows, Lap, Pipeline, Pool, SessionWindows, Shards, Stream, TimeWindows, TryStream};
 
 use super::case::{Case, Chain, End, Serial, Way, node};
 use super::model::{Ended, Seen, children, goes_round, group, keeps, next_state};
@@ -470,7 +468,7 @@ macro_rules! stretch {
 }
 
 /// A stream whose indices have one item each.
-type Singles<'w> = TryBoxStream<'w, Item<'w>, Planted>;
+type Singles<'w> = TryStream<'w, Item<'w>, Planted>;
 
 /// Appends the serial stage of segment `at`, which gives its items indices of their own or takes them one by one.
 fn gathering_or_dealing<'w>(stream: Singles<'w>, world: &'w World<'w>, at: usize) -> Singles<'w> {
@@ -540,7 +538,7 @@ fn gathering_or_dealing<'w>(stream: Singles<'w>, world: &'w World<'w>, at: usize
             stream.serial_spread(None, next)
         }
         Serial::TryFlatSpread => stream.try_serial_spread(None, try_next_child(world, at)),
-        Serial::Spread => stream.spread().map(move |item| item.marked(node(at, 3) as u64)).boxed(),
+        Serial::Spread => stream.spread().map(move |item| item.marked(node(at, 3) as u64)),
         Serial::Through => {
             let stages =
                 Pipeline::new(move |stream: Singles<'w>| stream.try_map(try_map(world, node(at, 3))));
@@ -552,7 +550,7 @@ fn gathering_or_dealing<'w>(stream: Singles<'w>, world: &'w World<'w>, at: usize
                 keyed(groups.entry(group(item.key)).or_default(), item)
             };
             let shards = Shards::by_key(shards, |item: &Item<'w>| group(item.key));
-            stream.map_sharded(shards, Groups::new, call).boxed()
+            stream.map_sharded(shards, Groups::new, call)
         }
         Serial::TrySharded(shards) => {
             let keyed = try_keyed(world, at);
@@ -560,9 +558,9 @@ fn gathering_or_dealing<'w>(stream: Singles<'w>, world: &'w World<'w>, at: usize
                 keyed(groups.entry(group(item.key)).or_default(), item)
             };
             let shards = Shards::chosen(shards, |item: &Item<'w>| group(item.key) as usize);
-            stream.try_map_sharded(shards, Groups::new, call).boxed()
+            stream.try_map_sharded(shards, Groups::new, call)
         }
-        Serial::ByKey => stream.map_by_key(|item: &Item<'w>| group(item.key), || 0, keyed(world, at)).boxed(),
+        Serial::ByKey => stream.map_by_key(|item: &Item<'w>| group(item.key), || 0, keyed(world, at)),
         Serial::ReadyChunks(most) => stream.ready_chunks(most).flatten().spread().serial(each(world, at)),
         Serial::Zipped => {
             // Both branches may fail at one item. Then the failure of the first one counts.
@@ -577,19 +575,18 @@ fn gathering_or_dealing<'w>(stream: Singles<'w>, world: &'w World<'w>, at: usize
                     })
                 })
                 .zip();
-            pairs.map(|(item, key)| item.marked(key)).boxed()
+            pairs.map(|(item, key)| item.marked(key))
         }
         Serial::Merged => {
             let child = |number| {
                 let tried = try_map(world, node(at, 3));
                 move |item| tried(item).map(|item| item.child(number))
             };
-            let both = stream
+            stream
                 .broadcast()
                 .branch(|items| items.try_map(child(0)))
                 .branch(|items| items.try_map(child(1)).flat_map(Some))
-                .merge();
-            both.boxed()
+                .merge()
         }
         Serial::Split(way) => {
             let is_kept = move |item: &Item<'w>| keeps(item.key, node(at, 3));
@@ -648,7 +645,7 @@ macro_rules! flat_serial {
         if $world.case.segments[at].serial.keeps_batches() {
             batched_serial!(stream, $world, at)
         } else {
-            boxed!(gathering_or_dealing(stream.boxed(), $world, at).flat_map(Some))
+            boxed!(gathering_or_dealing(stream, $world, at).flat_map(Some))
         }
     }};
 }
@@ -752,7 +749,7 @@ macro_rules! finish {
                     .map(|_| ()),
             ),
             (Chain::Direct, End::Iter) if $pooled.is_some() => {
-                $pooled.take().map_or(Ended::Complete, |end| end(stream.boxed()))
+                $pooled.take().map_or(Ended::Complete, |end| end(stream))
             }
             (Chain::Direct, End::Iter) => {
                 over(stream.with_iter(|items| items.for_each(|item| surely(&mut order, &item))))
@@ -788,7 +785,7 @@ pub enum Executor {
 }
 
 /// The end of a stream that the threads of a pool run alone.
-type PooledEnd<'e, 'w> = Option<Box<dyn FnOnce(TryBoxStream<'w, Item<'w>, Planted>) -> Ended + 'e>>;
+type PooledEnd<'e, 'w> = Option<Box<dyn FnOnce(TryStream<'w, Item<'w>, Planted>) -> Ended + 'e>>;
 
 /// The name of the threads of a run.
 pub fn title(world: &World<'_>) -> String {
@@ -893,7 +890,7 @@ pub fn run_pooled(case: &Case, threads: usize) -> Observed {
     // The box before the end has a window of its own.
     let world: &'static World<'static> = Box::leak(Box::new(World::wider(case, case.window)));
     let pool = Arc::new(Pool::new(threads));
-    let end = |stream: TryBoxStream<'static, Item<'static>, Planted>| {
+    let end = |stream: TryStream<'static, Item<'static>, Planted>| {
         let mut order = InOrder::default();
         for item in stream.pool(&pool) {
             match item {

@@ -1,13 +1,13 @@
 //! Stages of a stream inside a network: they keep its promises, and their deadlocks are told.
 
 use anabranch::network::{Error, Network};
-use anabranch::{BoxStream, Pool, Stream};
+use anabranch::{Pool, Stream};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The ways in which a stream can be run.
-type Setting = for<'e> fn(BoxStream<'e, u64>, &'e Pool) -> BoxStream<'e, u64>;
+type Setting = for<'e> fn(Stream<'e, u64>, &'e Pool) -> Stream<'e, u64>;
 const SETTINGS: [(&str, Setting); 9] = [
     ("inline", |items, _| items.inline()),
     ("one worker", |items, _| items.workers(1)),
@@ -15,7 +15,7 @@ const SETTINGS: [(&str, Setting); 9] = [
     ("four workers", |items, _| items.workers(4)),
     ("a narrow window", |items, _| items.workers(3).window(2)),
     ("spinning", |items, _| items.workers(2).spin()),
-    ("a dedicated stage", |items, _| items.workers(2).serial(|n| n).dedicated().boxed()),
+    ("a dedicated stage", |items, _| items.workers(2).serial(|n| n).dedicated()),
     ("a dedicated source", |items, _| items.dedicated().workers(2)),
     ("a pool", |items, pool| items.workers(3).pool(pool)),
 ];
@@ -197,7 +197,7 @@ fn a_network_inside_of_a_stage_tells_its_own_deadlock() {
         let _ = (0..4).try_for_each(|n| give.push(n));
         Ok(())
     });
-    net.stage("inner", take, out, |items: BoxStream<'_, u64>| {
+    net.stage("inner", take, out, |items: Stream<'_, u64>| {
         items.workers(2).try_map(|n| {
             let mut inner = Network::<String>::new();
             let (mut forth, mut forth_end) = inner.record::<u64>(1);
@@ -235,7 +235,7 @@ fn a_stage_may_leave_its_items_alone() {
         while give.push(1).is_ok() {}
         Ok(())
     });
-    net.stage("others", take, out, |_| Stream::from_iter(0..3).map(|n| n).boxed());
+    net.stage("others", take, out, |_| Stream::from_iter(0..3).map(|n| n));
     net.process("end", |_| {
         seen.extend(&mut end);
         Ok(())

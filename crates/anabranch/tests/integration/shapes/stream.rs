@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anabranch::plan::Passes;
 use anabranch::{
-    CancelToken, CountWindows, Lap, Monitor, Pipeline, Pool, Shards, Stream, TryBoxStream, Workers,
+    CancelToken, CountWindows, Lap, Monitor, Pipeline, Pool, Shards, Stream, TryStream, Workers,
 };
 
 use super::case::{Case, End, From, How, Kind, Lie, Need, Setting, Step};
@@ -85,7 +85,7 @@ struct World {
 
 type World_ = &'static World;
 type Tried = Result<Item, Planted>;
-type Line = TryBoxStream<'static, Item, Planted>;
+type Line = TryStream<'static, Item, Planted>;
 
 impl World {
     fn violation(&self, what: String) {
@@ -246,17 +246,17 @@ fn add(line: Line, world: World_, at: usize) -> Line {
         item
     };
     match world.case.steps[at] {
-        Step::Map => line.map(f).boxed(),
-        Step::Try => line.try_map(tries).boxed(),
-        Step::With => line.map_with(|| (), move |(), item| f(item)).boxed(),
+        Step::Map => line.map(f),
+        Step::Try => line.try_map(tries),
+        Step::With => line.map_with(|| (), move |(), item| f(item)),
         Step::Filter => {
             let keeps = move |item: &Item| {
                 world.visit(node, *item);
                 filtered(item.key)
             };
-            line.filter(keeps).boxed()
+            line.filter(keeps)
         }
-        Step::Flat => line.flat_map(flat(world, node)).boxed(),
+        Step::Flat => line.flat_map(flat(world, node)),
         Step::TryFlat => {
             let f = move |item: Item| match tries(item) {
                 Err(planted) => vec![Err(planted)],
@@ -264,18 +264,15 @@ fn add(line: Line, world: World_, at: usize) -> Line {
                     (0..children(item.key)).map(|child| Ok(parent.marked(child as usize))).collect()
                 }
             };
-            line.try_flat_map(f).boxed()
+            line.try_flat_map(f)
         }
-        Step::MapTry => line
-            .map(move |item| item.marked(node))
-            .try_map(move |item| {
-                // The fault is planted for the item as it came, and its number has not changed.
-                tries(item)
-            })
-            .boxed(),
+        Step::MapTry => line.map(move |item| item.marked(node)).try_map(move |item| {
+            // The fault is planted for the item as it came, and its number has not changed.
+            tries(item)
+        }),
         Step::FlatTry => {
             let split = |item: Item| (0..children(item.key)).map(move |child| item.marked(child as usize));
-            line.flat_map(split).try_map(tries).boxed()
+            line.flat_map(split).try_map(tries)
         }
         Step::Through => {
             let stages = Pipeline::new(move |line: Line| line.map(map(world, node)));
@@ -293,7 +290,7 @@ fn add(line: Line, world: World_, at: usize) -> Line {
                 Item { key: *sum, ..item }
             };
             let shards = Shards::by_key(shards, |item: &Item| group(item.key));
-            line.map_sharded(shards, || [0; 3], add).boxed()
+            line.map_sharded(shards, || [0; 3], add)
         }
         Step::Unordered => line.unordered(),
         Step::EachUnordered => line.serial_unordered(f),
@@ -316,8 +313,7 @@ fn add(line: Line, world: World_, at: usize) -> Line {
             .broadcast()
             .branch(|items| items.try_map(tries))
             .branch(|items| items.map(move |item: Item| item.marked(node).marked(node)))
-            .merge()
-            .boxed(),
+            .merge(),
         Step::Feedback { places, first, flat } => {
             let first = (0..first).map(Item::inside);
             let lap = |item: Item| if goes_round(item.key) { Lap::Again(item) } else { Lap::Done(item) };
@@ -326,7 +322,7 @@ fn add(line: Line, world: World_, at: usize) -> Line {
                 [Some(Lap::Done(item)), again].into_iter().flatten()
             };
             if flat {
-                line.feedback_from(first, places, |items| items.try_map(tries).flat_map(laps)).boxed()
+                line.feedback_from(first, places, |items| items.try_map(tries).flat_map(laps))
             } else {
                 line.feedback_from(first, places, |items| items.try_map(tries).map(lap))
             }

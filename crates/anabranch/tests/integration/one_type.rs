@@ -1,4 +1,4 @@
-//! A stream is a value: boxed, named, returned and put side by side, it gives the same (C1, C2).
+//! A stream is a value: named, returned and put side by side, it gives the same (C1, C2).
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::contract_support::watchdog::{Gate, message, panic_of, within};
 use anabranch::plan::EdgeKind;
-use anabranch::{BoxStream, CancelToken, Pool, Shards, Stream, TryBoxStream};
+use anabranch::{CancelToken, Pool, Shards, Stream, TryStream};
 
 #[derive(Debug, PartialEq)]
 struct Record(usize);
@@ -20,8 +20,8 @@ fn parse(line: String) -> Record {
     Record(line.len())
 }
 
-fn lines(path: &Path) -> TryBoxStream<'static, Record, io::Error> {
-    Stream::try_from_iter(open(path)).map(parse).boxed()
+fn lines(path: &Path) -> TryStream<'static, Record, io::Error> {
+    Stream::try_from_iter(open(path)).map(parse)
 }
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ fn the_lines_of_a_newcomer_compile_as_they_are_written() {
 
     for deep in [false, true] {
         let (s, f) = (Stream::from_iter(1..=3u64), |n| n * n);
-        let numbers: BoxStream<u64> = if deep { s.map(f).boxed() } else { s.boxed() };
+        let numbers: Stream<u64> = if deep { s.map(f) } else { s };
         assert_eq!(numbers.sum::<u64>(), if deep { 14 } else { 6 });
     }
 
@@ -60,29 +60,27 @@ fn the_lines_of_a_newcomer_compile_as_they_are_written() {
 #[test]
 fn boxed_streams_stand_in_fields_and_vectors_and_go_on_with_any_method() {
     struct Job<'a> {
-        numbers: BoxStream<'a, u64>,
+        numbers: Stream<'a, u64>,
     }
     within(|| {
         let factor = 3;
         let mut jobs = Vec::new();
         for kind in 0..6 {
             let numbers = Stream::from_iter(0..100u64).workers(1 + kind % 3);
-            let numbers: BoxStream<'_, u64> = match kind {
+            let numbers: Stream<'_, u64> = match kind {
                 0 => numbers,
-                1 => numbers.map(|n| n * factor).boxed(),
-                2 => numbers.serial(|n| n + 1).filter(|n| n % 2 == 0).boxed(),
-                3 => numbers.flat_map(|n| [n, n]).boxed(),
-                4 => numbers
-                    .map_sharded(
-                        Shards::dealt(2),
-                        || 0,
-                        |sum, n| {
-                            *sum += n;
-                            *sum
-                        },
-                    )
-                    .boxed(),
-                _ => numbers.unordered().map(|n| n).boxed(),
+                1 => numbers.map(|n| n * factor),
+                2 => numbers.serial(|n| n + 1).filter(|n| n % 2 == 0),
+                3 => numbers.flat_map(|n| [n, n]),
+                4 => numbers.map_sharded(
+                    Shards::dealt(2),
+                    || 0,
+                    |sum, n| {
+                        *sum += n;
+                        *sum
+                    },
+                ),
+                _ => numbers.unordered().map(|n| n),
             };
             jobs.push(Job { numbers });
         }
@@ -102,9 +100,9 @@ fn boxed_streams_stand_in_fields_and_vectors_and_go_on_with_any_method() {
                         .collect()
                 }
             };
-            let numbers = job.numbers.map(|n| n + 1).boxed().boxed().flat_map(|n| [n, 0]);
+            let numbers = job.numbers.map(|n| n + 1).flat_map(|n| [n, 0]);
             let numbers = numbers.try_map(|n| n.checked_sub(1).ok_or("zero"));
-            let numbers = numbers.map(|n| n + 1).boxed().map_sharded(Shards::dealt(2), || (), |(), n| n);
+            let numbers = numbers.map(|n| n + 1).map_sharded(Shards::dealt(2), || (), |(), n| n);
             let mut found = Vec::new();
             assert_eq!(numbers.for_each(|n| found.push(n)), Err("zero"));
             // Of a stream without order, the failure that was first in time counts.
@@ -116,7 +114,7 @@ fn boxed_streams_stand_in_fields_and_vectors_and_go_on_with_any_method() {
 #[test]
 fn a_box_does_not_cut_a_unit_of_the_plan_in_two() {
     let typed = Stream::from_iter(0..9u64).map(|n| n + 1).map(|n| n + 1).plan();
-    let boxed = Stream::from_iter(0..9u64).map(|n| n + 1).boxed().map(|n| n + 1).boxed().plan();
+    let boxed = Stream::from_iter(0..9u64).map(|n| n + 1).map(|n| n + 1).plan();
     let units = |plan: &anabranch::Plan| plan.units().count();
     assert_eq!(units(&typed), units(&boxed));
     assert_eq!(typed.nodes.len(), boxed.nodes.len());
@@ -127,10 +125,10 @@ fn a_box_does_not_cut_a_unit_of_the_plan_in_two() {
 fn a_stream_that_cannot_fail_stands_beside_one_that_can() {
     for checks in [false, true] {
         let numbers = Stream::from_iter([1u32, 2, 3]);
-        let numbers: TryBoxStream<u32, String> = if checks {
-            numbers.try_map(|n| if n < 3 { Ok(n) } else { Err(format!("{n}")) }).boxed()
+        let numbers: TryStream<u32, String> = if checks {
+            numbers.try_map(|n| if n < 3 { Ok(n) } else { Err(format!("{n}")) })
         } else {
-            numbers.boxed().into()
+            numbers.into()
         };
         let sum = numbers.map(|n| n + 1).sum::<u32>();
         assert_eq!(sum, if checks { Err("3".to_owned()) } else { Ok(9) });
@@ -170,7 +168,6 @@ fn a_panic_behind_a_box_is_the_one_of_the_loop_and_its_state_is_made_anew() {
                     .workers(workers)
                     .burst(16)
                     .map(|n| if n == 700 { panic!("planted: {n}") } else { n })
-                    .boxed()
                     .map_with(
                         || made.fetch_add(1, Ordering::Relaxed),
                         |_, n| if n == 300 { panic!("planted: {n}") } else { n },
@@ -188,7 +185,7 @@ fn what_is_finished_before_a_box_does_not_wait_for_what_is_not() {
     within(|| {
         // Each stage of the second item waits until the first is through.
         let through = Gate::default();
-        Stream::from_iter(0..2).workers(2).burst(2).map(|n| n).boxed().map(|n| n).for_each(|n| {
+        Stream::from_iter(0..2).workers(2).burst(2).map(|n| n).map(|n| n).for_each(|n| {
             if n == 0 {
                 through.open();
             } else {
@@ -202,8 +199,8 @@ fn what_is_finished_before_a_box_does_not_wait_for_what_is_not() {
 fn boxed_streams_are_cancelled_weighed_and_run_on_pools_as_others_are() {
     within(|| {
         let (pool, token) = (Pool::new(2), CancelToken::new());
-        let stream = Stream::from_iter(0u64..).boxed().window_bytes(64, |_| 8).pool(&pool).cancel(&token);
-        let stream = stream.map(|n| n).boxed().inspect(|&n| {
+        let stream = Stream::from_iter(0u64..).window_bytes(64, |_| 8).pool(&pool).cancel(&token);
+        let stream = stream.map(|n| n).inspect(|&n| {
             if n == 100 {
                 token.cancel()
             }
@@ -213,4 +210,24 @@ fn boxed_streams_are_cancelled_weighed_and_run_on_pools_as_others_are() {
         assert_eq!(stopped.delivered, count as u64);
         assert!(stopped.dropped <= 16);
     });
+}
+
+#[test]
+fn what_the_type_of_a_stream_does_not_say_is_refused_at_the_call() {
+    let numbers = || Stream::from_iter(0..9u32);
+    let dedicated = panic_of(|| drop(numbers().map(|n| n).dedicated()));
+    let expected = "dedicated() follows `map`, which is parallel: only a source or a serial stage has a thread of its own";
+    assert_eq!(message(&*dedicated), expected);
+    let branches = || numbers().broadcast().branch(|numbers| numbers.flat_map(|n| [n, n]).name("twice"));
+    let zipped = panic_of(|| drop(branches().branch(|numbers| numbers).zip()));
+    let expected = "`zip()` takes one result or none of each branch, but the branch that ends with `twice` may give several \
+                    for an item: use `merge()`";
+    assert_eq!(message(&*zipped), expected);
+    let split = || numbers().split_in_turn().branch(|numbers| numbers.flat_map(|n| [n, n]));
+    assert!(message(&*panic_of(|| drop(split().join()))).starts_with("`join()` takes one result"));
+    // The builder knows where several results may come from, not where they end.
+    let single = numbers().broadcast().branch(|numbers| numbers.flat_map(|n| [n]).batch(1)).branch(|n| n);
+    assert!(message(&*panic_of(|| drop(single.zip()))).contains("`batch`"));
+    assert_eq!(branches().branch(|numbers| numbers).merge().count(), 27);
+    assert_eq!(numbers().flat_map(|n| [n, n]).broadcast().branch(|n| n).branch(|n| n).zip().count(), 18);
 }

@@ -1,0 +1,473 @@
+//! Parallel units: parallel stages that follow each other. A worker claims cells, and carries them through all of the stages.
+//!
+//! A stage knows only the types of the cells that it takes and gives, and the next stage only by the type of its cells. So a
+//! worker enters the loop over the cells of a claim by one dynamic call for each stage, and the user's function is inlined in that
+//! loop. The results of a stage wait in a vector until the next stage takes them. Those of the last stage go into the lane.
+
+use std::marker::PhantomData;
+use std::vec::Drain;
+
+use anabranch_record::lane::{Cell, Claim, Dealer, Outlet, Puts, Putter, Stop};
+use anabranch_record::sync::Arc;
+
+use super::assembly::Assembly;
+use super::cell::{ItemOp, ParallelItems, by_pointer, through};
+use super::claims::{Claims, Refill};
+use super::clock::Mean;
+use super::direct::{Alone, DirectStage, pass_of};
+use super::failure::{Cause, ErrorSlot, caught, caught_drop};
+use super::input::Lane;
+use super::measures::Tally;
+use super::node::{Carrier, Parallel as ParallelNode, SerialUnit};
+use super::shards::{ShardOf, ShardedNode};
+use super::site::{Site, Spot};
+use super::taker::{Read, Taker};
+use super::upstream::Upstream;
+use crate::parallel::Parallel;
+
+/// Results are passed on to the next stage when they have taken this many nanoseconds at the mean cost, so that they do
+/// not wait long.
+const PASS_ON_NS: u64 = 4_000;
+/// Results are passed on to the next stage when there are this many cells of them, or earlier.
+const PASS_ON_ITEMS: u64 = 256;
+
+/// A parallel stage and everything before it.
+pub(crate) struct ParallelUpstream<'env, T: Send, E, Op> {
+    pub(crate) before: Box<dyn Upstream<T> + 'env>,
+    pub(crate) errors: Arc<ErrorSlot<E>>,
+    pub(crate) op: Op,
+    pub(crate) id: usize,
+    /// The function that chooses the shard of an item, if items are dealt to replicas.
+    pub(crate) shard: Option<ShardOf<T>>,
+}
+
+impl<T, E, Op> Upstream<Op::Out> for ParallelUpstream<'_, T, E, Op>
+where
+    T: Send,
+    E: Send,
+    Op: Parallel<T, E>,
+{
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Op::Out>)
+    where
+        Self: 'run,
+    {
+        let Self { before, errors, op, id, shard } = *self;
+        let spot = assembly.spot(assembly.first_of_unit(id), &errors);
+        if assembly.is_direct() {
+            let stage = DirectStage::new(spot, Alone::new(op), pass_of(taker));
+            return before.connect(assembly, Taker::pass(id, stage));
+        }
+        let code: Box<dyn Code<T, Op::Out> + 'run> = Box::new(OpCode { spot, op, takes: PhantomData });
+        connect(assembly, before, id, code, shard, taker);
+    }
+}
+
+/// Adds a parallel stage to a line that is not direct, in front of `taker`.
+fn connect<'run, A: Send + 'run, B: Send + 'run>(
+    assembly: &mut Assembly<'run>,
+    before: Box<dyn Upstream<A> + 'run>,
+    id: usize,
+    code: Box<dyn Code<A, B> + 'run>,
+    shard: Option<ShardOf<A>>,
+    taker: Taker<'run, B>,
+) {
+    before.connect(assembly, Taker::read(id, StageRead { code, id, shard, taker }));
+}
+
+/// The code of a parallel stage that takes cells of `A` and gives cells of `B`.
+trait Code<A: Send, B: Send>: Send + Sync {
+    fn site(&self) -> &Site;
+
+    /// Creates a worker's side of the stage.
+    fn runner(&self) -> Box<dyn Runner<A, B> + '_>;
+}
+
+/// A worker's side of a parallel stage, with its state.
+trait Runner<A: Send, B: Send> {
+    /// Takes cells until none is left. A panic of user code unwinds out of this function, unless the cell has several values.
+    fn run(&mut self, feed: &mut Feed<'_, A>, results: &mut Results<'_, '_, B>);
+
+    /// Drops the state, which a panic may have left half-changed. A lower index gets a new one (rule 13). If the drop
+    /// panics too, that panic is lost.
+    fn forget(&mut self);
+}
+
+/// A parallel stage with all of its types.
+struct OpCode<T, E, Op> {
+    spot: Spot<E>,
+    op: Op,
+    takes: PhantomData<fn(T)>,
+}
+
+impl<T: Send, E: Send, Op: Parallel<T, E>> Code<T, Op::Out> for OpCode<T, E, Op> {
+    fn site(&self) -> &Site {
+        &self.spot.site
+    }
+
+    fn runner(&self) -> Box<dyn Runner<T, Op::Out> + '_> {
+        Box::new(OpRunner { code: self, local: None })
+    }
+}
+
+struct OpRunner<'n, T, E, Op: Parallel<T, E>> {
+    code: &'n OpCode<T, E, Op>,
+    local: Option<Op::Local>,
+}
+
+impl<T: Send, E: Send, Op: Parallel<T, E>> Runner<T, Op::Out> for OpRunner<'_, T, E, Op> {
+    fn run(&mut self, feed: &mut Feed<'_, T>, results: &mut Results<'_, '_, Op::Out>) {
+        let OpCode { spot, op, .. } = self.code;
+        // The state is created for the first cell that is not late, so a panic of its factory counts at the index of that cell.
+        let Some(first) = feed.next(&spot.site) else { return };
+        if self.local.is_none() {
+            self.local = Some(op.local());
+        }
+        let local = self.local.as_mut().expect("a state that was created");
+        let mut items = ParallelItems { op, local };
+        let call = by_pointer!(&mut items, ItemOp<T, Op::Out, E>);
+        carry(spot, first, feed, results, call);
+    }
+
+    fn forget(&mut self) {
+        let _ = caught_drop(self.local.take());
+    }
+}
+
+/// The loop of [`Runner::run`].
+#[inline]
+fn carry<T: Send, U: Send, E>(
+    spot: &Spot<E>,
+    first: Cell<T>,
+    feed: &mut Feed<'_, T>,
+    results: &mut Results<'_, '_, U>,
+    call: &mut (impl ItemOp<T, U, E> + ?Sized),
+) {
+    let mut next = Some(first);
+    while let Some(cell) = next {
+        results.put(through(spot, feed.index, cell, call));
+        next = feed.next(&spot.site);
+    }
+}
+
+/// The cells that a stage takes, in the order of their indices.
+pub(crate) struct Feed<'c, A> {
+    cells: Cells<'c, A>,
+    /// The index of the cell that was taken last.
+    index: u64,
+    /// How many items the taken cells had.
+    items: u64,
+}
+
+/// Where the cells of a [`Feed`] come from.
+enum Cells<'c, A> {
+    /// From the lane before the unit.
+    Claimed(Claim<'c, A>),
+    /// From the stage before.
+    Given(Drain<'c, Cell<A>>),
+    /// A single cell.
+    One(Option<Cell<A>>),
+}
+
+impl<A> Cells<'_, A> {
+    fn is_empty(&self) -> bool {
+        match self {
+            Cells::Claimed(claim) => claim.remaining() == 0,
+            Cells::Given(cells) => cells.len() == 0,
+            Cells::One(cell) => cell.is_none(),
+        }
+    }
+}
+
+impl<'c, A: Send> Feed<'c, A> {
+    /// The cells of a claim, or of a stage, from `first` on.
+    fn new(first: u64, cells: Cells<'c, A>) -> Self {
+        // Raised for each cell that is taken, so one less at the beginning.
+        Self { cells, index: first.wrapping_sub(1), items: 0 }
+    }
+
+    /// A single cell.
+    pub(super) fn one(index: u64, cell: Cell<A>) -> Self {
+        Self::new(index, Cells::One(Some(cell)))
+    }
+
+    /// How many items the taken cells had.
+    pub(super) fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// Takes the next cell. `None` if there is none, or if the stream has stopped before it.
+    #[inline]
+    fn next(&mut self, site: &Site) -> Option<Cell<A>> {
+        let cell = match &mut self.cells {
+            Cells::Claimed(claim) => claim.take(),
+            Cells::Given(cells) => cells.next(),
+            Cells::One(cell) => cell.take(),
+        }?;
+        self.index = self.index.wrapping_add(1);
+        if site.is_late(self.index) {
+            return late(site, cell);
+        }
+        self.items += cell.len();
+        Some(cell)
+    }
+}
+
+/// What becomes of a cell behind the index at which the stream has stopped. Without an order, the first stop that arrives at the
+/// next node closes it, whatever its index is, so a stop is never late.
+#[cold]
+#[inline(never)]
+fn late<A>(site: &Site, cell: Cell<A>) -> Option<Cell<A>> {
+    if !site.gives_arrivals || site.run.is_ending() {
+        return None;
+    }
+    Some(if cell.stop().is_some() { cell } else { Cell::Empty })
+}
+
+/// What a worker does with a claim.
+pub(crate) struct Work {
+    /// The right to put the results.
+    puts: Puts,
+    /// How many items the last stage has given.
+    given: u64,
+    /// Results are passed on to the next stage when there are this many of them.
+    pass_on: usize,
+}
+
+impl Work {
+    pub(super) fn new(puts: Puts, pass_on: u64) -> Self {
+        Self { puts, given: 0, pass_on: pass_on as usize }
+    }
+
+    /// How many items the last stage has given.
+    pub(super) fn given(&self) -> u64 {
+        self.given
+    }
+}
+
+/// Where the results of a stage go.
+enum Rest<'run, B: Send> {
+    /// Into the lane behind the unit.
+    Lane(Putter<B>),
+    /// To the next stage.
+    Stage(Box<dyn Stages<B> + 'run>),
+}
+
+/// A worker's side of a [`Rest`].
+enum RestCarrier<'n, B: Send> {
+    Lane(&'n Putter<B>),
+    Stage { next: Box<dyn StagesCarrier<B> + 'n>, waiting: Vec<Cell<B>> },
+}
+
+/// Takes the results of a stage.
+struct Results<'r, 'n, B: Send> {
+    rest: &'r mut RestCarrier<'n, B>,
+    work: &'r mut Work,
+}
+
+impl<B: Send> Results<'_, '_, B> {
+    #[inline]
+    fn put(&mut self, cell: Cell<B>) {
+        match self.rest {
+            RestCarrier::Lane(putter) => {
+                self.work.given += cell.len();
+                putter.put(&mut self.work.puts, cell);
+            }
+            RestCarrier::Stage { waiting, .. } => {
+                waiting.push(cell);
+                if waiting.len() >= self.work.pass_on {
+                    self.pass_on();
+                }
+            }
+        }
+    }
+
+    /// Passes the results that wait on to the next stage.
+    #[inline(never)]
+    fn pass_on(&mut self) {
+        if let RestCarrier::Stage { next, waiting } = self.rest
+            && !waiting.is_empty()
+        {
+            // All results before these were put.
+            let first = self.work.puts.index();
+            next.carry(&mut Feed::new(first, Cells::Given(waiting.drain(..))), self.work);
+        }
+    }
+}
+
+/// A parallel stage and those behind it in the unit, for all workers.
+pub(crate) trait Stages<A: Send>: Send + Sync {
+    /// Creates a worker's side of the stages.
+    fn carrier(&self) -> Box<dyn StagesCarrier<A> + '_>;
+}
+
+/// A worker's side of a parallel stage and those behind it in the unit.
+pub(crate) trait StagesCarrier<A: Send> {
+    /// Takes cells through the stages and puts the results into the lane, until the stream stops or no cell is left.
+    fn carry(&mut self, feed: &mut Feed<'_, A>, work: &mut Work);
+}
+
+struct Stage<'run, A: Send, B: Send> {
+    code: Box<dyn Code<A, B> + 'run>,
+    rest: Rest<'run, B>,
+}
+
+impl<A: Send, B: Send> Stages<A> for Stage<'_, A, B> {
+    fn carrier(&self) -> Box<dyn StagesCarrier<A> + '_> {
+        let rest = match &self.rest {
+            Rest::Lane(putter) => RestCarrier::Lane(putter),
+            Rest::Stage(next) => RestCarrier::Stage { next: next.carrier(), waiting: Vec::new() },
+        };
+        Box::new(StageCarrier { site: self.code.site(), runner: self.code.runner(), rest })
+    }
+}
+
+struct StageCarrier<'n, A: Send, B: Send> {
+    site: &'n Site,
+    runner: Box<dyn Runner<A, B> + 'n>,
+    rest: RestCarrier<'n, B>,
+}
+
+impl<A: Send, B: Send> StagesCarrier<A> for StageCarrier<'_, A, B> {
+    fn carry(&mut self, feed: &mut Feed<'_, A>, work: &mut Work) {
+        let Self { site, runner, rest } = self;
+        let mut results = Results { rest, work };
+        // The cells that remain after a panic are behind the stop. The next pass of this loop drops them.
+        while let Err(payload) = caught(&mut || runner.run(feed, &mut results)) {
+            site.halt(feed.index, Cause::Panic(payload));
+            #[cfg(not(mutant = "no_stop_after_panic"))]
+            results.put(Cell::Stop(Stop::Fail));
+            runner.forget();
+        }
+        results.pass_on();
+        let rest = std::mem::replace(&mut feed.cells, Cells::One(None));
+        if !rest.is_empty()
+            && let Err(payload) = caught_drop(rest)
+        {
+            site.halt(feed.index, Cause::Panic(payload));
+        }
+    }
+}
+
+/// The first stage of a unit, or one behind another, while a line is built.
+struct StageRead<'run, A: Send, B: Send> {
+    code: Box<dyn Code<A, B> + 'run>,
+    id: usize,
+    shard: Option<ShardOf<A>>,
+    taker: Taker<'run, B>,
+}
+
+impl<A: Send, B: Send> Read<A> for StageRead<'_, A, B> {
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<A>)
+    where
+        Self: 'run,
+    {
+        let Lane::Committed(lane) = lane else {
+            unreachable!("the node before a parallel unit is serial, because parallel stages are composed")
+        };
+        let (id, shard) = (self.id, self.shard);
+        let site = assembly.site(id);
+        let (dealer, outlet) = lane.dealer();
+        let stages = self.behind(assembly, outlet);
+        match shard {
+            Some(shard_of) => {
+                let shards = assembly.plan.nodes[id].replicas.unwrap_or(1);
+                assembly.parallel(id, ShardedNode::new(site, dealer, stages, shard_of, shards));
+            }
+            None => {
+                let claims = assembly.claims(assembly.unit_of(id));
+                assembly.parallel(id, UnitNode { site, dealer, claims, stages });
+            }
+        }
+    }
+
+    fn is_stage(&self) -> bool {
+        true
+    }
+
+    fn behind<'run>(
+        self: Box<Self>,
+        assembly: &mut Assembly<'run>,
+        outlet: Outlet,
+    ) -> Box<dyn Stages<A> + 'run>
+    where
+        Self: 'run,
+    {
+        let Self { code, taker, .. } = *self;
+        let rest = match taker.behind(assembly, outlet) {
+            Ok(next) => Rest::Stage(next),
+            Err((taker, outlet)) => {
+                let (putter, lane) = if code.site().gives_arrivals {
+                    let (putter, lane) = outlet.unordered_lane();
+                    (putter, Lane::Arrived(lane))
+                } else {
+                    let (putter, lane) = outlet.lane();
+                    (putter, Lane::Stamped(lane))
+                };
+                assembly.read(taker, lane);
+                Rest::Lane(putter)
+            }
+        };
+        Box::new(Stage { code, rest })
+    }
+}
+
+/// The node of a parallel unit whose cells any worker may claim (rule 4).
+struct UnitNode<'run, A: Send> {
+    site: Site,
+    dealer: Dealer<A>,
+    claims: Claims,
+    stages: Box<dyn Stages<A> + 'run>,
+}
+
+impl<A: Send> ParallelNode for UnitNode<'_, A> {
+    fn is_ready(&self) -> bool {
+        self.dealer.ready() > 0 && self.claims.is_free()
+    }
+
+    fn taken(&self) -> u64 {
+        self.dealer.claimed()
+    }
+
+    fn carrier(&self) -> Box<dyn Carrier + '_> {
+        Box::new(UnitCarrier { node: self, stages: self.stages.carrier(), mean: Mean::default() })
+    }
+}
+
+struct UnitCarrier<'n, A: Send> {
+    node: &'n UnitNode<'n, A>,
+    stages: Box<dyn StagesCarrier<A> + 'n>,
+    mean: Mean,
+}
+
+impl<A: Send> UnitCarrier<'_, A> {
+    /// Claims up to `size` cells and carries them through the stages. Returns whether there were any.
+    fn claim(&mut self, size: u64) -> bool {
+        let Self { node, stages, mean } = self;
+        let site = &node.site;
+        let Some((claim, puts)) = node.dealer.claim(size) else { return false };
+        if cfg!(not(mutant = "no_notice_after_claim")) && node.dealer.ready() > 0 {
+            site.run.event.notify();
+        }
+        let (first, began) = (claim.index(), site.clock());
+        let _entered = site.enter();
+        let pass_on = if mean.is_known() { mean.items_in(PASS_ON_NS).min(PASS_ON_ITEMS) } else { 1 };
+        let (mut feed, mut work) = (Feed::new(first, Cells::Claimed(claim)), Work::new(puts, pass_on));
+        stages.carry(&mut feed, &mut work);
+        let cells = feed.index.wrapping_add(1) - first;
+        if let Some(began) = began {
+            let nanos = began.elapsed();
+            mean.update(nanos, cells);
+            site.run.costs.note(site.id, nanos, feed.items);
+            site.measure(Tally { cells, items: feed.items, given: work.given }, began, nanos);
+        }
+        true
+    }
+}
+
+impl<A: Send> Carrier for UnitCarrier<'_, A> {
+    fn carry(&mut self, before: &SerialUnit<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
+        let UnitNode { site, dealer, claims, .. } = self.node;
+        let refill = Refill { before, window, elsewhere };
+        claims.carry(&site.run, self.mean, &|| dealer.ready(), refill, |size| self.claim(size))
+    }
+}
