@@ -6,7 +6,7 @@
 //! So unlike workers, the threads of these models never look again by themselves.
 
 use crate::model::check;
-use crate::ports::{Hop, Sink, open};
+use crate::ports::{Hop, Sink, map, open};
 use anabranch_record::lane::{Cell, Watch};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{Baton, EventCount, Held};
@@ -171,7 +171,7 @@ impl Line {
     fn carry_one(&self) {
         let mut claim = self.hop.claim(1).expect("an item for each thread");
         let cell = claim.take().expect("a claim has an item");
-        claim.put(cell.map(|item| Box::new(10 * item)));
+        claim.put(map(cell, |item| Box::new(10 * item)));
     }
 
     fn poke(&self) {
