@@ -119,6 +119,9 @@ impl Decoding {
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         if self.copies && format.is_none() {
             let copied = io::copy(&mut progress.of(reader), &mut plain).map_err(Error::Write)?;
+            if copied == 0 && !manners.copies_empty {
+                return Ok(None);
+            }
             return Ok(Some(Done { sha256: plain.sha256(), ..Done::new(copied, copied) }));
         }
         // Under its own name the decoder says what is wrong.
