@@ -18,6 +18,8 @@ pub(crate) struct Feed<E> {
     pub(crate) held: Vec<u8>,
     /// Bytes, from the given place on, that come again before any other input.
     again: (Vec<u8>, usize),
+    /// They come again from that place on, once more.
+    back_to: Option<usize>,
     /// Decoded data that was not yet given out, and how much there is of it.
     pub(crate) chunk: Vec<u8>,
     pub(crate) filled: usize,
@@ -67,6 +69,11 @@ pub(crate) trait States {
     /// start of a part that was cut, lets it be decoded as it comes.
     fn reconsider(&mut self, _data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error> {
         Ok(Step::Starved)
+    }
+
+    /// The input pauses here: lets a part that is held be decoded as it comes, if some of it may be of use before it is whole.
+    fn pause(&mut self) -> Result<(), Self::Error> {
+        Ok(())
     }
 
     /// The error of bytes behind the last part, among which another one begins at the byte `at`.
@@ -147,6 +154,7 @@ fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::
     let step = scanner.step(&mut rest, data);
     let from = again.len() - rest.len();
     let feed = scanner.feed();
+    let from = feed.back_to.take().unwrap_or(from);
     match feed.is_replaying() {
         // The step went back to what it held, which lies before the rest.
         true => feed.again.0.extend_from_slice(&again[from..]),
@@ -155,6 +163,17 @@ fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::
     match step {
         Ok(Step::Starved) => Ok(Step::On),
         step => step,
+    }
+}
+
+/// The input pauses here: as [`Scan::pause`](crate::parts::Scan::pause).
+pub(crate) fn pause<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Option<S::Found>, S::Error> {
+    match scanner.pause() {
+        Ok(()) => next(scanner, &mut &[][..], data),
+        Err(error) => {
+            scanner.end();
+            Err(error)
+        }
     }
 }
 
@@ -199,6 +218,7 @@ impl<E> Feed<E> {
             offset,
             held: Vec::new(),
             again: (Vec::new(), 0),
+            back_to: None,
             chunk: Vec::new(),
             filled: 0,
             failed: None,
@@ -233,6 +253,11 @@ impl<E> Feed<E> {
         let again = mem::take(&mut self.held);
         self.held.extend_from_slice(&again[..from]);
         self.again = (again, from);
+    }
+
+    /// Lets what comes again come once more, from that place of what was held. It is called in a step through such bytes.
+    pub(crate) fn replay_again(&mut self, from: usize) {
+        self.back_to = Some(from);
     }
 
     /// True if there are bytes that come again.

@@ -118,6 +118,16 @@ pub trait Scan {
         data: &mut Vec<u8>,
     ) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
 
+    /// The input pauses here, and there may be more later. Gives what can be decoded of a part that was to come whole, unless
+    /// [`Giving::verified`] forbids it; the rest of that part is decoded as it comes. It is to be called until it gives `None`.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    fn pause(&mut self, _data: &mut Vec<u8>) -> Result<Option<Scanned<Self::Whole>>, Self::Error> {
+        Ok(None)
+    }
+
     /// The file ends here. It is to be called until it gives `None`.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::fmt;
 use libdeflater::crc32;
 
 use super::error::{DecodeError, Fault};
+use super::flushed::{Flushed, Step};
 use super::header::{Trailer, filters};
 use super::{HEADER_LEN, TRAILER_LEN};
 use crate::damage::Place;
@@ -73,9 +74,24 @@ impl Decoder {
 }
 
 fn decode(member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
+    let library = Lzma::new(member.dictionary).map_err(|fault| (HEADER_LEN as u64, fault))?;
+    match decode_with(library, member, data)? {
+        End::Right => Ok(()),
+        // The end that the library has seen may be a sync flush marker.
+        End::Early => decode_with(Lzma::flushed(member.dictionary), member, data).map(drop),
+    }
+}
+
+/// Where the data of a member has ended.
+enum End {
+    Right,
+    /// Before the trailer, and nothing else was looked at.
+    Early,
+}
+
+fn decode_with(mut lzma: Lzma, member: &Member, data: &mut Vec<u8>) -> Result<End, (u64, Fault)> {
     let trailer = member.trailer();
     let trailer_at = (member.bytes.len() - TRAILER_LEN) as u64;
-    let mut lzma = Lzma::new(member.dictionary).map_err(|fault| (HEADER_LEN as u64, fault))?;
     let mut input = &member.bytes[HEADER_LEN..member.bytes.len() - TRAILER_LEN];
     let len = usize::try_from(trailer.data_size).expect("the scanner has looked at it");
     make_exact_room(data, len).map_err(|fault| (0, fault.into()))?;
@@ -96,11 +112,15 @@ fn decode(member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
             return Err((trailer_at, Fault::Endless));
         }
     }
+    if !input.is_empty() && !lzma.knows_flushes() {
+        return Ok(End::Early);
+    }
     let member_size = lzma.at() + TRAILER_LEN as u64;
     let found = Trailer { checksum: crc32(&data[..filled]), data_size, member_size };
     // Of a wrong size the checksum says nothing.
     let sizes = Trailer { checksum: found.checksum, ..trailer };
-    sizes.check(found).and_then(|()| trailer.check(found)).map_err(|(at, fault)| (trailer_at + at, fault))
+    let checked = sizes.check(found).and_then(|()| trailer.check(found));
+    checked.map(|()| End::Right).map_err(|(at, fault)| (trailer_at + at, fault))
 }
 
 impl fmt::Debug for Decoder {
@@ -110,54 +130,77 @@ impl fmt::Debug for Decoder {
 }
 
 /// The LZMA data of one member, decoded step by step.
-pub(super) struct Lzma {
-    decoding: Decoding,
-    /// The first byte was there.
-    has_begun: bool,
-}
-
-/// What a step did.
-pub(super) struct Progress {
-    pub(super) produced: usize,
-    /// The data has ended, right before what is left of the input.
-    pub(super) ended: bool,
+pub(super) enum Lzma {
+    /// By liblzma. It is quicker, and takes a sync flush marker for the end.
+    Library {
+        decoding: Decoding,
+        /// The first byte was there.
+        has_begun: bool,
+    },
+    Flushed(Flushed),
 }
 
 impl Lzma {
+    /// Creates a decoder of data without sync flush markers.
     pub(super) fn new(dictionary: u32) -> Result<Self, Fault> {
         match Decoding::new(&filters(dictionary)) {
-            Ok(decoding) => Ok(Lzma { decoding, has_begun: false }),
+            Ok(decoding) => Ok(Lzma::Library { decoding, has_begun: false }),
             Err(Obstacle::Memory) => Err(Fault::Memory { dictionary }),
             Err(Obstacle::Damage) => unreachable!("the settings were checked"),
         }
     }
 
+    /// Creates a decoder of any data.
+    pub(super) fn flushed(dictionary: u32) -> Self {
+        Lzma::Flushed(Flushed::new(dictionary))
+    }
+
+    /// Returns true if it goes on behind a sync flush marker.
+    pub(super) fn knows_flushes(&self) -> bool {
+        matches!(self, Lzma::Flushed(_))
+    }
+
     /// Decodes as much of `input` as fits into `output`, and takes from its front what it has done with.
-    pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<Progress, Fault> {
+    pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<Step, Fault> {
+        let (decoding, has_begun) = match self {
+            Lzma::Library { decoding, has_begun } => (decoding, has_begun),
+            Lzma::Flushed(flushed) => return flushed.step(input, output),
+        };
         // lzip ignores the first byte, a zero in all files but those that somebody marked. liblzma does not.
         let given = match input {
-            [_, ..] if !self.has_begun => {
-                self.has_begun = true;
+            [_, ..] if !*has_begun => {
+                *has_begun = true;
                 &[0]
             }
             _ => *input,
         };
-        match self.decoding.step(given, output) {
-            Ok(step) => {
-                *input = &input[step.consumed..];
-                Ok(Progress { produced: step.produced, ended: step.ended })
-            }
-            Err(_) => Err(Fault::Lzma),
+        let step = decoding.step(given, output).map_err(|_| Fault::Lzma)?;
+        *input = &input[step.consumed..];
+        Ok(Step { produced: step.produced, ended: step.ended })
+    }
+
+    /// Returns true if there may be more without more input.
+    pub(super) fn has_more(&self) -> bool {
+        match self {
+            Lzma::Library { .. } => false,
+            Lzma::Flushed(flushed) => flushed.has_more(),
         }
     }
 
     /// How many bytes were decoded.
     pub(super) fn produced(&self) -> u64 {
-        self.decoding.produced()
+        match self {
+            Lzma::Library { decoding, .. } => decoding.produced(),
+            Lzma::Flushed(flushed) => flushed.produced(),
+        }
     }
 
     /// How many bytes of the member have been used, its header among them.
     pub(super) fn at(&self) -> u64 {
-        HEADER_LEN as u64 + self.decoding.consumed()
+        HEADER_LEN as u64
+            + match self {
+                Lzma::Library { decoding, .. } => decoding.consumed(),
+                Lzma::Flushed(flushed) => flushed.consumed(),
+            }
     }
 }

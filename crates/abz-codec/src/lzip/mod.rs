@@ -14,6 +14,9 @@
 //! | *n* - 16 | 8 | the size of the contents |
 //! | *n* - 8 | 8 | *n*, the size of the member |
 //!
+//! The LZMA stream may have other markers inside, where its writer has flushed it. liblzma does not know them: this module has a
+//! decoder of its own, for members that have such markers, and for those that are decoded before they are there as a whole.
+//!
 //! Members of version 0, of 2008, have no such last number. They are read, and not written.
 //!
 //! The last number is what lets a reader that has not decoded a member know that it is all there: at no other place does
@@ -24,6 +27,7 @@
 mod decode;
 mod encode;
 mod error;
+mod flushed;
 mod header;
 mod salvage;
 mod scan;

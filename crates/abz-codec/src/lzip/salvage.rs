@@ -97,9 +97,9 @@ fn member(
     if !header.starts_with(&MAGIC) {
         return Ok(Err(Fault::Magic { found: header[..MAGIC.len()].to_vec() }));
     }
-    let mut lzma = match dictionary(&header).map_err(|(_, fault)| fault).and_then(Lzma::new) {
-        Ok(lzma) => lzma,
-        Err(fault) => return Ok(Err(fault)),
+    let mut lzma = match dictionary(&header) {
+        Ok(dictionary) => Lzma::flushed(dictionary),
+        Err((_, fault)) => return Ok(Err(fault)),
     };
     chunk.resize(CHUNK, 0);
     let mut checksum = Crc::new();

@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 use super::decode::{Decoder, Lzma, Member};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{Kind, MAGIC, Trailer, dictionary};
-use super::{EMPTY_LEN, HEADER_LEN};
+use super::{EMPTY_LEN, HEADER_LEN, TRAILER_LEN};
 use crate::behind::Beginning;
 use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
@@ -74,6 +74,10 @@ enum State {
 struct Streamed {
     kind: Kind,
     lzma: Lzma,
+    /// The bytes of the contents that an earlier attempt has decoded.
+    known: u64,
+    /// The size of the member, if all of it is held.
+    len: Option<u64>,
     checksum: Crc,
     data_size: u64,
 }
@@ -160,7 +164,7 @@ impl Scanner {
             if self.strictness.current {
                 return Err(self.fault_at(self.start + MAGIC.len() as u64, Fault::Version { found: 0 }));
             }
-            return self.stream(kind);
+            return self.stream(kind, None);
         }
         self.state = State::Member { searched: HEADER_LEN };
         Ok(Step::On)
@@ -217,14 +221,14 @@ impl Scanner {
         }
         let Some(end) = self.find_end(searched) else {
             if self.feed.held.len() >= limit {
-                return self.stream(Kind::Usual);
+                return self.stream(Kind::Usual, None);
             }
             self.state = State::Member { searched: self.feed.held.len() };
             return Ok(Step::Starved);
         };
         let trailer = Trailer::read(self.feed.held[..end].last_chunk().expect("a member has a trailer"));
         if trailer.data_size > self.whole() {
-            return self.stream(Kind::Usual);
+            return self.stream(Kind::Usual, Some(end as u64));
         }
         if trailer.data_size == 0 && self.strictness.empty {
             return Err(self.fault(Fault::Empty));
@@ -254,13 +258,28 @@ impl Scanner {
         None
     }
 
-    /// The member that is held is decoded here.
-    fn stream(&mut self, kind: Kind) -> Result<Step<Scanned<Member>>, DecodeError> {
-        let lzma = Lzma::new(self.dictionary).map_err(|fault| self.fault(fault))?;
+    /// The member that is held is decoded here. It has `len` bytes, if it is held as a whole.
+    fn stream(&mut self, kind: Kind, len: Option<u64>) -> Result<Step<Scanned<Member>>, DecodeError> {
+        // The library does not know sync flush markers. It can be tried where one can begin again.
+        let lzma = match len {
+            Some(_) => Lzma::new(self.dictionary).map_err(|fault| self.fault(fault))?,
+            None => Lzma::flushed(self.dictionary),
+        };
         self.feed.replay(HEADER_LEN);
         self.feed.release();
-        self.state = State::Data(Box::new(Streamed { kind, lzma, checksum: Crc::new(), data_size: 0 }));
+        let checksum = Crc::new();
+        self.state = State::Data(Box::new(Streamed { kind, lzma, known: 0, len, checksum, data_size: 0 }));
         Ok(Step::On)
+    }
+
+    /// Decodes a member once more from its start, which is held, and gives out what was not.
+    fn begin_again(&mut self, mut streamed: Box<Streamed>) -> Step<Scanned<Member>> {
+        streamed.lzma = Lzma::flushed(self.dictionary);
+        streamed.known = streamed.data_size;
+        self.feed.replay_again(HEADER_LEN);
+        self.feed.offset = self.start + streamed.lzma.at();
+        self.state = State::Data(streamed);
+        Step::On
     }
 
     /// Decodes until the chunk is full or the LZMA data ends.
@@ -271,10 +290,16 @@ impl Scanner {
         mut streamed: Box<Streamed>,
     ) -> Result<Step<Scanned<Member>>, DecodeError> {
         self.feed.chunk.resize(CHUNK, 0);
-        while !input.is_empty() {
+        while !input.is_empty() || streamed.lzma.has_more() {
             let written = streamed.lzma.produced();
-            let progress = streamed.lzma.step(input, &mut self.feed.chunk[self.feed.filled..]);
-            let produced = (streamed.lzma.produced() - written) as usize;
+            let known =
+                streamed.known.saturating_sub(written).min((CHUNK - self.feed.filled) as u64) as usize;
+            let end = if known > 0 { self.feed.filled + known } else { CHUNK };
+            let progress = streamed.lzma.step(input, &mut self.feed.chunk[self.feed.filled..end]);
+            let mut produced = (streamed.lzma.produced() - written) as usize;
+            if known > 0 {
+                produced = 0;
+            }
             streamed.checksum.update(&self.feed.chunk[self.feed.filled..self.feed.filled + produced]);
             streamed.data_size += produced as u64;
             self.feed.filled += produced;
@@ -284,6 +309,11 @@ impl Scanner {
                 Err(fault) => return Err(self.fault(fault)),
             };
             if progress.ended {
+                let is_early =
+                    streamed.len.is_some_and(|len| streamed.lzma.at() + (TRAILER_LEN as u64) < len);
+                if is_early && !streamed.lzma.knows_flushes() {
+                    return Ok(self.begin_again(streamed));
+                }
                 self.state = State::Trailer(streamed);
                 return Ok(Step::On);
             }
@@ -381,8 +411,16 @@ impl States for Scanner {
     /// A member does not end where it should: what there is of it is decoded.
     fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Member>>, DecodeError> {
         match self.state {
-            State::Member { .. } if !self.feed.giving.verified => self.stream(Kind::Usual),
+            State::Member { .. } if !self.feed.giving.verified => self.stream(Kind::Usual, None),
             _ => Ok(Step::Starved),
+        }
+    }
+
+    /// What was flushed can be decoded.
+    fn pause(&mut self) -> Result<(), DecodeError> {
+        match self.state {
+            State::Member { .. } if !self.feed.giving.verified => self.stream(Kind::Usual, None).map(drop),
+            _ => Ok(()),
         }
     }
 
@@ -419,6 +457,10 @@ impl Scan for Scanner {
         data: &mut Vec<u8>,
     ) -> Result<Option<Scanned<Member>>, DecodeError> {
         feed::next(self, input, data)
+    }
+
+    fn pause(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Member>>, DecodeError> {
+        feed::pause(self, data)
     }
 
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Member>>, DecodeError> {

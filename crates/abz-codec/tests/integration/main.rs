@@ -2,6 +2,7 @@
 
 mod bzip2;
 mod damage;
+mod flushed;
 mod guess;
 mod inflate;
 mod interop;

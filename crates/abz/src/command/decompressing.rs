@@ -1,6 +1,7 @@
 //! Compressed files into plain ones, or into nothing.
 
 use std::io::{self, Seek, SeekFrom, Write};
+use std::time::Duration;
 
 use abz::{Conduct, Decompressed, Decompression, Error, Format, Tools, lzip};
 
@@ -18,6 +19,9 @@ use super::sums::Summed;
 use super::told::Told;
 use super::verify::Failure;
 use super::ways;
+
+/// An input that gives nothing for so long has paused. What is there comes out within a tenth of a second.
+const PAUSE: Duration = Duration::from_millis(40);
 
 impl Conversion for Decompress {
     fn inputs(&self) -> &Inputs {
@@ -115,6 +119,9 @@ impl Decoding {
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         if self.copies && format.is_none() {
             let copied = io::copy(&mut progress.of(reader), &mut plain).map_err(Error::Write)?;
+            if copied == 0 && !manners.copies_empty {
+                return Ok(None);
+            }
             return Ok(Some(Done { sha256: plain.sha256(), ..Done::new(copied, copied) }));
         }
         // Under its own name the decoder says what is wrong.
@@ -123,7 +130,11 @@ impl Decoding {
         }
         let done = match crew {
             Crew::Alone(tools) => tools.decompress(&decompression, reader, &mut plain),
-            Crew::Together(conduct) => decompression.conduct(conduct, reader, &mut plain),
+            Crew::Together(conduct) => {
+                let pauses = || input.file.pauses_for(PAUSE);
+                let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
+                decompression.conduct(Conduct { pauses, ..conduct }, reader, &mut plain)
+            }
         };
         if let (Err(error), Some(start)) = (&done, start)
             && self.gives_what_it_can

@@ -39,6 +39,8 @@ pub(super) struct Manners {
     pub(super) stops_at_failure: bool,
     /// Where what is not compressed is copied, with force.
     pub(super) copies: Copies,
+    /// An empty file is copied too. Otherwise it is cut.
+    pub(super) copies_empty: bool,
     /// An input that cannot be read is found out before its name is looked at.
     pub(super) looks_first: bool,
     /// Whether bytes behind a member in which another member begins are damage. Other tools ignore them as any other bytes.
@@ -66,6 +68,7 @@ pub(super) enum Lists {
     /// Its own, which is gzip's but for what -v adds.
     Own,
     Gzip,
+    Pigz,
     Lzip,
     Xz,
     Zstd,
@@ -163,6 +166,7 @@ pub(super) const OWN: Manners = Manners {
     minds_suffix: false,
     stops_at_failure: false,
     copies: Copies::ToStdout,
+    copies_empty: true,
     looks_first: false,
     looks_behind: true,
     lists: Lists::Own,

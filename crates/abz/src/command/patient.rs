@@ -7,8 +7,9 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::os::fd::AsFd;
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A file or a stream that is waited for.
 #[derive(Debug)]
@@ -19,6 +20,15 @@ impl<T> Deref for Patient<T> {
 
     fn deref(&self) -> &T {
         &self.0
+    }
+}
+
+impl<T: AsFd> Patient<T> {
+    /// Returns true if nothing comes for that time, and the end does not come either.
+    pub(super) fn pauses_for(&self, time: Duration) -> bool {
+        let time = Timespec::try_from(time).expect("it is a moment");
+        // What cannot be waited for is found out by the next read.
+        matches!(poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&time)), Ok(0))
     }
 }
 

@@ -31,11 +31,12 @@ pub use self::writes::{Setting, Written};
 use crate::places::{Along, ReadAt};
 
 /// The formats that are read, in the order in which the start of a file is held against them.
-static READ: [&dyn Reads; 10] = [
+static READ: [&dyn Reads; 11] = [
     &gzip::Gzip,
     &bzip2::Bzip2,
     &lzip::Lzip,
     &xz::Xz,
+    &lzma::Lzma,
     &zstd::Zstd,
     &Serial::<lzw::Decoder>::NEW,
     &Serial::<pack::Decoder>::NEW,
@@ -67,8 +68,10 @@ impl Format {
     pub const BZIP2: Format = Format(&bzip2::Bzip2);
     /// lzip.
     pub const LZIP: Format = Format(&lzip::Lzip);
-    /// xz. The older format `.lzma` is taken for it too.
+    /// xz.
     pub const XZ: Format = Format(&xz::Xz);
+    /// The older format of xz, `.lzma`.
+    pub const LZMA: Format = Format(&lzma::Lzma);
     /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)).
     pub const ZSTD: Format = Format(&zstd::Zstd);
     /// What `compress` writes (`.Z`).

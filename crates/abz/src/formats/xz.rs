@@ -26,11 +26,11 @@ pub(super) struct Xz;
 
 impl Reads for Xz {
     fn names(&self) -> &'static Names {
-        &Names { name: "xz", suffix: ".xz", suffixes: &[(".xz", ""), (".txz", ".tar"), (".lzma", "")] }
+        &Names { name: "xz", suffix: ".xz", suffixes: &[(".xz", ""), (".txz", ".tar")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
-        start.starts_with(&xz::MAGIC) || xz::is_lzma(start)
+        start.starts_with(&xz::MAGIC)
     }
 
     fn asks_for_memory(&self) -> bool {

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use anabranch::{Recycled, Recycler};
 
-use crate::conduct::Advance;
+use crate::conduct::{Advance, Pauses};
 use crate::error::Error;
 
 /// How much is read at once, in bytes.
@@ -18,6 +18,8 @@ pub(crate) struct Input {
     end: usize,
     /// It stands for the end of the file.
     is_end: bool,
+    /// It stands for a pause.
+    is_pause: bool,
     /// Where it begins in the file.
     place: u64,
 }
@@ -26,6 +28,11 @@ impl Input {
     /// True if nothing was read because the file ends there.
     pub(crate) fn is_end(&self) -> bool {
         self.is_end
+    }
+
+    /// True if nothing was read because the file has no more at the moment.
+    pub(crate) fn is_pause(&self) -> bool {
+        self.is_pause
     }
 
     /// Where it begins in the file.
@@ -53,14 +60,17 @@ impl Input {
 }
 
 /// Reads a file piece by piece. The last piece, of no bytes, says that there are no more.
-pub(crate) struct Inputs<R> {
+pub(crate) struct Inputs<'a, R> {
     reader: R,
     buffers: Recycler<Vec<u8>>,
     ended: bool,
+    pauses: Pauses<'a>,
+    /// Nothing was read since the last pause, or ever.
+    has_paused: bool,
     place: u64,
 }
 
-impl<R: Read> Inputs<R> {
+impl<'a, R: Read> Inputs<'a, R> {
     /// Reads into buffers of which at most `keep` idle ones are kept.
     pub(crate) fn new(reader: R, keep: usize) -> Self {
         Inputs::of_size(reader, keep, INPUT)
@@ -68,11 +78,23 @@ impl<R: Read> Inputs<R> {
 
     /// As [`new`](Inputs::new), and so many bytes at once, if there are so many.
     pub(crate) fn of_size(reader: R, keep: usize, size: usize) -> Self {
-        Inputs { reader, buffers: Recycler::new(keep, move || vec![0; size]), ended: false, place: 0 }
+        Inputs {
+            reader,
+            buffers: Recycler::new(keep, move || vec![0; size]),
+            ended: false,
+            pauses: Pauses::default(),
+            has_paused: true,
+            place: 0,
+        }
+    }
+
+    /// Gives a piece of no bytes whenever the file pauses.
+    pub(crate) fn telling(self, pauses: Pauses<'a>) -> Self {
+        Inputs { pauses, ..self }
     }
 }
 
-impl<R: Read> Iterator for Inputs<R> {
+impl<R: Read> Iterator for Inputs<'_, R> {
     type Item = Result<Input, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -80,6 +102,11 @@ impl<R: Read> Iterator for Inputs<R> {
             return None;
         }
         let mut buffer = self.buffers.take();
+        if !self.has_paused && self.pauses.is_one() {
+            self.has_paused = true;
+            let place = self.place;
+            return Some(Ok(Input { buffer, begin: 0, end: 0, is_end: false, is_pause: true, place }));
+        }
         loop {
             match self.reader.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -88,7 +115,9 @@ impl<R: Read> Iterator for Inputs<R> {
                     self.ended = len == 0;
                     let place = self.place;
                     self.place += len as u64;
-                    return Some(Ok(Input { buffer, begin: 0, end: len, is_end: self.ended, place }));
+                    self.has_paused = false;
+                    let is_end = self.ended;
+                    return Some(Ok(Input { buffer, begin: 0, end: len, is_end, is_pause: false, place }));
                 }
             }
         }

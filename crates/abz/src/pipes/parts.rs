@@ -65,11 +65,13 @@ where
     let spares = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
     let advance = conduct.advance();
-    begin(Inputs::new(input, window), "abz decompress", workers, window, conduct.pool)
+    let inputs = Inputs::new(input, window).telling(conduct.pauses());
+    begin(inputs, "abz decompress", workers, window, conduct.pool)
         .try_serial_spread((scanner, 0), move |(scanner, passed), input| {
             let (mut data, before) = (spares.take(), input.left());
             let found = match input.is_end() {
                 true => scanner.finish(&mut data),
+                false if input.is_pause() => scanner.pause(&mut data),
                 false => input.scan(|bytes| scanner.next(bytes, &mut data)),
             };
             *passed += before - input.left();

@@ -1,7 +1,8 @@
 //! Files that end too soon, and streams that pause: what can be decoded comes out.
 
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
 
 use flate2::write::{GzEncoder, ZlibEncoder};
 
@@ -136,7 +137,11 @@ fn nothing_comes_out_of_a_whole_block_that_is_damaged() {
 /// Writes `pieces` to the standard input of `abz -dc`, each when the contents of the one before have come out.
 fn comes_out_at_once(what: &str, workers: &[&str], pieces: &[(Vec<u8>, Vec<u8>)]) {
     let folder = Folder::new();
-    let mut abz = folder.command(&[&["-dc"], workers].concat());
+    comes_out_of_at_once(folder.command(&[&["-dc"], workers].concat()), what, workers, pieces);
+}
+
+/// Does the same with another command line.
+fn comes_out_of_at_once(mut abz: Command, what: &str, workers: &[&str], pieces: &[(Vec<u8>, Vec<u8>)]) {
     let mut abz = abz.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut input, mut output) = (abz.stdin.take().unwrap(), abz.stdout.take().unwrap());
     for (piece, contents) in pieces {
@@ -252,5 +257,78 @@ fn what_is_there_of_streams_that_other_programs_flush_comes_out_at_once() {
             ];
             comes_out_at_once(what, workers, &pieces);
         }
+    }
+}
+
+#[test]
+fn what_is_there_of_a_member_of_lzip_that_pauses_comes_out_at_once() {
+    let (folder, data) = (Folder::new(), prose(900_000));
+    let file = folder.abz_fed(&["-F", "lzip", "-0"], &data).exits(0).stdout();
+    // No program can know all that follows from half of it, but most.
+    let half = file.len() / 2;
+    let pieces = [
+        (file[..half].to_vec(), data[..400_000].to_vec()),
+        (file[half..].to_vec(), data[400_000..].to_vec()),
+    ];
+    for workers in WORKERS {
+        comes_out_at_once("lzip", workers, &pieces);
+    }
+    symlink(env!("CARGO_BIN_EXE_abz"), folder.path("lzip")).unwrap();
+    let mut lzip = program(folder.path("lzip"));
+    lzip.arg("-dc");
+    comes_out_of_at_once(lzip, "lzip", &[], &pieces);
+}
+
+#[test]
+fn what_lzlib_flushes_comes_out_at_once() {
+    // plzip has lzlib.
+    if !have("python3") || !have("plzip") {
+        return;
+    }
+    // Flushes behind each line of its input, and writes what comes of each, with its length before it.
+    let script = "import ctypes, sys\n\
+        lz = ctypes.CDLL('liblz.so.1'); lz.LZ_compress_open.restype = ctypes.c_void_p\n\
+        encoder = ctypes.c_void_p(lz.LZ_compress_open(1 << 16, 36, ctypes.c_ulonglong(1 << 40)))\n\
+        buffer = ctypes.create_string_buffer(1 << 16)\n\
+        def read():\n    \
+            out = b''\n    \
+            while (len := lz.LZ_compress_read(encoder, buffer, 1 << 16)) > 0: out += buffer.raw[:len]\n    \
+            return out\n\
+        def give(out): sys.stdout.buffer.write(len(out).to_bytes(8, 'little') + out)\n\
+        for line in sys.stdin.buffer:\n    \
+            out = b''\n    \
+            while line:\n        \
+                line = line[lz.LZ_compress_write(encoder, line, len(line)):]\n        \
+                out += read()\n    \
+            lz.LZ_compress_sync_flush(encoder); give(out + read())\n\
+        lz.LZ_compress_finish(encoder); give(read())";
+    let line = |len| [prose(len).into_iter().map(|byte| byte.max(b' ')).collect(), b"\n".to_vec()].concat();
+    let contents =
+        [b"a\n".to_vec(), line(100), line(50_000), b"b\n".to_vec(), line(700_000), b"c\n".to_vec()];
+    let mut python = program("python3");
+    python.args(["-c", script]);
+    let made = fed(python, &contents.concat()).stdout;
+    let (mut rest, mut pieces) = (&made[..], Vec::new());
+    for contents in contents.iter().cloned().chain([Vec::new()]) {
+        let (len, more) = rest.split_first_chunk().unwrap();
+        let (piece, more) = more.split_at(u64::from_le_bytes(*len) as usize);
+        pieces.push((piece.to_vec(), contents));
+        rest = more;
+    }
+    assert!(rest.is_empty());
+    for workers in WORKERS {
+        comes_out_at_once("lzlib", workers, &pieces);
+    }
+    // It is decoded like any other file, too.
+    let (folder, file) =
+        (Folder::new(), pieces.iter().flat_map(|(piece, _)| piece).copied().collect::<Vec<_>>());
+    folder.write("x.lz", &file.repeat(2));
+    for workers in WORKERS {
+        let found = folder.abz(&[&["-dc", "x.lz"], workers].concat()).exits(0).stdout();
+        assert!(found == contents.concat().repeat(2), "{workers:?}");
+    }
+    for tool in ["lzip.lzip", "plzip"] {
+        let theirs = through(tool, &["-dc"], &file);
+        assert!(theirs.is_none_or(|theirs| theirs == contents.concat()), "{tool}");
     }
 }

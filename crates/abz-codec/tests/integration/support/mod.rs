@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod deflate;
+pub mod lzma;
 pub mod parts;
 
 use std::io::{Read, Write};

@@ -34,6 +34,7 @@ pub(super) static LZIP: Tool = Tool {
         minds_suffix: true,
         stops_at_failure: true,
         copies: Copies::Nowhere,
+        copies_empty: true,
         looks_first: false,
         looks_behind: true,
         lists: Lists::Lzip,
@@ -53,6 +54,9 @@ pub(super) static LZIP: Tool = Tool {
     refuses_with: |_| 1,
     completes_names: true,
     cat_copies: false,
+    tests_to_stdout: true,
+    reads_named_format: false,
+    drops_links: false,
 };
 
 const FLAGS: &[Flag] = &[

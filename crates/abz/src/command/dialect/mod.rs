@@ -21,13 +21,13 @@ use std::process::ExitCode;
 
 use abz::gzip::MAX_BLOCK;
 use abz::xz::Check;
-use abz::{Compression, Written};
+use abz::{Compression, Format, Written};
 
 use self::tool::{Flag, Means, Mode, Takes, Tool};
 use self::words::Word;
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
 use super::low::{Action, Low, dictionary, reference};
-use super::manners::Manners;
+use super::manners::{Lists, Manners};
 use super::patient::{self, Patient};
 use super::problem::Severity;
 use super::request::{Asked, Source, Sparse};
@@ -51,6 +51,8 @@ enum Stop {
     Mistake(String),
     /// The value of an option, or several options together.
     Refused(Option<Means>, String),
+    /// Nothing is left to be done. Why was told.
+    Failed,
 }
 
 /// The options of the tool by whose name the program is called, if it is a known one; or the status to exit with, if
@@ -62,6 +64,7 @@ pub(super) fn asked() -> Option<Result<Asked, ExitCode>> {
     let asked = tool.read(name, mode, arguments, |variable| std::env::var_os(variable));
     Some(asked.map_err(|stop| match stop {
         Stop::Told => ExitCode::SUCCESS,
+        Stop::Failed => ExitCode::FAILURE,
         Stop::Mistake(message) => {
             patient::tell(&format!("{name}: {message}\nTry `{name} --help' for more information.\n"));
             ExitCode::from((tool.refuses_with)(None))
@@ -125,13 +128,14 @@ impl Tool {
             return Err(Stop::Mistake("only one operation can be specified".to_owned()));
         }
         let (mut files, mut lists) = (Vec::new(), Vec::new());
+        let mut says_stdout = false;
         let (mut most_to_compress, mut most_to_decompress, mut adjusts) = (None, None, true);
         let mut format = None;
         for word in words {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
                 Word::File(file) => files.push(Source::File(file.into())),
-                Word::Flag(Means::Stdout, _) => low.stdout = true,
+                Word::Flag(Means::Stdout, _) => (low.stdout, says_stdout) = (true, true),
                 Word::Flag(Means::Output, file) if file.is_empty() => {
                     return Err(Stop::Mistake("the name of the output is empty".to_owned()));
                 }
@@ -160,10 +164,29 @@ impl Tool {
                 }
             }
         }
-        // What is read tells its format itself.
-        if let (Some(name), Action::Compress) = (format, low.action) {
-            self.write(&name.to_string_lossy(), &mut low)
-                .map_err(|message| Stop::Refused(Some(Means::FormatIs), message))?;
+        if let Some(name) = format {
+            let name = name.to_string_lossy();
+            let named = match low.action {
+                Action::Compress => self.write(&name, &mut low),
+                _ if self.reads_named_format => read(&name, &mut low),
+                // What is read tells its format itself.
+                _ => Ok(()),
+            };
+            named.map_err(|message| Stop::Refused(Some(Means::FormatIs), message))?;
+        }
+        if low.action == Action::List && low.manners.lists == Lists::Xz && !low.manners.read(Format::XZ) {
+            let message = "--list works only on .xz files (--format=xz or --format=auto)";
+            return Err(Stop::Refused(Some(Means::List), message.to_owned()));
+        }
+        // What comes from standard input goes to standard output anyway.
+        if low.action == Action::Test
+            && !self.tests_to_stdout
+            && (says_stdout || low.stdout && files.iter().any(|file| *file != Source::Stdin))
+        {
+            return Err(Stop::Refused(None, "-c and -t cannot be used together".to_owned()));
+        }
+        if self.drops_links && mode != Mode::Cat && !low.force {
+            drop_links(&mut files, name, low.loudness)?;
         }
         let has_lists = !lists.is_empty();
         for (list, end) in lists {
@@ -385,6 +408,39 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Reads no format but that of this name.
+fn read(name: &str, low: &mut Low) -> Result<(), String> {
+    low.manners.reads = Some(match name {
+        "auto" => &[Format::XZ, Format::LZMA, Format::LZIP],
+        "xz" => &[Format::XZ],
+        "lzma" | "alone" => &[Format::LZMA],
+        "lzip" => &[Format::LZIP],
+        _ => {
+            return Err(format!(
+                "--format: abz reads auto, xz, lzma and lzip under this name, and not {name}"
+            ));
+        }
+    });
+    Ok(())
+}
+
+/// Takes the symbolic links out of the inputs, and says which they are.
+fn drop_links(files: &mut Vec<Source>, name: &str, loudness: Loudness) -> Result<(), Stop> {
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let all = files.len();
+    files.retain(|file| match file {
+        Source::File(path) if is_link(path) => {
+            if loudness > Loudness::Quiet {
+                let path = path.display();
+                patient::tell(&format!("{name}: {path}: is a symbolic link: use -f to follow it\n"));
+            }
+            false
+        }
+        _ => true,
+    });
+    if files.is_empty() && all > 0 { Err(Stop::Failed) } else { Ok(()) }
 }
 
 /// The files whose names are in `list`, or on standard input if that is empty, each with `end` behind it.

@@ -37,6 +37,13 @@ pub(super) struct Tool {
     pub(super) completes_names: bool,
     /// What decompresses to standard output copies what is not compressed.
     pub(super) cat_copies: bool,
+    /// What is tested may go to standard output. Otherwise it is a mistake to say both.
+    pub(super) tests_to_stdout: bool,
+    /// The format that is named is the only one that is read.
+    pub(super) reads_named_format: bool,
+    /// Of the inputs that are named, symbolic links are passed over, unless all outputs go to standard output by the name of the
+    /// tool, or there is force. It is an error if nothing is left.
+    pub(super) drops_links: bool,
 }
 
 impl Tool {

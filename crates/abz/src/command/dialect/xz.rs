@@ -11,33 +11,7 @@ pub(super) static XZ: Tool = Tool {
     names: &[("xz", Mode::Compress), ("unxz", Mode::Decompress), ("xzcat", Mode::Cat)],
     format: Written::XZ,
     writes: &[Written::XZ, Written::LZMA],
-    manners: Manners {
-        name: "xz",
-        options: OWN.options,
-        reads: Some(&[Format::XZ, Format::LZIP]),
-        guesses: None,
-        suffixes: Some(&[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")]),
-        asks: false,
-        gives_what_it_can: false,
-        severities: Severities {
-            exists: Severity::Error,
-            garbage: Some(Severity::Damage),
-            time: None,
-            ..Severities::all(Severity::Warning)
-        },
-        keeps_links: true,
-        special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: None },
-        words: OWN.words,
-        takes_mixed: false,
-        minds_suffix: false,
-        stops_at_failure: false,
-        copies: Copies::ToStdout,
-        looks_first: true,
-        looks_behind: true,
-        lists: Lists::Xz,
-        statuses: [2, 1, 1],
-        write_status: None,
-    },
+    manners: MANNERS,
     flags: &[FLAGS],
     variables: &["XZ_DEFAULTS", "XZ_OPT"],
     numbers: &[],
@@ -50,12 +24,45 @@ pub(super) static XZ: Tool = Tool {
     refuses_with: |_| 1,
     completes_names: false,
     cat_copies: false,
+    tests_to_stdout: true,
+    reads_named_format: true,
+    drops_links: false,
 };
 
 pub(super) static LZMA: Tool = Tool {
     names: &[("lzma", Mode::Compress), ("unlzma", Mode::Decompress), ("lzcat", Mode::Cat)],
     format: Written::LZMA,
+    manners: Manners { reads: Some(&[Format::LZMA]), ..MANNERS },
     ..XZ
+};
+
+const MANNERS: Manners = Manners {
+    name: "xz",
+    options: OWN.options,
+    reads: Some(&[Format::XZ, Format::LZMA, Format::LZIP]),
+    guesses: None,
+    suffixes: Some(&[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")]),
+    asks: false,
+    gives_what_it_can: false,
+    severities: Severities {
+        exists: Severity::Error,
+        garbage: Some(Severity::Damage),
+        time: None,
+        ..Severities::all(Severity::Warning)
+    },
+    keeps_links: true,
+    special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: None },
+    words: OWN.words,
+    takes_mixed: false,
+    minds_suffix: false,
+    stops_at_failure: false,
+    copies: Copies::ToStdout,
+    copies_empty: true,
+    looks_first: true,
+    looks_behind: true,
+    lists: Lists::Xz,
+    statuses: [2, 1, 1],
+    write_status: None,
 };
 
 const FLAGS: &[Flag] = &[
@@ -71,7 +78,9 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "to-stdout", Means::Stdout),
     Flag::new("", "no-sparse", Means::NoSparse).help("write zeros like all else"),
     Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("let compressed files end with X"),
-    Flag::new("F", "format", Means::FormatIs).takes(Takes::Value).help("auto, xz or lzma: write this format"),
+    Flag::new("F", "format", Means::FormatIs)
+        .takes(Takes::Value)
+        .help("auto, xz or lzma: write this format, or read it alone"),
     Flag::new("C", "check", Means::Check).takes(Takes::Value).help("none, crc32, crc64 or sha256"),
     Flag::new("0123456789", "", Means::Level).takes(Takes::Digit),
     Flag::new("", "fast", Means::LevelIs(0)),

@@ -19,7 +19,7 @@ pub(super) static ZSTD: Tool = Tool {
     manners: Manners {
         name: "zstd",
         options: OWN.options,
-        reads: Some(&[Format::ZSTD, Format::GZIP, Format::XZ]),
+        reads: Some(&[Format::ZSTD, Format::GZIP, Format::XZ, Format::LZMA]),
         guesses: None,
         suffixes: Some(&[
             (".zst", ""),
@@ -47,6 +47,7 @@ pub(super) static ZSTD: Tool = Tool {
         minds_suffix: false,
         stops_at_failure: false,
         copies: Copies::ToStdout,
+        copies_empty: false,
         looks_first: false,
         looks_behind: true,
         lists: Lists::Zstd,
@@ -64,11 +65,15 @@ pub(super) static ZSTD: Tool = Tool {
     sparse: Sparse::Files,
     refuses_with: |means| match means {
         Some(Means::Dictionary) => 31,
+        Some(Means::PatchFrom) => 42,
         Some(Means::Long) => 11,
         _ => 1,
     },
     completes_names: false,
     cat_copies: true,
+    tests_to_stdout: true,
+    reads_named_format: false,
+    drops_links: true,
 };
 
 const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };

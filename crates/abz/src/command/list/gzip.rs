@@ -44,7 +44,7 @@ pub(super) fn overhead(input: &Input) -> u64 {
 }
 
 /// The CRC-32 in the trailer of the last member.
-fn last_crc(input: &Input) -> io::Result<u32> {
+pub(super) fn last_crc(input: &Input) -> io::Result<u32> {
     let mut trailer = [0; 8];
     let Some(at) = input.len().and_then(|len| len.checked_sub(8)) else { return Ok(u32::MAX) };
     input.file.read_exact_at(&mut trailer, at)?;
@@ -67,7 +67,7 @@ impl Ends {
     }
 
     /// The CRC-32 in the trailer.
-    fn crc(&self) -> u32 {
+    pub(super) fn crc(&self) -> u32 {
         let [a, b, c, d, ..] = self.last;
         u32::from_le_bytes([a, b, c, d])
     }
@@ -105,6 +105,12 @@ impl<R: Read> Read for Noted<R> {
 
 /// Month, day, hour and minute.
 fn date(time: SystemTime) -> String {
+    let (_, day, minute) = day_and_time(time);
+    format!("{day} {minute}")
+}
+
+/// The year, the month with the day, and the hour with the minute (in UTC).
+pub(super) fn day_and_time(time: SystemTime) -> (i64, String, String) {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let seconds = match time.duration_since(UNIX_EPOCH) {
@@ -114,13 +120,14 @@ fn date(time: SystemTime) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Days of years that begin in March, so that the leap day is the last one (Hinnant, "chrono-compatible low-level date
     // algorithms", civil_from_days).
-    let day = (days + 719_468).rem_euclid(146_097);
+    let (era, day) = ((days + 719_468).div_euclid(146_097), (days + 719_468).rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let name = MONTHS[((month + 2) % 12) as usize];
-    format!("{name}{day:>3} {:02}:{:02}", second / 3600, second / 60 % 60)
+    let year = 400 * era + year + i64::from(month > 9);
+    (year, format!("{name}{day:>3}"), format!("{:02}:{:02}", second / 3600, second / 60 % 60))
 }
 
 #[cfg(test)]
@@ -143,5 +150,15 @@ mod tests {
             assert_eq!(date(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
         }
         assert_eq!(date(UNIX_EPOCH - Duration::from_secs(60)), "Dec 31 23:59");
+        for (seconds, year) in [
+            (0, 1970),
+            (951_782_400, 2000),
+            (1_704_067_199, 2023),
+            (1_704_067_200, 2024),
+            (4_107_542_400, 2100),
+        ] {
+            assert_eq!(day_and_time(UNIX_EPOCH + Duration::from_secs(seconds)).0, year);
+        }
+        assert_eq!(day_and_time(UNIX_EPOCH - Duration::from_secs(60)).0, 1969);
     }
 }

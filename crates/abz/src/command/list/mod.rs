@@ -2,6 +2,7 @@
 
 mod gzip;
 pub(super) mod lzip;
+mod pigz;
 mod xz;
 mod zstd;
 
@@ -41,6 +42,7 @@ enum Foreign {
     /// It is that of gzip, which is also abz's.
     None,
     Lzip(lzip::Table),
+    Pigz(pigz::Table),
     Xz(xz::Table),
     Zstd(zstd::Table),
 }
@@ -72,6 +74,11 @@ impl<'a> Listing<'a> {
                 Loudness::Verbose => lzip::Detail::More,
                 _ => lzip::Detail::Sizes,
             })),
+            Lists::Pigz => Foreign::Pigz(pigz::Table::new(match talk.loudness {
+                Loudness::Silent | Loudness::Quiet => pigz::Detail::Nothing,
+                Loudness::Verbose => pigz::Detail::More,
+                _ => pigz::Detail::Sizes,
+            })),
             Lists::Xz => Foreign::Xz(xz::Table::new(request.form.for_robots)),
             Lists::Zstd => Foreign::Zstd(zstd::Table::new()),
             Lists::Own | Lists::Gzip => Foreign::None,
@@ -84,7 +91,7 @@ impl<'a> Listing<'a> {
         let mut file = &input.file;
         let cannot = |error| Problem::of_file(input, "cannot be read", &error);
         match &mut self.foreign {
-            Foreign::None => {}
+            Foreign::None | Foreign::Pigz(_) => {}
             Foreign::Lzip(table) => {
                 let contents = lzip_contents(input, self.request.decompression.lzip)?;
                 let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::LZIP))?;
@@ -117,6 +124,22 @@ impl<'a> Listing<'a> {
             }
         }
         let entry = self.look_at(input, progress)?;
+        if let Foreign::Pigz(table) = &mut self.foreign {
+            let overhead = entry.ends.as_ref().map_or_else(|| gzip::overhead(input), gzip::Ends::overhead);
+            let crc = match (&entry.ends, entry.format == Format::GZIP) {
+                (Some(ends), true) => Some(ends.crc()),
+                (None, true) if table.tells_more() => Some(gzip::last_crc(input).map_err(cannot)?),
+                _ => None,
+            };
+            let check = crc.map_or_else(|| "--------".to_owned(), |crc| format!("{crc:08x}"));
+            let methods = [(Format::GZIP, "gzip 8"), (Format::ZLIB, "zlib 8"), (Format::ZIP, "zip  8")];
+            let method = methods.iter().find(|(format, _)| *format == entry.format);
+            let method = method.map_or("lzw", |(_, method)| method);
+            let name = input.stored_name().unwrap_or(entry.name);
+            let (time, compressed) = (input.stored_time(), entry.compressed.saturating_sub(overhead));
+            let row = pigz::Row { method, check: &check, time, compressed, plain: entry.plain, name: &name };
+            return progress.aside(|| print(|out| table.add(out, &row)));
+        }
         self.files += 1;
         self.compressed += entry.compressed;
         self.plain += entry.plain;
@@ -232,6 +255,7 @@ impl<'a> Listing<'a> {
     pub(super) fn end(&self) -> Result<(), Problem> {
         match &self.foreign {
             Foreign::None => {}
+            Foreign::Pigz(_) => return Ok(()),
             Foreign::Lzip(table) => return print(|out| table.end(out)),
             Foreign::Xz(table) => return print(|out| table.end(out)),
             Foreign::Zstd(table) => return print(|out| table.end(out)),
