@@ -84,68 +84,38 @@
 //!   how long each of them took.
 #![forbid(unsafe_code)]
 
-mod affinity;
 pub mod annotation;
-mod bell;
-mod branch;
-mod cancel;
-mod channel;
-pub mod contract;
-mod deferred;
+mod control;
 mod engine;
-mod flow;
-mod iter;
-mod lap;
-mod mode;
-mod monitor;
 pub mod network;
-mod offload;
-mod order;
-mod parallel;
-mod pool;
-#[doc(hidden)] // For the library for C.
-pub mod posts;
-pub mod prelude;
-mod progress;
-mod pull;
-mod recycler;
+mod operators;
+mod outside;
 mod report;
-mod results;
-mod retry;
-mod serial;
-mod settings;
-mod shards;
 pub mod ssp;
 mod stream;
-mod time_limit;
-mod windows;
-mod workers;
 
 #[cfg(feature = "macros")]
 pub use anabranch_macros::stream;
 pub use anabranch_plan::{self as plan, Plan};
-pub use branch::{Broadcast, Split};
-pub use cancel::{CancelToken, Stopped};
-pub use channel::{Closed, Post, TryPostError};
-pub use deferred::Unmet;
-pub use flow::{Flow, Halt};
-pub use iter::{Items, ScopedItems};
-pub use lap::Lap;
-pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
-pub use monitor::{Monitor, NodeSnapshot, Snapshot};
-pub use offload::Offload;
-pub use pool::{Pool, PoolShare};
-pub use progress::Progress;
-pub use recycler::{Recycled, Recycler};
+pub use control::{
+    CancelToken, Monitor, NodeSnapshot, Pool, PoolShare, Recycled, Recycler, Retry, Snapshot, Stopped,
+    TimeLimit, TimedOut, Workers,
+};
+pub use engine::{Flow, Halt, Progress};
+pub use operators::{
+    Branches, Broadcast, ByKey, Chosen, CountWindows, Dealt, KeyedWindow, Lap, OnLate, Route, SessionWindows,
+    Shards, Split, TimeWindows, Unmet, Window, Windows,
+};
+#[cfg(feature = "futures")]
+pub use outside::AsyncItems;
+#[doc(hidden)] // For the library for C.
+pub use outside::posts;
+pub use outside::prelude;
+pub use outside::{Closed, Items, Offload, Post, ScopedItems, TryPostError};
 #[cfg(feature = "json")]
 pub use report::REPORT_VERSION;
 pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};
-pub use retry::Retry;
-pub use settings::default_workers;
-pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
-#[cfg(feature = "futures")]
-pub use stream::AsyncItems;
-pub use stream::{Branches, Container, Pipeline, SendIterator, Stream, TryStream};
-pub use time_limit::{TimeLimit, TimedOut};
-pub use windows::{CountWindows, KeyedWindow, OnLate, SessionWindows, TimeWindows, Window, Windows};
-pub use workers::Workers;
+pub use stream::{
+    Admit, Blend, Container, ErrorAfter, Fallible, May, Mode, Pipeline, Reported, SendIterator, Stream, Sure,
+    TryStream, contract, default_workers,
+};

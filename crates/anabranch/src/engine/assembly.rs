@@ -27,7 +27,7 @@ use super::node::{Drive, Parallel, SerialNode, SerialUnit};
 use super::room::RoomNotice;
 use super::run::Run;
 use super::site::{Site, Spot};
-use crate::progress::Reporter;
+use crate::engine::progress::Reporter;
 
 /// A line that is being built.
 pub(crate) struct Assembly<'run> {
@@ -41,9 +41,9 @@ pub(crate) struct Assembly<'run> {
     own: Vec<Option<Arc<EventCount>>>,
     places: Vec<Place<'run>>,
     /// The source of a [direct](super::direct) line.
-    pub(super) drive: Option<Box<dyn Drive + 'run>>,
+    pub(crate) drive: Option<Box<dyn Drive + 'run>>,
     /// What takes the results, if the run is detached.
-    pub(super) queue: Option<StdArc<dyn ResultQueue>>,
+    pub(crate) queue: Option<StdArc<dyn ResultQueue>>,
 }
 
 /// A domain's two ends, until nodes take them, and the state that its nodes share.
@@ -116,12 +116,12 @@ impl<'run> Assembly<'run> {
     }
 
     /// The number of the domain of node `id`.
-    pub(super) fn domain_of(&self, id: usize) -> usize {
+    pub(crate) fn domain_of(&self, id: usize) -> usize {
         self.plan.nodes[id].domain
     }
 
     /// The indices that node `id` uses: those of its domain, or those of its branch.
-    pub(super) fn indices_at(&self, id: usize) -> &Arc<Domain> {
+    pub(crate) fn indices_at(&self, id: usize) -> &Arc<Domain> {
         let node = &self.plan.nodes[id];
         match node.branch.checked_sub(1) {
             None => &self.domains[node.domain].domain,
@@ -157,12 +157,12 @@ impl<'run> Assembly<'run> {
     }
 
     /// The event at which the threads that run serial node `id` wait.
-    pub(super) fn event_of(&self, id: usize) -> Arc<EventCount> {
+    pub(crate) fn event_of(&self, id: usize) -> Arc<EventCount> {
         Arc::clone(self.own_event(id).unwrap_or(&self.run.event))
     }
 
     /// The site of node `id`.
-    pub(super) fn site(&self, id: usize) -> Site {
+    pub(crate) fn site(&self, id: usize) -> Site {
         let node = &self.plan.nodes[id];
         let ends = &self.domains[node.domain];
         let keeps_order = node.ordered || self.is_direct();
@@ -180,11 +180,11 @@ impl<'run> Assembly<'run> {
         }
     }
 
-    pub(super) fn spot<E>(&self, id: usize, errors: &Arc<ErrorSlot<E>>) -> Spot<E> {
+    pub(crate) fn spot<E>(&self, id: usize, errors: &Arc<ErrorSlot<E>>) -> Spot<E> {
         Spot { site: self.site(id), errors: Arc::clone(errors) }
     }
 
-    pub(super) fn counter(&self, id: usize) -> Counter {
+    pub(crate) fn counter(&self, id: usize) -> Counter {
         Counter::new(&self.run, self.takes_blocks(id))
     }
 
@@ -195,16 +195,16 @@ impl<'run> Assembly<'run> {
 
     /// How many items of the stream a result of node `id` has at most, if the node gathers items and begins a domain.
     /// The limit is chosen so that a full window of the domain holds one window of items.
-    pub(super) fn items_in_blocks(&self, id: usize) -> usize {
+    pub(crate) fn items_in_blocks(&self, id: usize) -> usize {
         (self.plan.settings.window / self.plan.domains[self.domain_of(id)].window.max(1)).max(1)
     }
 
     /// The id of the sink.
-    pub(super) fn sink(&self) -> usize {
+    pub(crate) fn sink(&self) -> usize {
         self.plan.nodes.len() - 1
     }
 
-    pub(super) fn line_end(&mut self, sink: usize, reporter: Option<Reporter<'run>>) -> LineEnd<'run> {
+    pub(crate) fn line_end(&mut self, sink: usize, reporter: Option<Reporter<'run>>) -> LineEnd<'run> {
         let number = self.domain_of(sink);
         let exit = self.take_exit(number);
         let ends = &self.domains[number];
@@ -218,33 +218,33 @@ impl<'run> Assembly<'run> {
     }
 
     /// What tells the node that begins the domain of node `id` that it may have work.
-    pub(super) fn notice_of(&self, id: usize) -> RoomNotice {
+    pub(crate) fn notice_of(&self, id: usize) -> RoomNotice {
         self.notice(self.domain_of(id)).clone()
     }
 
     /// Takes the port that takes back the indices of domain `number`.
-    pub(super) fn take_exit(&mut self, number: usize) -> Exit {
+    pub(crate) fn take_exit(&mut self, number: usize) -> Exit {
         self.domains[number].exit.take().expect("a domain has one exit")
     }
 
     /// Takes the port that makes the indices of the domain that node `id` begins.
-    pub(super) fn indices_of(&mut self, id: usize) -> Indices {
+    pub(crate) fn indices_of(&mut self, id: usize) -> Indices {
         let number = self.domain_of(id);
         self.domains[number].indices.take().expect("a domain has one source")
     }
 
     /// The word of the baton of the node that begins the domain of node `id`.
-    pub(super) fn word_of(&self, id: usize) -> Arc<Word> {
+    pub(crate) fn word_of(&self, id: usize) -> Arc<Word> {
         Arc::clone(&self.notice(self.domain_of(id)).word)
     }
 
     /// The gate of the domain that node `id` begins, if its source waits for more than room.
-    pub(super) fn gate_of(&self, id: usize) -> Option<Arc<Gate>> {
+    pub(crate) fn gate_of(&self, id: usize) -> Option<Arc<Gate>> {
         self.notice(self.domain_of(id)).gate.clone()
     }
 
     /// The drain by which node `id` reads `lane` and gives the indices back to the domain before.
-    pub(super) fn drain_before<S: Send>(&mut self, id: usize, lane: Lane<S>) -> Drain<S> {
+    pub(crate) fn drain_before<S: Send>(&mut self, id: usize, lane: Lane<S>) -> Drain<S> {
         let before = self.domain_before(id);
         let exit = self.take_exit(before);
         Drain::new(lane, exit, self.notice(before).clone())
@@ -252,13 +252,13 @@ impl<'run> Assembly<'run> {
 
     /// Measures the indices that leave the domain before node `id` and enter its own. `None` if the run is
     /// not measured.
-    pub(super) fn crossing(&self, id: usize) -> Option<Crossing> {
+    pub(crate) fn crossing(&self, id: usize) -> Option<Crossing> {
         let (ends, opens) = (&self.domains[self.domain_before(id)], &self.domains[self.domain_of(id)]);
         Crossing::new(self.run.measures(), ends.opened_by, opens.opened_by)
     }
 
     /// The limits of the claims of the parallel unit whose nodes are `ids`.
-    pub(super) fn claims(&self, ids: Range<usize>) -> Claims {
+    pub(crate) fn claims(&self, ids: Range<usize>) -> Claims {
         let input = self.plan.inputs(NodeId(ids.start)).next().map(|edge| edge.kind);
         let burst = match input {
             // The burst is the number of items in a block, and a claim takes a block.
@@ -270,12 +270,12 @@ impl<'run> Assembly<'run> {
     }
 
     /// The id of the first node of the unit to which node `id` belongs.
-    pub(super) fn first_of_unit(&self, id: usize) -> usize {
+    pub(crate) fn first_of_unit(&self, id: usize) -> usize {
         self.unit_of(id).start
     }
 
     /// The nodes of the unit to which node `id` belongs.
-    pub(super) fn unit_of(&self, id: usize) -> Range<usize> {
+    pub(crate) fn unit_of(&self, id: usize) -> Range<usize> {
         let nodes = &self.plan.nodes;
         let is_other = |node: &Node| node.unit != nodes[id].unit;
         let start = nodes[..id].iter().rposition(is_other).map_or(0, |at| at + 1);
@@ -283,33 +283,33 @@ impl<'run> Assembly<'run> {
     }
 
     /// Takes the port that makes the indices of `branch`.
-    pub(super) fn begin_branch(&mut self, branch: usize) -> Indices {
+    pub(crate) fn begin_branch(&mut self, branch: usize) -> Indices {
         self.branches[branch - 1].indices.take().expect("a branch begins once")
     }
 
     /// Takes the port that takes back the indices of `branch`.
-    pub(super) fn end_branch(&mut self, branch: usize) -> Exit {
+    pub(crate) fn end_branch(&mut self, branch: usize) -> Exit {
         self.branches[branch - 1].exit.take().expect("a branch ends once")
     }
 
     /// Creates the lane in which the turns of the main line pass a fork, from the fork `id` to its join.
-    pub(super) fn turns(&self, id: usize) -> (Writer<()>, Reader<()>) {
+    pub(crate) fn turns(&self, id: usize) -> (Writer<()>, Reader<()>) {
         let (writer, lane) = Domain::lane(self.indices_at(id));
         (writer, lane.reader())
     }
 
     /// Whether the unit of node `id` ends with the sink.
-    pub(super) fn ends_with_sink(&self, id: usize) -> bool {
+    pub(crate) fn ends_with_sink(&self, id: usize) -> bool {
         self.plan.nodes.last().is_some_and(|sink| sink.unit == self.plan.nodes[id].unit)
     }
 
     /// Adds the serial unit whose first node is `id`.
-    pub(super) fn serial(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
+    pub(crate) fn serial(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
         self.serial_unit(id, node, false);
     }
 
     /// Adds the unit that begins with the source.
-    pub(super) fn source(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
+    pub(crate) fn source(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
         self.serial_unit(id, node, true);
     }
 
@@ -319,7 +319,7 @@ impl<'run> Assembly<'run> {
     }
 
     /// Adds the parallel unit whose first node is `id`.
-    pub(super) fn parallel(&mut self, id: usize, hop: impl Parallel + Send + 'run) {
+    pub(crate) fn parallel(&mut self, id: usize, hop: impl Parallel + Send + 'run) {
         self.place(id, PlaceUnit::Parallel(ParallelUnit { hop: Box::new(hop), before: 0, behind: 0 }));
     }
 

@@ -37,7 +37,7 @@ impl ItemCosts {
     ///
     /// Of two workers that do this at once, one may overwrite what the other has noted. Either value will do.
     #[inline]
-    pub(super) fn note(&self, id: usize, nanos: u64, items: u64) {
+    pub(crate) fn note(&self, id: usize, nanos: u64, items: u64) {
         if let Some(bits) = self.0.get(id) {
             let mut mean = Mean::from_bits(bits.load(Ordering::Relaxed));
             mean.update(nanos, items);
@@ -52,13 +52,13 @@ impl ItemCosts {
 }
 
 /// Whether the items of `plan` travel in blocks.
-pub(super) fn is_in_blocks(plan: &Plan) -> bool {
+pub(crate) fn is_in_blocks(plan: &Plan) -> bool {
     plan.nodes.first().is_some_and(|source| source.in_blocks)
 }
 
 /// Chooses the length of each block of a source.
 #[derive(Debug)]
-pub(super) struct Length {
+pub(crate) struct Length {
     /// The number of items in each block, if it was set.
     burst: Option<u64>,
     /// The largest number of items in a block.
@@ -69,7 +69,7 @@ pub(super) struct Length {
 
 impl Length {
     /// The lengths of the blocks of the source of `plan`. They are 1 if its items do not travel in blocks.
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let (settings, window) = (&plan.settings, plan.domains[0].window as u64);
         let share = window / BLOCKS_A_WORKER.saturating_mul(settings.workers.max(1) as u64);
         let burst = match settings.burst {
@@ -85,7 +85,7 @@ impl Length {
 
     /// The number of items in the next block. `left` is the largest number of items that the source will still give, if
     /// it is known.
-    pub(super) fn next(&mut self, costs: &ItemCosts, left: Option<usize>, workers: usize) -> u64 {
+    pub(crate) fn next(&mut self, costs: &ItemCosts, left: Option<usize>, workers: usize) -> u64 {
         if let Some(burst) = self.burst {
             return burst;
         }
@@ -99,12 +99,12 @@ impl Length {
     }
 
     /// The number of items in the next block of a direct line, which measures whole blocks.
-    pub(super) fn next_direct(&self) -> u64 {
+    pub(crate) fn next_direct(&self) -> u64 {
         self.burst.unwrap_or(self.last)
     }
 
     /// Notes that a direct line took a block from the source to the sink in `nanos` nanoseconds.
-    pub(super) fn took(&mut self, nanos: u64) {
+    pub(crate) fn took(&mut self, nanos: u64) {
         if nanos <= BLOCK_NS / 2 {
             self.last = (2 * self.last).min(self.most);
         } else if nanos > BLOCK_NS {

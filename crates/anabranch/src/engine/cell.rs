@@ -11,9 +11,7 @@ use anabranch_record::lane::{Cell, Stop};
 
 use super::failure::Cause;
 use super::site::Spot;
-use crate::flow::{Flow, Halt};
-use crate::parallel::Parallel;
-use crate::serial::Serial;
+use crate::engine::{Flow, Halt, Parallel, Serial};
 
 /// Returns the mutable reference `$call`. A debug build converts it to a reference to a trait object of `$type`.
 macro_rules! by_pointer {
@@ -25,10 +23,10 @@ macro_rules! by_pointer {
         call
     }};
 }
-pub(super) use by_pointer;
+pub(crate) use by_pointer;
 
 /// Processes the items of a node, one at a time.
-pub(super) trait ItemOp<T, U, E> {
+pub(crate) trait ItemOp<T, U, E> {
     /// Whether an item may have several results.
     fn gives_many(&self) -> bool {
         false
@@ -47,9 +45,9 @@ pub(super) trait ItemOp<T, U, E> {
 }
 
 /// Processes items in a parallel stage, with a worker's state of the stage.
-pub(super) struct ParallelItems<'c, Op, L> {
-    pub(super) op: &'c Op,
-    pub(super) local: &'c mut L,
+pub(crate) struct ParallelItems<'c, Op, L> {
+    pub(crate) op: &'c Op,
+    pub(crate) local: &'c mut L,
 }
 
 impl<T, E, Op: Parallel<T, E>> ItemOp<T, Op::Out, E> for ParallelItems<'_, Op, Op::Local> {
@@ -70,7 +68,7 @@ impl<T, E, Op: Parallel<T, E>> ItemOp<T, Op::Out, E> for ParallelItems<'_, Op, O
 }
 
 /// Processes items in a serial stage.
-pub(super) struct SerialItems<Op>(pub(super) Op);
+pub(crate) struct SerialItems<Op>(pub(crate) Op);
 
 impl<T, E, Op: Serial<T, E>> ItemOp<T, Op::Out, E> for SerialItems<Op> {
     #[inline]
@@ -93,7 +91,7 @@ impl<T, E, Op: Serial<T, E>> ItemOp<T, Op::Out, E> for SerialItems<Op> {
 /// A panic of user code unwinds out of this function if the cell has one value and the node gives at most one. Otherwise the
 /// panic becomes a stop, and the results before it go on: the loop would have given them too.
 #[inline]
-pub(super) fn through<T, U, E>(
+pub(crate) fn through<T, U, E>(
     spot: &Spot<E>,
     index: u64,
     cell: Cell<T>,
@@ -115,7 +113,7 @@ pub(super) fn through<T, U, E>(
 /// The cell of an item at which the stream stops.
 #[cold]
 #[inline(never)]
-pub(super) fn stopped<T, U, E>(
+pub(crate) fn stopped<T, U, E>(
     spot: &Spot<E>,
     index: u64,
     given: Option<U>,

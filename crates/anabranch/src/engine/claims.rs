@@ -17,14 +17,14 @@ const CLAIM_MOST_NS: u64 = 20_000;
 /// A source is quick if it takes less than this many nanoseconds for an item, with the stages that are fused to it. A worker
 /// that finds few items ready pokes a quick source; a worker that has pulled from a source that is not quick pulls from it
 /// again while another worker sleeps (rules 4 and 8).
-pub(super) const QUICK_SOURCE_NS: u64 = 1_000;
+pub(crate) const QUICK_SOURCE_NS: u64 = 1_000;
 /// How long a worker waits for more items while another thread holds the baton of the node before, in
 /// nanoseconds.
 const REFILL_WAIT_NS: u64 = 1_000;
 
 /// The limits of a unit's claims, and the number of claims under way.
 #[derive(Debug)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     /// How many claims may be under way at once. `usize::MAX` means any number.
     replicas: usize,
     /// The largest number of items in a claim. 0 means that the cost of the items decides.
@@ -34,12 +34,12 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    pub(super) fn new(replicas: Option<usize>, burst: u64) -> Self {
+    pub(crate) fn new(replicas: Option<usize>, burst: u64) -> Self {
         Self { replicas: replicas.unwrap_or(usize::MAX), burst, now: AtomicUsize::new(0) }
     }
 
     /// Whether another claim may begin. Only looks.
-    pub(super) fn is_free(&self) -> bool {
+    pub(crate) fn is_free(&self) -> bool {
         self.now.load(Ordering::SeqCst) < self.replicas
     }
 
@@ -82,7 +82,7 @@ impl Claims {
 
     /// Claims a fair share by `claim`, if something is `ready` and a replica is free. Says whether anything was carried.
     #[inline]
-    pub(super) fn carry(
+    pub(crate) fn carry(
         &self,
         run: &Run,
         mean: Mean,
@@ -130,10 +130,10 @@ impl Claims {
 
 /// Lets a worker that is about to claim get more items: the serial unit before the lane, the window, and whether the line has
 /// other work.
-pub(super) struct Refill<'f> {
-    pub(super) before: &'f SerialUnit<'f>,
-    pub(super) window: u64,
-    pub(super) elsewhere: &'f dyn Fn() -> bool,
+pub(crate) struct Refill<'f> {
+    pub(crate) before: &'f SerialUnit<'f>,
+    pub(crate) window: u64,
+    pub(crate) elsewhere: &'f dyn Fn() -> bool,
 }
 
 /// Waits up to [`REFILL_WAIT_NS`] until `enough` items are ready, while another thread feeds the lane. Returns how

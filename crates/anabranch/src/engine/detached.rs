@@ -144,11 +144,11 @@ impl Body {
 }
 
 impl Seat<'_> {
-    pub(super) fn failed_spins(&self) -> u32 {
+    pub(crate) fn failed_spins(&self) -> u32 {
         self.failed_spins.load(Ordering::Relaxed) as u32
     }
 
-    pub(super) fn set_failed_spins(&self, spins: u32) {
+    pub(crate) fn set_failed_spins(&self, spins: u32) {
         self.failed_spins.store(spins as usize, Ordering::Relaxed);
     }
 }

@@ -21,14 +21,12 @@ use super::node::Drive;
 use super::push::{Demand, Pass};
 use super::site::Spot;
 use super::taker::Taker;
-use crate::flow::Flow;
-use crate::parallel::Parallel;
-use crate::progress::Reporter;
-use crate::pull::{Pull, Pulled};
-use crate::serial::Serial;
+use crate::engine::progress::Reporter;
+use crate::engine::pull::{Pull, Pulled};
+use crate::engine::{Flow, Parallel, Serial};
 
 /// A stage of a direct line.
-pub(super) struct DirectStage<'run, T, U, E, O> {
+pub(crate) struct DirectStage<'run, T, U, E, O> {
     spot: Spot<E>,
     op: O,
     next: Box<dyn Pass<U> + 'run>,
@@ -36,7 +34,7 @@ pub(super) struct DirectStage<'run, T, U, E, O> {
 }
 
 impl<'run, T, U, E, O: ItemOp<T, U, E>> DirectStage<'run, T, U, E, O> {
-    pub(super) fn new(spot: Spot<E>, op: O, next: Box<dyn Pass<U> + 'run>) -> Self {
+    pub(crate) fn new(spot: Spot<E>, op: O, next: Box<dyn Pass<U> + 'run>) -> Self {
         Self { spot, op, next, takes: PhantomData }
     }
 }
@@ -64,14 +62,14 @@ impl<T: Send, U: Send, E, O: ItemOp<T, U, E>> Pass<T> for DirectStage<'_, T, U, 
 }
 
 /// A parallel stage of a worker that is alone, with its state.
-pub(super) struct Alone<Op, L> {
+pub(crate) struct Alone<Op, L> {
     op: Op,
     /// Created when the first item comes.
     local: Option<L>,
 }
 
 impl<Op, L> Alone<Op, L> {
-    pub(super) fn new(op: Op) -> Self {
+    pub(crate) fn new(op: Op) -> Self {
         Self { op, local: None }
     }
 
@@ -104,7 +102,7 @@ impl<T, E, Op: Parallel<T, E>> ItemOp<T, Op::Out, E> for Alone<Op, Op::Local> {
 }
 
 /// The sink of a direct line.
-pub(super) struct DirectSink<'run, T, E, Op> {
+pub(crate) struct DirectSink<'run, T, E, Op> {
     spot: Spot<E>,
     op: SerialItems<Op>,
     end: LineEnd<'run>,
@@ -112,7 +110,7 @@ pub(super) struct DirectSink<'run, T, E, Op> {
 }
 
 impl<'run, T, E, Op> DirectSink<'run, T, E, Op> {
-    pub(super) fn new(
+    pub(crate) fn new(
         assembly: &mut Assembly<'run>,
         op: Op,
         errors: &Arc<ErrorSlot<E>>,
@@ -148,11 +146,11 @@ impl<T: Send, E, Op: Serial<T, E, Out = Infallible>> Pass<T> for DirectSink<'_, 
 }
 
 /// The source of a direct line.
-pub(super) struct DirectSource<'run, P: Pull> {
-    pub(super) spot: Spot<P::Error>,
-    pub(super) pull: P,
-    pub(super) next: Box<dyn Pass<P::Item> + 'run>,
-    pub(super) length: Length,
+pub(crate) struct DirectSource<'run, P: Pull> {
+    pub(crate) spot: Spot<P::Error>,
+    pub(crate) pull: P,
+    pub(crate) next: Box<dyn Pass<P::Item> + 'run>,
+    pub(crate) length: Length,
 }
 
 impl<P: Pull> DirectSource<'_, P> {
@@ -231,6 +229,6 @@ impl<P: Pull> Drive for DirectSource<'_, P> {
 }
 
 /// The part of a direct line that a taker is.
-pub(super) fn pass_of<'run, S: Send + 'run>(taker: Taker<'run, S>) -> Box<dyn Pass<S> + 'run> {
+pub(crate) fn pass_of<'run, S: Send + 'run>(taker: Taker<'run, S>) -> Box<dyn Pass<S> + 'run> {
     taker.into_pass().expect("each node of a direct line takes its items by a direct call")
 }

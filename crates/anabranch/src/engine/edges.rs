@@ -12,7 +12,7 @@ use super::taker::{End, Taker};
 impl<'run> Assembly<'run> {
     /// Joins serial node `giver` to `taker`, as the plan says: by a call, or through a lane that the taker
     /// reads. Returns the output of the giver.
-    pub(super) fn after_serial<S: Send + 'run>(
+    pub(crate) fn after_serial<S: Send + 'run>(
         &mut self,
         giver: usize,
         taker: Taker<'run, S>,
@@ -31,7 +31,7 @@ impl<'run> Assembly<'run> {
     }
 
     /// Makes `taker` read `lane`.
-    pub(super) fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
+    pub(crate) fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
         let Taker { id, end } = taker;
         match end {
             End::Read(read) => read.read(self, lane),

@@ -12,10 +12,10 @@ use super::push::Demand;
 use super::room::RoomNotice;
 use super::run::Run;
 use super::site::Site;
-use crate::progress::Reporter;
+use crate::engine::progress::Reporter;
 
 /// The end of a line.
-pub(super) struct LineEnd<'run> {
+pub(crate) struct LineEnd<'run> {
     exit: Exit,
     /// Tells the source of the sink's domain that the window has room. `None` in a direct line, where
     /// no thread waits.
@@ -29,7 +29,7 @@ pub(super) struct LineEnd<'run> {
 }
 
 impl<'run> LineEnd<'run> {
-    pub(super) fn new(
+    pub(crate) fn new(
         exit: Exit,
         notice: Option<RoomNotice>,
         mark: Mark,
@@ -41,7 +41,7 @@ impl<'run> LineEnd<'run> {
 
     /// The sink is done with the item of this turn: gives its index back.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn pass(&mut self, turn: &mut Turn) {
+    pub(crate) fn pass(&mut self, turn: &mut Turn) {
         let index = turn.index();
         if self.reporter.is_some() {
             self.report(index + 1);
@@ -55,7 +55,7 @@ impl<'run> LineEnd<'run> {
 
     /// The sink of a direct line is done with the item of an index.
     #[inline]
-    pub(super) fn pass_direct(&mut self, index: u64) -> Demand {
+    pub(crate) fn pass_direct(&mut self, index: u64) -> Demand {
         self.passed = index + 1;
         if self.reporter.is_some() {
             return self.report(index + 1);
@@ -74,7 +74,7 @@ impl<'run> LineEnd<'run> {
     /// The stream has stopped at this index: ends the run. `is_item` says whether the cell that stopped it
     /// counts as an item.
     #[cold]
-    pub(super) fn stop(&mut self, index: u64, is_item: bool, site: &Site) {
+    pub(crate) fn stop(&mut self, index: u64, is_item: bool, site: &Site) {
         let items = index + u64::from(is_item);
         let run = &*self.run;
         self.has_stopped = true;

@@ -9,7 +9,7 @@ use super::line::Line;
 use super::run::Run;
 use super::threads;
 use super::worker::RunContext;
-use crate::affinity::Processors;
+use crate::engine::affinity::Processors;
 
 /// The parts of a run that are neither its plan nor its code.
 pub(crate) struct ExecutorParts<'m> {

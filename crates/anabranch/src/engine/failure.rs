@@ -21,12 +21,12 @@ pub(crate) enum Cause {
 /// `f` is a trait object so that the code that catches a panic is compiled once, and not for each stage of
 /// each user's crate.
 #[inline(never)]
-pub(super) fn caught(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
+pub(crate) fn caught(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))
 }
 
 /// Drops `value`, and returns the payload of its panic if that panics.
-pub(super) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
+pub(crate) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
     let mut value = Some(value);
     caught(&mut || drop(value.take()))
 }
@@ -110,12 +110,12 @@ impl<T> NotedFailure<T> {
 
 /// Keeps the value whose position comes first in the order of the loop.
 #[derive(Debug)]
-pub(super) struct First<T> {
+pub(crate) struct First<T> {
     held: Mutex<Option<NotedFailure<T>>>,
 }
 
 impl<T> First<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { held: Mutex::new(None) }
     }
 
@@ -123,7 +123,7 @@ impl<T> First<T> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn offer(&self, position: Position, value: T) {
+    pub(crate) fn offer(&self, position: Position, value: T) {
         let held = self.lock();
         self.put(held, NotedFailure { position, number: FAILURES.fetch_add(1, Ordering::Relaxed), value });
     }
@@ -138,7 +138,7 @@ impl<T> First<T> {
         drop(held);
     }
 
-    pub(super) fn take(&self) -> Option<T> {
+    pub(crate) fn take(&self) -> Option<T> {
         self.lock().take().map(|event| event.value)
     }
 }
@@ -158,7 +158,7 @@ impl<E> ErrorSlot<E> {
         self.0.take()
     }
 
-    pub(super) fn offer(&self, position: Position, error: E) {
+    pub(crate) fn offer(&self, position: Position, error: E) {
         self.0.offer(position, error);
     }
 

@@ -62,7 +62,7 @@ impl fmt::Debug for dyn Feed {
 
 /// The conditions other than room in the window that a source waits for.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(crate) struct Gate {
     domain: Arc<Domain>,
     /// How many indices must have been given back before the source is asked again. While the window is full
     /// by weight, this is more than were given back. The holder of the source's baton writes it.
@@ -72,27 +72,27 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    pub(super) fn new(domain: &Arc<Domain>, feed: Option<StdArc<dyn Feed>>) -> Self {
+    pub(crate) fn new(domain: &Arc<Domain>, feed: Option<StdArc<dyn Feed>>) -> Self {
         Self { domain: Arc::clone(domain), indices: AtomicU64::new(0), feed }
     }
 
     /// Sets how many indices must have been given back. To be called before the baton is released.
-    pub(super) fn set(&self, indices: u64) {
+    pub(crate) fn set(&self, indices: u64) {
         self.indices.store(indices, Ordering::Relaxed);
     }
 
     /// Whether the weight of the items in flight allows another one.
-    pub(super) fn allows_weight(&self) -> bool {
+    pub(crate) fn allows_weight(&self) -> bool {
         self.domain.released() >= self.indices.load(Ordering::Relaxed)
     }
 
     /// Whether the feed has something for the calling worker. Always true without a feed.
-    pub(super) fn is_fed(&self) -> bool {
+    pub(crate) fn is_fed(&self) -> bool {
         self.feed.as_ref().is_none_or(|feed| feed.is_ready())
     }
 
     /// Whether it is worth waking a worker for the source.
-    pub(super) fn is_worth_waking(&self) -> bool {
+    pub(crate) fn is_worth_waking(&self) -> bool {
         self.allows_weight() && self.feed.as_ref().is_none_or(|feed| feed.is_enough())
     }
 }

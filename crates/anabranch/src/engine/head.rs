@@ -27,7 +27,7 @@ struct State<'run, S: Send> {
 }
 
 /// The head of a serial unit.
-pub(super) struct Head<'run, S: Send> {
+pub(crate) struct Head<'run, S: Send> {
     site: Site,
     baton: Baton<State<'run, S>>,
     watch: InputWatch<S>,
@@ -41,7 +41,7 @@ pub(super) struct Head<'run, S: Send> {
 
 impl<'run, S: Send> Head<'run, S> {
     /// Creates the head of `unit`. `word` is the word of its baton, if other nodes have got the word already.
-    pub(super) fn new(
+    pub(crate) fn new(
         site: Site,
         input: Input<S>,
         unit: Box<dyn Push<S> + 'run>,

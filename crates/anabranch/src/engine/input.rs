@@ -36,7 +36,7 @@ pub(crate) struct Arrivals<S> {
 }
 
 impl<S: Send> Input<S> {
-    pub(super) fn arrivals(drain: Drain<S>, indices: Indices, crossing: Option<Crossing>) -> Self {
+    pub(crate) fn arrivals(drain: Drain<S>, indices: Indices, crossing: Option<Crossing>) -> Self {
         Input::Arrivals(Box::new(Arrivals { drain, indices, crossing }))
     }
 
@@ -141,7 +141,7 @@ enum DrainPort<S> {
 impl<S: Send> Drain<S> {
     /// Creates the port that reads `lane` and gives its indices back to `exit`. `notice` tells the domain's
     /// source that there is room.
-    pub(super) fn new(lane: Lane<S>, exit: Exit, notice: RoomNotice) -> Self {
+    pub(crate) fn new(lane: Lane<S>, exit: Exit, notice: RoomNotice) -> Self {
         let port = match lane {
             Lane::Committed(lane) => DrainPort::Ordered(lane.reader(), exit),
             Lane::Stamped(lane) => DrainPort::Ordered(lane.reader(), exit),
@@ -153,7 +153,7 @@ impl<S: Send> Drain<S> {
     /// Takes the next cell. `None` if no cell is ready, or if the index of the last cell was not given back
     /// yet.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<Cell<S>> {
+    pub(crate) fn take(&mut self) -> Option<Cell<S>> {
         match &mut self.port {
             DrainPort::Ordered(reader, _) => reader.take().map(|(_, cell)| cell),
             DrainPort::Arrived(sink) => sink.take(),
@@ -163,7 +163,7 @@ impl<S: Send> Drain<S> {
     /// Gives back the index of the cell that was last taken, and tells the domain's source that there is
     /// room.
     #[inline]
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         match &mut self.port {
             DrainPort::Ordered(reader, exit) => exit.release(reader.turn()),
             DrainPort::Arrived(sink) => sink.release(),
@@ -171,7 +171,7 @@ impl<S: Send> Drain<S> {
         self.notice.give();
     }
 
-    pub(super) fn watch(&self) -> DrainWatch<S> {
+    pub(crate) fn watch(&self) -> DrainWatch<S> {
         match &self.port {
             DrainPort::Ordered(reader, _) => DrainWatch::Ordered(reader.watch()),
             DrainPort::Arrived(sink) => DrainWatch::Arrived(sink.watch()),

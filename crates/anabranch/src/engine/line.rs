@@ -19,7 +19,7 @@ pub(crate) struct Place<'run> {
     pub(crate) id: usize,
     pub(crate) unit: PlaceUnit<'run>,
     /// The part of the line's `links` that begins here.
-    pub(super) links: Range<usize>,
+    pub(crate) links: Range<usize>,
 }
 
 /// The unit at a place.
@@ -80,7 +80,7 @@ pub(crate) struct Line<'run> {
 impl<'run> Line<'run> {
     /// Creates a line of places in the order of their ids. In each of the `links`, the first place gives
     /// items to the second.
-    pub(super) fn new(mut places: Vec<Place<'run>>, mut links: Vec<(usize, usize)>) -> Self {
+    pub(crate) fn new(mut places: Vec<Place<'run>>, mut links: Vec<(usize, usize)>) -> Self {
         links.sort_unstable();
         let mut next = 0;
         for (at, place) in places.iter_mut().enumerate() {

@@ -30,20 +30,20 @@ pub(crate) struct Quantum {
     /// How many items will have been served when the clock is read next.
     look: u32,
     /// Whether the stream has stopped here.
-    pub(super) closed: bool,
+    pub(crate) closed: bool,
     began: Option<Moment>,
     /// The counts of the items that were served.
-    pub(super) tally: Tally,
+    pub(crate) tally: Tally,
 }
 
 impl Quantum {
-    pub(super) fn begin(site: &Site) -> Self {
+    pub(crate) fn begin(site: &Site) -> Self {
         Self { served: 0, look: CLOCK_ITEMS, closed: false, began: site.clock(), tally: Tally::default() }
     }
 
     /// Counts one item. Returns whether the quantum is used up.
     #[inline]
-    pub(super) fn count(&mut self) -> bool {
+    pub(crate) fn count(&mut self) -> bool {
         self.served += 1;
         self.served >= self.look && self.is_used_up()
     }
@@ -59,13 +59,13 @@ impl Quantum {
 
     /// Ends a serving of a node that takes one cell at a time, and measures it. Returns the outcome of the
     /// poke.
-    pub(super) fn end(mut self, site: &Site) -> Poked {
+    pub(crate) fn end(mut self, site: &Site) -> Poked {
         self.tally.cells = u64::from(self.served + u32::from(self.closed));
         self.end_counted(site)
     }
 
     /// Like [`end`](Self::end), for a node that has counted its cells itself.
-    pub(super) fn end_counted(self, site: &Site) -> Poked {
+    pub(crate) fn end_counted(self, site: &Site) -> Poked {
         if self.served == 0 && !self.closed {
             return Poked::Idle;
         }

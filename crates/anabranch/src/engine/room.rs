@@ -7,20 +7,20 @@ use super::gate::Gate;
 
 /// Tells the source of a domain that its window has room.
 #[derive(Debug, Clone)]
-pub(super) struct RoomNotice {
+pub(crate) struct RoomNotice {
     /// The word of the baton of the domain's source.
-    pub(super) word: Arc<Word>,
+    pub(crate) word: Arc<Word>,
     /// The event at which the threads that run the source wait.
-    pub(super) event: Arc<EventCount>,
+    pub(crate) event: Arc<EventCount>,
     /// The conditions other than room that the source waits for.
-    pub(super) gate: Option<Arc<Gate>>,
+    pub(crate) gate: Option<Arc<Gate>>,
 }
 
 impl RoomNotice {
     /// Wakes a thread that pulls, after an index was given back. If a thread holds the source, it wakes
     /// nobody, because the holder will look again.
     #[inline]
-    pub(super) fn give(&self) {
+    pub(crate) fn give(&self) {
         if cfg!(mutant = "no_room_notice") {
             return;
         }

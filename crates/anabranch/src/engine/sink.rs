@@ -19,8 +19,8 @@ use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Spot;
 use super::taker::Taker;
-use crate::progress::Reporter;
-use crate::serial::Serial;
+use crate::engine::Serial;
+use crate::engine::progress::Reporter;
 
 /// Creates the sink of a line, as the taker of the last node before it.
 pub(crate) fn sink<'run, T, E, Op>(

@@ -18,7 +18,7 @@ use super::site::{Site, Spot};
 use super::taker::Taker;
 use super::upstream::{Blocks, Upstream};
 use super::weight::{Weigher, WeightInFlight};
-use crate::pull::{Pull, Pulled, SourceEnd};
+use crate::engine::pull::{Pull, Pulled, SourceEnd};
 
 /// The longest time of one pull, in nanoseconds. The number of its items is computed from the mean time of an item, which
 /// includes the stages that are fused to the source. It is at most [`PULL_ITEMS`].

@@ -19,8 +19,8 @@ use super::quantum::{Quantum, Served};
 use super::site::Spot;
 use super::taker::{Read, Taker};
 use super::upstream::Upstream;
-use crate::pull::Pulled;
-use crate::serial::{Later, Spread};
+use crate::engine::pull::Pulled;
+use crate::engine::{Later, Spread};
 
 /// A spreading stage and everything before it.
 pub(crate) struct SpreadUpstream<'env, T: Send, E, Op> {

@@ -18,7 +18,7 @@ use super::run::Run;
 use super::site::Spot;
 use super::taker::Taker;
 use super::upstream::Upstream;
-use crate::serial::Serial;
+use crate::engine::Serial;
 
 /// A serial stage and everything before it.
 pub(crate) struct StageUpstream<'env, T: Send, E, Op> {

@@ -34,12 +34,12 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
     }
 
     /// The part of a direct line that takes the items of node `id`'s predecessor.
-    pub(super) fn pass(id: usize, pass: impl Pass<S> + 'run) -> Self {
+    pub(crate) fn pass(id: usize, pass: impl Pass<S> + 'run) -> Self {
         Self { id, end: End::Pass(Box::new(pass)) }
     }
 
     /// The part of a direct line that the taker is, if it is one.
-    pub(super) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
+    pub(crate) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
         match self.end {
             End::Pass(pass) => Some(pass),
             End::Push(_) | End::Read(_) => None,
@@ -52,7 +52,7 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
 
     /// Puts the taker behind a parallel stage, whose unit puts its results into a lane of `outlet`. Returns both unchanged if the
     /// taker is not a parallel stage.
-    pub(super) fn behind(
+    pub(crate) fn behind(
         self,
         assembly: &mut Assembly<'run>,
         outlet: Outlet,

@@ -11,7 +11,7 @@ use anabranch_record::sync::{Ordering, thread};
 use super::line::Line;
 use super::node::SerialUnit;
 use super::worker::{Origin, RunContext, WalkEnd, Worker, attend};
-use crate::affinity::Processors;
+use crate::engine::affinity::Processors;
 
 /// The threads of one run, until they are joined. Each thread that may spawn others has a clone.
 #[derive(Clone)]

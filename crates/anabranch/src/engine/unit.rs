@@ -19,11 +19,10 @@ use super::failure::{Cause, ErrorSlot, caught, caught_drop};
 use super::input::Lane;
 use super::measures::Tally;
 use super::node::{Carrier, Parallel as ParallelNode, SerialUnit};
-use super::shards::{ShardOf, ShardedNode};
 use super::site::{Site, Spot};
 use super::taker::{Read, Taker};
 use super::upstream::Upstream;
-use crate::parallel::Parallel;
+use crate::engine::Parallel;
 
 /// Results are passed on to the next stage when they have taken this many nanoseconds at the mean cost, so that they do
 /// not wait long.
@@ -32,46 +31,79 @@ const PASS_ON_NS: u64 = 4_000;
 const PASS_ON_ITEMS: u64 = 256;
 
 /// A parallel stage and everything before it.
-pub(crate) struct ParallelUpstream<'env, T: Send, E, Op> {
+pub(crate) struct ParallelUpstream<'env, T: Send, E, Op, K> {
     pub(crate) before: Box<dyn Upstream<T> + 'env>,
     pub(crate) errors: Arc<ErrorSlot<E>>,
     pub(crate) op: Op,
     pub(crate) id: usize,
-    /// The function that chooses the shard of an item, if items are dealt to replicas.
-    pub(crate) shard: Option<ShardOf<T>>,
+    /// The kind of the unit that begins with the stage.
+    pub(crate) kind: K,
 }
 
-impl<T, E, Op> Upstream<Op::Out> for ParallelUpstream<'_, T, E, Op>
+impl<T, E, Op, K> Upstream<Op::Out> for ParallelUpstream<'_, T, E, Op, K>
 where
     T: Send,
     E: Send,
     Op: Parallel<T, E>,
+    K: UnitKind<T>,
 {
     fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Op::Out>)
     where
         Self: 'run,
     {
-        let Self { before, errors, op, id, shard } = *self;
+        let Self { before, errors, op, id, kind } = *self;
         let spot = assembly.spot(assembly.first_of_unit(id), &errors);
         if assembly.is_direct() {
             let stage = DirectStage::new(spot, Alone::new(op), pass_of(taker));
             return before.connect(assembly, Taker::pass(id, stage));
         }
         let code: Box<dyn Code<T, Op::Out> + 'run> = Box::new(OpCode { spot, op, takes: PhantomData });
-        connect(assembly, before, id, code, shard, taker);
+        connect(assembly, before, id, code, kind, taker);
+    }
+}
+
+/// How the cells of a parallel unit come to the workers.
+pub(crate) trait UnitKind<A: Send>: Copy + Send {
+    /// Adds a unit to the line. Its first stage is the node `id`, whose cells come from `dealer`.
+    fn add<'run>(
+        self,
+        assembly: &mut Assembly<'run>,
+        id: usize,
+        dealer: Dealer<A>,
+        stages: Box<dyn Stages<A> + 'run>,
+    ) where
+        A: 'run;
+}
+
+/// Any worker may claim the next cells.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claimed;
+
+impl<A: Send> UnitKind<A> for Claimed {
+    fn add<'run>(
+        self,
+        assembly: &mut Assembly<'run>,
+        id: usize,
+        dealer: Dealer<A>,
+        stages: Box<dyn Stages<A> + 'run>,
+    ) where
+        A: 'run,
+    {
+        let (site, claims) = (assembly.site(id), assembly.claims(assembly.unit_of(id)));
+        assembly.parallel(id, UnitNode { site, dealer, claims, stages });
     }
 }
 
 /// Adds a parallel stage to a line that is not direct, in front of `taker`.
-fn connect<'run, A: Send + 'run, B: Send + 'run>(
+fn connect<'run, A: Send + 'run, B: Send + 'run, K: UnitKind<A> + 'run>(
     assembly: &mut Assembly<'run>,
     before: Box<dyn Upstream<A> + 'run>,
     id: usize,
     code: Box<dyn Code<A, B> + 'run>,
-    shard: Option<ShardOf<A>>,
+    kind: K,
     taker: Taker<'run, B>,
 ) {
-    before.connect(assembly, Taker::read(id, StageRead { code, id, shard, taker }));
+    before.connect(assembly, Taker::read(id, StageRead { code, id, kind, taker }));
 }
 
 /// The code of a parallel stage that takes cells of `A` and gives cells of `B`.
@@ -186,12 +218,12 @@ impl<'c, A: Send> Feed<'c, A> {
     }
 
     /// A single cell.
-    pub(super) fn one(index: u64, cell: Cell<A>) -> Self {
+    pub(crate) fn one(index: u64, cell: Cell<A>) -> Self {
         Self::new(index, Cells::One(Some(cell)))
     }
 
     /// How many items the taken cells had.
-    pub(super) fn items(&self) -> u64 {
+    pub(crate) fn items(&self) -> u64 {
         self.items
     }
 
@@ -234,12 +266,12 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(puts: Puts, pass_on: u64) -> Self {
+    pub(crate) fn new(puts: Puts, pass_on: u64) -> Self {
         Self { puts, given: 0, pass_on: pass_on as usize }
     }
 
     /// How many items the last stage has given.
-    pub(super) fn given(&self) -> u64 {
+    pub(crate) fn given(&self) -> u64 {
         self.given
     }
 }
@@ -349,14 +381,14 @@ impl<A: Send, B: Send> StagesCarrier<A> for StageCarrier<'_, A, B> {
 }
 
 /// The first stage of a unit, or one behind another, while a line is built.
-struct StageRead<'run, A: Send, B: Send> {
+struct StageRead<'run, A: Send, B: Send, K> {
     code: Box<dyn Code<A, B> + 'run>,
     id: usize,
-    shard: Option<ShardOf<A>>,
+    kind: K,
     taker: Taker<'run, B>,
 }
 
-impl<A: Send, B: Send> Read<A> for StageRead<'_, A, B> {
+impl<A: Send, B: Send, K: UnitKind<A>> Read<A> for StageRead<'_, A, B, K> {
     fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<A>)
     where
         Self: 'run,
@@ -364,20 +396,11 @@ impl<A: Send, B: Send> Read<A> for StageRead<'_, A, B> {
         let Lane::Committed(lane) = lane else {
             unreachable!("the node before a parallel unit is serial, because parallel stages are composed")
         };
-        let (id, shard) = (self.id, self.shard);
-        let site = assembly.site(id);
+        let id = self.id;
         let (dealer, outlet) = lane.dealer();
+        let kind = self.kind;
         let stages = self.behind(assembly, outlet);
-        match shard {
-            Some(shard_of) => {
-                let shards = assembly.plan.nodes[id].replicas.unwrap_or(1);
-                assembly.parallel(id, ShardedNode::new(site, dealer, stages, shard_of, shards));
-            }
-            None => {
-                let claims = assembly.claims(assembly.unit_of(id));
-                assembly.parallel(id, UnitNode { site, dealer, claims, stages });
-            }
-        }
+        kind.add(assembly, id, dealer, stages);
     }
 
     fn is_stage(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::assembly::Assembly;
 use super::taker::Taker;
 use super::weight::Weigher;
-use crate::pull::SourceEnd;
+use crate::engine::pull::SourceEnd;
 
 /// The code of a node whose results are `S`, and of all nodes before it. The plan says how the code runs.
 pub(crate) trait Upstream<S: Send>: Send {

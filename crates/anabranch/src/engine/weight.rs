@@ -20,7 +20,7 @@ pub(crate) struct Weigher<'env, T> {
 type Weigh<'env, T> = Box<dyn Fn(&Cell<T>) -> u64 + Send + 'env>;
 
 /// The weight in flight of one source.
-pub(super) struct WeightInFlight<'env, T> {
+pub(crate) struct WeightInFlight<'env, T> {
     weigher: Weigher<'env, T>,
     /// The weight of all items that the source gave, modulo 2^64.
     given: u64,
@@ -33,17 +33,17 @@ pub(super) struct WeightInFlight<'env, T> {
 }
 
 impl<'env, T> WeightInFlight<'env, T> {
-    pub(super) fn new(weigher: Weigher<'env, T>) -> Self {
+    pub(crate) fn new(weigher: Weigher<'env, T>) -> Self {
         Self { weigher, given: 0, released: 0, ends: VecDeque::new(), gate: 0 }
     }
 
     /// How much weight may still be given until the window is full.
-    pub(super) fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         self.weigher.limit.saturating_sub(self.given.wrapping_sub(self.released))
     }
 
     /// Adds the items that are about to be put at `index`.
-    pub(super) fn put(&mut self, index: u64, cell: &Cell<T>) {
+    pub(crate) fn put(&mut self, index: u64, cell: &Cell<T>) {
         // An item that is heavier than the limit fills the window, just as an item of the limit does. So less
         // than twice the limit is in flight at any time, and the sums may wrap.
         let weight = (self.weigher.weigh)(cell).min(self.weigher.limit);
@@ -53,7 +53,7 @@ impl<'env, T> WeightInFlight<'env, T> {
 
     /// How many indices must have been given back before the source is asked again, if all indices below
     /// `released` were given back so far. The result is `released` or less if the source may be asked now.
-    pub(super) fn gate(&mut self, released: u64) -> u64 {
+    pub(crate) fn gate(&mut self, released: u64) -> u64 {
         if released < self.gate {
             return self.gate;
         }

@@ -45,7 +45,7 @@ pub(crate) struct RunContext<'r> {
 
 /// Where a worker's thread comes from. This decides when the worker may leave, and how it gets more workers.
 #[derive(Clone, Copy)]
-pub(super) enum Origin<'l> {
+pub(crate) enum Origin<'l> {
     /// The thread that called the run. It stays until the run is over. `offer` calls helpers from a crew, and
     /// `more` spawns one helper.
     Caller { offer: Option<&'l Offer<'l>>, more: Option<&'l dyn Fn()> },
@@ -58,19 +58,19 @@ pub(super) enum Origin<'l> {
 }
 
 /// A seat of a detached run (rule 19).
-pub(super) struct Seat<'s> {
-    pub(super) shift: &'s Shift<'s>,
+pub(crate) struct Seat<'s> {
+    pub(crate) shift: &'s Shift<'s>,
     /// Vacates the seat, unless a notification has come since the key was made. Returns whether it did.
-    pub(super) vacate: &'s dyn Fn(WaitKey) -> bool,
+    pub(crate) vacate: &'s dyn Fn(WaitKey) -> bool,
     /// How many spins in a row have found nothing.
-    pub(super) failed_spins: &'s AtomicUsize,
+    pub(crate) failed_spins: &'s AtomicUsize,
     /// Whether a notification has brought the thread to the seat.
-    pub(super) was_recalled: bool,
+    pub(crate) was_recalled: bool,
 }
 
 /// How a worker's walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WalkEnd {
+pub(crate) enum WalkEnd {
     /// The run is over.
     Done,
     /// The run had too many workers, or another run wanted this one.
@@ -81,7 +81,7 @@ pub(super) enum WalkEnd {
 
 /// One thread's walk along a line. It lies on cache lines of its own, as the line does.
 #[repr(align(128))]
-pub(super) struct Worker<'l, 'env> {
+pub(crate) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
     run: &'l Run,
     origin: Origin<'l>,
@@ -125,7 +125,7 @@ const NOTE_NS: u64 = 50_000;
 const NOTE_STEPS: u32 = 64;
 
 impl<'l, 'env> Worker<'l, 'env> {
-    pub(super) fn new(line: &'l Line<'env>, context: RunContext<'l>, origin: Origin<'l>) -> Self {
+    pub(crate) fn new(line: &'l Line<'env>, context: RunContext<'l>, origin: Origin<'l>) -> Self {
         let carrier = |place: &'l Place<'env>| match &place.unit {
             PlaceUnit::Serial(_) => None,
             PlaceUnit::Parallel(unit) => Some(unit.hop.carrier()),
@@ -154,7 +154,7 @@ impl<'l, 'env> Worker<'l, 'env> {
     }
 
     /// Works until the run is over, or until this worker is to leave it.
-    pub(super) fn work(mut self) -> WalkEnd {
+    pub(crate) fn work(mut self) -> WalkEnd {
         let _track = self.run.measures().map(Measures::on_track);
         if let Some(feed) = &self.run.feed {
             feed.enter();
@@ -513,7 +513,7 @@ fn any_work(line: &Line<'_>, run: &Run) -> bool {
 }
 
 /// The loop of a dedicated thread. It runs one serial node, and waits at that node's own event.
-pub(super) fn attend(unit: &SerialUnit<'_>, line: &Line<'_>, run: &Run) {
+pub(crate) fn attend(unit: &SerialUnit<'_>, line: &Line<'_>, run: &Run) {
     let own = unit.own.as_ref().expect("a dedicated node has an event");
     let _track = run.measures().map(Measures::on_track);
     if let Some(feed) = &run.feed {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anabranch_plan::network::Cores;
 
-use crate::affinity::Processors;
+use crate::engine::affinity::Processors;
 
 /// How many times a cache line goes to the other core and back in a measurement.
 const TRIPS: u64 = 1_000;

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use crate::affinity::Processors;
+use crate::engine::affinity::Processors;
 
 #[cfg(not(shuttle))]
 std::thread_local! {

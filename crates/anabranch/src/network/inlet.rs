@@ -19,8 +19,8 @@ use std::sync::Arc as StdArc;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{Closed, EventCount, Sleep, WaitKey};
 
+use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, RunThreads};
-use crate::pull::{Pull, Pulled};
 
 use super::{
     board::{Board, Face},

@@ -8,7 +8,7 @@ use anabranch_record::crew::Stay;
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
 
 use crate::Pool;
-use crate::affinity::Processors;
+use crate::engine::affinity::Processors;
 
 use super::{
     Error,

@@ -7,8 +7,8 @@ use anabranch_plan::Node;
 use super::inlet::{Inlet, Outflow, Outlet};
 use super::{Here, Network, Reader, Writer};
 use crate::engine::Feed;
-use crate::mode::{May, Mode, Sure};
 use crate::stream::Stream;
+use crate::stream::{May, Mode, Sure};
 
 /// A mode whose failures a network with the error `E` can have.
 #[diagnostic::on_unimplemented(

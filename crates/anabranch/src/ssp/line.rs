@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::wish::{Order, Wish};
 use crate::engine::processors;
-use crate::posts::{Room, Sender, posts};
+use crate::outside::posts::{Room, Sender, posts};
 use crate::stream::Stream;
 
 /// An item and its number in the order of the posts.

@@ -7,7 +7,7 @@ use anabranch_plan::Plan;
 use anabranch_record::sync::thread::{Builder, JoinHandle};
 use anabranch_record::sync::{Mutex, MutexGuard, lock};
 
-use crate::posts::Sender;
+use crate::outside::posts::Sender;
 
 /// A pipeline that takes items `T` and collects the results `R` of its last stage.
 /// [`pipeline!`](super::pipeline) creates and starts it. It has its own threads.

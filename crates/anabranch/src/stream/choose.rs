@@ -6,10 +6,10 @@ use anabranch_plan::quantity::count;
 use anabranch_plan::{Burst, Executor, ItemType, Node, NodeId, Pass, Passes, Plan};
 
 use super::Stream;
+use super::defaults::Chooser;
 use super::draft::machine;
-use crate::mode::Mode;
 use crate::report::Report;
-use crate::settings::Chooser;
+use crate::stream::Mode;
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets the mean time that the last stage takes for an item. Predictions and passes use it.

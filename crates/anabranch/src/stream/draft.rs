@@ -6,34 +6,34 @@ use anabranch_plan::{
     Domain, Edge, EdgeKind, Executor, ItemType, Machine, Node, NodeId, Note, Placement, Plan, Settings,
 };
 
+use super::defaults::{Attached, Chooser, Unset, WINDOW_ITEMS};
 use crate::engine;
-use crate::settings::{Attached, Chooser, Unset, WINDOW_ITEMS};
 
 /// The plan of a stream while it is built, and its attachments.
-pub(super) struct Draft<'env> {
-    pub(super) outline: Outline,
-    pub(super) attached: Attached<'env>,
+pub(crate) struct Draft<'env> {
+    pub(crate) outline: Outline,
+    pub(crate) attached: Attached<'env>,
 }
 
 /// A plan without an end, and the settings that are filled in when the end is added.
 #[derive(Debug, Clone)]
-pub(super) struct Outline {
-    pub(super) plan: Plan,
-    pub(super) unset: Unset,
+pub(crate) struct Outline {
+    pub(crate) plan: Plan,
+    pub(crate) unset: Unset,
     /// Whether parallel stages that are added from now on give up the order of the items.
     gives_order_up: bool,
     /// The branch to which stages are added; 0 for the main line.
-    pub(super) branch: usize,
+    pub(crate) branch: usize,
     /// How many branches were begun so far.
     branches: usize,
     /// Whether stages are added to the loop of a feedback.
-    pub(super) is_in_loop: bool,
+    pub(crate) is_in_loop: bool,
     /// Whether an index may have several items behind the last stage.
-    pub(super) gives_many: bool,
+    pub(crate) gives_many: bool,
     /// The fork behind which the next stage is added, if that begins a branch.
     begins_behind: Option<usize>,
     /// Whether the calling thread runs the stream alone, once it is [closed](Self::close). No handle changes that.
-    pub(super) is_alone: bool,
+    pub(crate) is_alone: bool,
 }
 
 /// The number of nodes for which memory is reserved. Most streams have no more.
@@ -41,7 +41,7 @@ const USUAL_NODES: usize = 5;
 
 impl Draft<'_> {
     /// Creates the plan of a stream that has only a source.
-    pub(super) fn new(source: Node) -> Self {
+    pub(crate) fn new(source: Node) -> Self {
         let mut plan = Plan::new(Settings::new(1, 1));
         plan.nodes.reserve(USUAL_NODES);
         plan.edges.reserve(USUAL_NODES);
@@ -62,7 +62,7 @@ impl Draft<'_> {
 
     /// The plan with the end `end`, which takes items of the type `item`, and the notes of the passes.
     /// Nothing runs.
-    pub(super) fn planned(&self, end: Node, item: ItemType) -> (Plan, Vec<Note>) {
+    pub(crate) fn planned(&self, end: Node, item: ItemType) -> (Plan, Vec<Note>) {
         let mut outline = self.outline.clone();
         let notes = outline.close(end, item, &self.attached);
         (outline.plan, notes)
@@ -71,12 +71,12 @@ impl Draft<'_> {
 
 impl Outline {
     /// The stage that was last added.
-    pub(super) fn last(&mut self) -> &mut Node {
+    pub(crate) fn last(&mut self) -> &mut Node {
         self.plan.nodes.last_mut().expect("a stream has a source")
     }
 
     /// The nodes of the parallel unit to which stages can still be added. Empty if the last stage is serial.
-    pub(super) fn open_unit(&self) -> Range<usize> {
+    pub(crate) fn open_unit(&self) -> Range<usize> {
         let nodes = &self.plan.nodes;
         let last = &nodes[nodes.len() - 1];
         if !last.role.is_parallel() || self.begins_behind.is_some() {
@@ -88,7 +88,7 @@ impl Outline {
 
     /// Adds a stage that takes items of the type `item`. A parallel stage is added to the open unit, if there
     /// is one. Returns the id of the stage.
-    pub(super) fn add(&mut self, mut node: Node, item: ItemType) -> usize {
+    pub(crate) fn add(&mut self, mut node: Node, item: ItemType) -> usize {
         (node.branch, node.in_loop) = (self.branch, self.is_in_loop);
         node.ordered &= !(self.gives_order_up && node.role.is_parallel()) || node.keeps_indices();
         if let Some(fork) = self.begins_behind.take() {
@@ -106,7 +106,7 @@ impl Outline {
     /// # Panics
     /// In a branch.
     #[track_caller]
-    pub(super) fn add_domain(&mut self, node: Node, item: ItemType) -> usize {
+    pub(crate) fn add_domain(&mut self, node: Node, item: ItemType) -> usize {
         assert!(
             self.branch == 0,
             "`{}` gives its items new places in the order, but the branches of a fork are joined item by item: \
@@ -132,7 +132,7 @@ impl Outline {
     /// # Panics
     /// In a branch.
     #[track_caller]
-    pub(super) fn give_order_up(&mut self) {
+    pub(crate) fn give_order_up(&mut self) {
         assert!(
             self.branch == 0,
             "a branch keeps the order of its items: use `unordered` before the fork or behind the join"
@@ -147,7 +147,7 @@ impl Outline {
     }
 
     /// Begins a branch behind the node `fork`. Returns its number, and the number of the branch that the fork is in.
-    pub(super) fn begin_branch(&mut self, fork: usize) -> (usize, usize) {
+    pub(crate) fn begin_branch(&mut self, fork: usize) -> (usize, usize) {
         let outer = self.branch;
         self.branches += 1;
         (self.branch, self.begins_behind) = (self.branches, Some(fork));
@@ -155,19 +155,19 @@ impl Outline {
     }
 
     /// Whether the branch that was begun last has no stage yet.
-    pub(super) fn begins(&self) -> bool {
+    pub(crate) fn begins(&self) -> bool {
         self.begins_behind.is_some()
     }
 
     /// Adds the edge by which items go round again, from the last node to `entry`.
-    pub(super) fn go_round(&mut self, entry: usize, item: ItemType, places: usize) {
+    pub(crate) fn go_round(&mut self, entry: usize, item: ItemType, places: usize) {
         let from = NodeId(self.plan.nodes.len() - 1);
         let kind = EdgeKind::Back { places };
         self.plan.edges.push(Edge { from, to: NodeId(entry), item, kind });
     }
 
     /// Adds the join of branches. Each of them ends with a node, which gives items of a type. Returns the join's id.
-    pub(super) fn add_join(&mut self, mut node: Node, ends: Vec<(usize, ItemType)>) -> usize {
+    pub(crate) fn add_join(&mut self, mut node: Node, ends: Vec<(usize, ItemType)>) -> usize {
         node.branch = self.branch;
         let id = self.plan.push(node);
         for (end, item) in ends {
@@ -181,7 +181,7 @@ impl Outline {
     ///
     /// # Panics
     /// If the plan cannot run after the user's changes, with the error of the plan.
-    pub(super) fn close(&mut self, mut end: Node, item: ItemType, attached: &Attached<'_>) -> Vec<Note> {
+    pub(crate) fn close(&mut self, mut end: Node, item: ItemType, attached: &Attached<'_>) -> Vec<Note> {
         if let Some(name) = self.unset.end_name.take() {
             end.name = name.into();
         }
@@ -217,6 +217,6 @@ impl Outline {
 }
 
 /// The description of this machine, for predictions.
-pub(super) fn machine() -> Machine {
+pub(crate) fn machine() -> Machine {
     Machine::new(std::thread::available_parallelism().map_or(1, usize::from))
 }

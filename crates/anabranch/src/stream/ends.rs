@@ -6,11 +6,9 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Padded};
 
-use super::Stream;
 use super::run::Ended;
-use crate::flow::{Flow, Halt};
-use crate::mode::{Admit, ErrorAfter, Mode};
-use crate::serial::Last;
+use super::{Admit, ErrorAfter, Mode, Stream};
+use crate::engine::{Flow, Halt, Last};
 
 /// The number of items in a leaf of the tree of a reduction.
 const LEAF_ITEMS: usize = 256;
@@ -29,7 +27,7 @@ impl<T, C: Default + Extend<T>> Container<T> for C {}
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with `f` as its end. `f` may stop the stream.
-    pub(super) fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
+    pub(crate) fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
     where
         F: FnMut(T) -> Flow<M::Error> + Send,
     {

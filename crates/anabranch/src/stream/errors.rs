@@ -4,9 +4,8 @@ use std::marker::PhantomData;
 
 use anabranch_record::sync::Arc;
 
-use super::{Stream, TryStream};
+use super::{Fallible, Mode, Stream, TryStream};
 use crate::engine::ErrorSlot;
-use crate::mode::{Fallible, Mode};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Turns the stream's error into another one with `f`, which is called at most once, when the stream has

@@ -1,44 +1,33 @@
-//! The stream builder.
+//! The type of a stream, its sources and ends, its settings, its plan, and its run.
 
-#[cfg(feature = "futures")]
-pub use asynchronous::AsyncItems;
-pub use branches::Branches;
-pub use ends::Container;
-pub use pipeline::Pipeline;
-pub use sources::SendIterator;
-
-mod adapters;
-#[cfg(feature = "futures")]
-mod asynchronous;
-mod branches;
+mod build;
 mod choose;
-mod clocked;
-mod deferred;
-mod detached;
+pub mod contract;
+mod defaults;
 mod draft;
 mod ends;
 mod errors;
-mod farm;
-mod feedback;
-mod iter;
-mod parallel;
+mod mode;
 mod pipeline;
 mod run;
-mod select;
-mod serial;
 mod settings;
-mod sharded;
 mod sources;
 mod summaries;
-mod windows;
+
+pub use defaults::default_workers;
+pub(crate) use defaults::{Blocks, Outside};
+pub(crate) use draft::Draft;
+pub use ends::Container;
+pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
+pub use pipeline::Pipeline;
+pub(crate) use run::{Attachment, Connect, Ended, connecting};
+pub use sources::SendIterator;
 
 use std::marker::PhantomData;
 
 use anabranch_record::sync::Arc;
 
 use crate::engine::{ErrorSlot, Upstream};
-use crate::mode::{May, Mode, Sure};
-use draft::Draft;
 
 /// A streaming loop: a source, stages, and settings. The methods that are called *ends* run it.
 ///
@@ -117,7 +106,7 @@ use draft::Draft;
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
 /// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
 /// | put several streams into one as their items come | [`select_all`](Self::select_all) |
-/// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split), [`split_if`](Self::split_if), [`split_by_key`](Self::split_by_key), [`split_in_turn`](Self::split_in_turn); then `branch`, and [`zip`](Branches::zip), [`merge`](Branches::merge) or [`join`](Branches::join) |
+/// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split), [`split_if`](Self::split_if), [`split_by_key`](Self::split_by_key), [`split_in_turn`](Self::split_in_turn); then `branch`, and [`zip`](crate::Branches::zip), [`merge`](crate::Branches::merge) or [`join`](crate::Branches::join) |
 /// | let items go round again | [`feedback`](Self::feedback), [`feedback_from`](Self::feedback_from) |
 /// | have workers that differ | [`farm`](Self::farm), [`try_farm`](Self::try_farm) |
 /// | apply a chain of stages that is a value | [`through`](Self::through) |
@@ -132,12 +121,12 @@ use draft::Draft;
 #[must_use = "a stream does nothing before its end"]
 pub struct Stream<'env, T: Send, M: Mode = Sure> {
     /// The code of the source and the stages, beside the plan.
-    code: Box<dyn Upstream<T> + 'env>,
+    pub(crate) code: Box<dyn Upstream<T> + 'env>,
     /// Where the calls of the stages that are added put their error.
-    errors: Arc<ErrorSlot<M::Error>>,
+    pub(crate) errors: Arc<ErrorSlot<M::Error>>,
     /// The plan and its attachments. They are boxed because every call of the builder moves the stream.
-    draft: Box<Draft<'env>>,
-    mode: PhantomData<fn() -> M>,
+    pub(crate) draft: Box<Draft<'env>>,
+    pub(crate) mode: PhantomData<fn() -> M>,
 }
 
 /// A stream whose calls may fail with `E`.

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::Stream;
-use crate::mode::{Mode, Sure};
+use super::{Mode, Stream, Sure};
 
 /// A chain of stages as a value: from items `T` to items `V`, for any number of streams, and as a part of other chains.
 ///

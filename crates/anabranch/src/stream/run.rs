@@ -10,25 +10,24 @@ use anabranch_record::sync::{Arc, Ordering};
 
 use super::Stream;
 use super::draft::Draft;
-use crate::cancel::{CancelToken, Stopped};
+use crate::control::{CancelToken, Stopped, Workers};
+use crate::engine::progress::Reporter;
 use crate::engine::{
-    self, Assembly, ErrorSlot, ExecutorParts, Line, Measures, Outcome, Run, Upstream, own_events, sink,
+    self, Assembly, ErrorSlot, ExecutorParts, Line, Measures, Outcome, Run, Serial, Upstream, own_events,
+    sink,
 };
-use crate::mode::Mode;
-use crate::progress::Reporter;
 use crate::report::Report;
-use crate::serial::Serial;
-use crate::workers::Workers;
+use crate::stream::Mode;
 
 /// The outcome of a run.
-pub(super) struct Ended<E> {
-    pub(super) result: Result<(), E>,
-    pub(super) report: Option<Report>,
+pub(crate) struct Ended<E> {
+    pub(crate) result: Result<(), E>,
+    pub(crate) report: Option<Report>,
 }
 
 impl<E> Ended<E> {
     /// What an end returns whose value is `value`, if the run has not failed.
-    pub(super) fn output<M: Mode<Error = E>, T>(self, value: T) -> M::Output<T> {
+    pub(crate) fn output<M: Mode<Error = E>, T>(self, value: T) -> M::Output<T> {
         M::output(self.result.and(Ok(value)), self.report)
     }
 }
@@ -51,7 +50,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with the end `op`, whose node in the plan is `sink`. A panic of user code is resumed
     /// here, after every thread has left the run.
-    pub(super) fn run<Op>(self, sink: Node, op: Op) -> Ended<M::Error>
+    pub(crate) fn run<Op>(self, sink: Node, op: Op) -> Ended<M::Error>
     where
         Op: Serial<T, M::Error, Out = Infallible>,
     {
@@ -71,13 +70,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 }
 
 /// Connects the code of a stream to an assembly, with the reporter of its progress.
-pub(super) type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
+pub(crate) type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
 
 /// Creates the report of a run that is over and was measured.
 type Finish = fn(Plan, Duration, &Run) -> Report;
 
 /// Returns what connects the code of a stream and its end to an assembly, once.
-pub(super) fn connecting<'c, 'run, T, E, Op>(
+pub(crate) fn connecting<'c, 'run, T, E, Op>(
     code: Box<dyn Upstream<T> + 'run>,
     op: Op,
     errors: &'c Arc<ErrorSlot<E>>,
@@ -149,7 +148,7 @@ fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
 
 /// Connects a run to its tokens and its handle of workers. Dropping it disconnects them, which happens too if
 /// user code panics through a direct line.
-pub(super) struct Attachment {
+pub(crate) struct Attachment {
     tokens: Vec<CancelToken>,
     handle: Option<Workers>,
     run: Arc<Run>,
@@ -158,7 +157,7 @@ pub(super) struct Attachment {
 }
 
 impl Attachment {
-    pub(super) fn new(tokens: Vec<CancelToken>, handle: Option<Workers>, run: &Arc<Run>) -> Self {
+    pub(crate) fn new(tokens: Vec<CancelToken>, handle: Option<Workers>, run: &Arc<Run>) -> Self {
         for token in &tokens {
             token.attach(run);
         }
@@ -169,7 +168,7 @@ impl Attachment {
     }
 
     /// Disconnects the run, which is over and has pulled this many items.
-    pub(super) fn end(mut self, pulled: u64) {
+    pub(crate) fn end(mut self, pulled: u64) {
         self.pulled = pulled;
     }
 }

@@ -5,13 +5,9 @@ use std::time::Duration;
 
 use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule, Wait};
 
-use super::Stream;
-use crate::cancel::CancelToken;
-use crate::mode::{Mode, Reported};
-use crate::monitor::{Monitor, MonitorThread, Snapshot};
-use crate::pool::PoolShare;
-use crate::progress::Progress;
-use crate::workers::Workers;
+use super::{Mode, Reported, Stream};
+use crate::control::{CancelToken, Monitor, MonitorThread, PoolShare, Snapshot, Workers};
+use crate::engine::progress::Progress;
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets how many threads work, including the calling thread. The default is
@@ -334,7 +330,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// The stage that was last added.
-    pub(super) fn last_node(&mut self) -> &mut Node {
+    pub(crate) fn last_node(&mut self) -> &mut Node {
         self.draft.outline.last()
     }
 }

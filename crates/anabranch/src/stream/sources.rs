@@ -7,14 +7,13 @@ use anabranch_plan::Node;
 use anabranch_record::lane::Cell;
 use anabranch_record::sync::Arc;
 
+use super::defaults::Outside;
 use super::draft::Draft;
 use super::{Stream, TryStream};
-use crate::bell::Bell;
-use crate::channel::{Post, Posted, channel};
+use crate::control::bell::Bell;
+use crate::engine::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
 use crate::engine::{Blocks, ErrorSlot, Feed, SourceUpstream, Upstream, Weigher};
-use crate::mode::Mode;
-use crate::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
-use crate::settings::Outside;
+use crate::stream::Mode;
 
 /// An iterator that may be asked by one thread after another: any that is `Send`.
 #[diagnostic::on_unimplemented(
@@ -40,42 +39,6 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         I::IntoIter: SendIterator + 'env,
     {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
-    }
-
-    /// Creates a stream of the items that threads post. It ends when every [`Post`] is dropped, or when one
-    /// of them is [closed](Post::close).
-    ///
-    /// Up to `capacity` items wait before the source. If `capacity` is 0, [`Post::post`] waits until the
-    /// source takes the item. The items in the stream are bounded by the [window](Self::window), and not by
-    /// `capacity`. The source has a thread of its own, or none with a
-    /// [shared pool](Self::pool), so workers do not wait for items. The stream can stop
-    /// early at any time, even while no item is posted. Posting fails afterwards.
-    /// [`CancelToken`](crate::CancelToken) shows a graceful shutdown.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let (post, stream) = Stream::channel(16);
-    /// std::thread::scope(|scope| {
-    ///     scope.spawn(move || {
-    ///         for n in 0..100u32 {
-    ///             post.post(n).unwrap();
-    ///         }
-    ///     }); // the post is dropped here: the stream ends
-    ///     assert_eq!(stream.map(|n| n + 1).fold(0, |sum, n| sum + n), 5_050);
-    /// });
-    /// ```
-    pub fn channel(capacity: usize) -> (Post<T>, Self) {
-        let (post, posted) = channel(capacity);
-        (post, Self::posted(posted))
-    }
-
-    pub(crate) fn posted(posted: Posted<T>) -> Self {
-        let (bell, supply) = (posted.bell().clone(), std::sync::Arc::clone(posted.supply()));
-        let feed = posted.feed();
-        let mut stream = Self::pulled(posted, Node::source("channel")).rung_by(bell, Some(feed));
-        stream.draft.attached.supply = Some(supply);
-        stream
     }
 
     /// Creates a stream of the items that a closure returns, until it returns `None`.
@@ -309,7 +272,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gives the source a thread of its own, which waits for items from outside until `bell` rings. With a `feed`, a detached
     /// run does without this thread.
-    pub(super) fn rung_by(mut self, bell: Bell, feed: Option<std::sync::Arc<dyn Feed + 'env>>) -> Self {
+    pub(crate) fn rung_by(mut self, bell: Bell, feed: Option<std::sync::Arc<dyn Feed + 'env>>) -> Self {
         let run = bell.run.clone();
         self.draft.attached.outside = Some(Outside { bell, feed });
         self.cancel(&run).dedicated()

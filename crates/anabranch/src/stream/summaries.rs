@@ -9,9 +9,8 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 use anabranch_record::sync::Padded;
 
-use super::Stream;
-use crate::flow::{Flow, Halt};
-use crate::mode::{Admit, ErrorAfter, Mode};
+use super::{Admit, ErrorAfter, Mode, Stream};
+use crate::engine::{Flow, Halt};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Adds the items up, in order. The result is the same as that of the iterator's `sum`, bit for bit. If
@@ -275,7 +274,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Like [`fold`](Self::fold), for an end with its own name in the plan.
-    pub(super) fn folded<A: Send>(
+    pub(crate) fn folded<A: Send>(
         self,
         name: &'static str,
         init: A,

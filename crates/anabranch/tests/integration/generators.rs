@@ -8,13 +8,23 @@ fn folder(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The public methods of the types that `stream/` and `branch.rs` define.
+/// The Rust files below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
+/// The public methods of a stream, of the branches of a fork, and of a pipeline.
 fn methods() -> BTreeSet<String> {
     let mut methods = BTreeSet::new();
-    let files = fs::read_dir(folder("src/stream")).unwrap().map(|entry| entry.unwrap().path());
-    for file in files.chain([folder("src/branch.rs")]) {
+    for file in sources(&folder("src")) {
+        let mut is_ours = false;
         for line in fs::read_to_string(file).unwrap().lines() {
-            let Some(rest) = line.strip_prefix("    pub fn ") else { continue };
+            if line.starts_with("impl") {
+                let types = ["Stream<'", "Branches<'", "Pipeline<'"];
+                is_ours = !line.contains(" for ") && types.iter().any(|name| line.contains(name));
+            }
+            let Some(rest) = line.strip_prefix("    pub fn ").filter(|_| is_ours) else { continue };
             methods.insert(rest.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect());
         }
     }

@@ -79,12 +79,12 @@ impl Track {
     }
 
     /// Whether the thread of this track has the same name as `thread`.
-    pub(super) fn is_of_name(&self, thread: &Thread) -> bool {
+    pub(crate) fn is_of_name(&self, thread: &Thread) -> bool {
         thread.name().is_some_and(|name| name == self.name)
     }
 
     /// Gives the track to `thread`, which continues it.
-    pub(super) fn take_over(&mut self, thread: &Thread) {
+    pub(crate) fn take_over(&mut self, thread: &Thread) {
         if self.thread != thread.id() {
             self.thread = thread.id();
             self.clocks = (0, None);
@@ -92,7 +92,7 @@ impl Track {
     }
 
     /// Adds a piece of work.
-    pub(super) fn work(&mut self, event: Event, tally: Tally) {
+    pub(crate) fn work(&mut self, event: Event, tally: Tally) {
         let What::Node(id) = event.what else { return };
         // All the time without a processor since the last reading belongs to this piece. The pieces in
         // between were too short to have any, and the processor time is read after each wait for work.
@@ -106,7 +106,7 @@ impl Track {
     }
 
     /// Adds a wait for work.
-    pub(super) fn idle(&mut self, event: Event) {
+    pub(crate) fn idle(&mut self, event: Event) {
         if event.nanos >= MAY_PARK_NS {
             self.look_at_clocks(event.at + event.nanos);
         }
@@ -115,14 +115,14 @@ impl Track {
 
     /// Reads the processor time. Returns how many nanoseconds the thread had no processor since the last
     /// reading. To be called on the thread of the track.
-    pub(super) fn look_at_clocks(&mut self, now: u64) -> u64 {
+    pub(crate) fn look_at_clocks(&mut self, now: u64) -> u64 {
         let (then, before) = std::mem::replace(&mut self.clocks, (now, processor_time()));
         let (Some(before), Some(used)) = (before, self.clocks.1) else { return 0 };
         now.saturating_sub(then).saturating_sub(used.saturating_sub(before))
     }
 
     /// Adds `reading` to the counts of node `id`.
-    pub(super) fn count(&mut self, id: usize, reading: Reading) {
+    pub(crate) fn count(&mut self, id: usize, reading: Reading) {
         if let Some(node) = self.nodes.get_mut(id) {
             node.add(reading);
         }
@@ -181,7 +181,7 @@ thread_local! {
 }
 
 /// Calls `f` with the track of the calling thread, if it has one.
-pub(super) fn on_current(f: impl FnOnce(&mut Track)) {
+pub(crate) fn on_current(f: impl FnOnce(&mut Track)) {
     CURRENT.with_borrow(|current| {
         if let Some(track) = current {
             f(&mut track.lock().unwrap_or_else(PoisonError::into_inner));
@@ -197,7 +197,7 @@ pub(crate) struct OnTrack {
 }
 
 impl OnTrack {
-    pub(super) fn new(track: Arc<Mutex<Track>>) -> Self {
+    pub(crate) fn new(track: Arc<Mutex<Track>>) -> Self {
         Self { before: CURRENT.replace(Some(track)) }
     }
 }

@@ -1,0 +1,95 @@
+//! Waiting for something from outside, but not longer than the run lasts.
+
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anabranch_record::EventCount;
+use anabranch_record::sync::Arc;
+
+use crate::control::CancelToken;
+
+/// How many times a waiting thread polls before it sleeps. This takes some microseconds.
+pub(crate) const POLLS: u32 = 10;
+/// How many of these polls spin. The others yield to other threads.
+const SPINNING_POLLS: u32 = 6;
+
+/// Pauses before another poll. `poll` counts the polls so far.
+pub(crate) fn pause(poll: u32) {
+    if poll <= SPINNING_POLLS {
+        (0..1 << poll).for_each(|_| std::hint::spin_loop());
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+/// Wakes the thread of a source that waits for something from outside.
+///
+/// The run rings the bell too when it stops: a source that waits has no work to finish.
+///
+/// In a [detached](crate::engine::detach) run, the source has no thread. Then the bell never waits, and its event is that of
+/// the run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bell {
+    /// The source's thread waits on this event, like all dedicated threads; see `Run::wake_all`.
+    pub(crate) event: Arc<EventCount>,
+    /// Connects the bell with its run. This token is never used to stop the run.
+    pub(crate) run: CancelToken,
+    is_detached: StdArc<AtomicBool>,
+}
+
+impl Bell {
+    /// Makes the waiting thread look again. The caller must have stored before what that look is to find.
+    pub(crate) fn ring(&self) {
+        self.event.notify();
+    }
+
+    /// Says that the run is detached, before it begins.
+    pub(crate) fn detach(&self) {
+        self.is_detached.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run is detached, so that its source must not wait.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.is_detached.load(Ordering::Relaxed)
+    }
+
+    /// Waits until `look` returns a value, or the run stops. In the second case the result is that of the
+    /// last look.
+    pub(crate) fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        self.wait_until(None, look)
+    }
+
+    /// Like [`wait`](Self::wait), but not longer than until `deadline`, if there is one.
+    pub(crate) fn wait_until<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let mut found = look();
+        for poll in 0..POLLS {
+            if found.is_some() {
+                return found;
+            }
+            pause(poll);
+            found = look();
+        }
+        while found.is_none() {
+            let key = self.event.prepare();
+            found = look();
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let is_over = self.run.has_stopped_runs() || left.is_some_and(|left| left.is_zero());
+            if found.is_some() || is_over {
+                self.event.leave();
+            } else if let Some(left) = left {
+                self.event.wait_for(key, left);
+            } else {
+                self.event.wait(key);
+            }
+            if is_over {
+                break;
+            }
+        }
+        found
+    }
+}

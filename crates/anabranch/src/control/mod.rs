@@ -1,0 +1,19 @@
+//! What holds a run from outside, or lends it something.
+
+pub(crate) mod bell;
+mod cancel;
+mod monitor;
+mod pool;
+mod recycler;
+mod retry;
+mod time_limit;
+mod workers;
+
+pub use cancel::{CancelToken, Stopped};
+pub(crate) use monitor::MonitorThread;
+pub use monitor::{Monitor, NodeSnapshot, Snapshot};
+pub use pool::{Pool, PoolShare};
+pub use recycler::{Recycled, Recycler};
+pub use retry::Retry;
+pub use time_limit::{TimeLimit, TimedOut};
+pub use workers::Workers;

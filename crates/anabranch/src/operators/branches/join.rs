@@ -1,0 +1,286 @@
+//! A join: a serial node that makes one cell of the cells that the branches of a fork have for an index.
+
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::Baton;
+use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
+use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
+
+use super::fork::Fork;
+use crate::engine::assembly::Assembly;
+use crate::engine::counter::Counter;
+use crate::engine::failure::Cause;
+use crate::engine::input::Lane;
+use crate::engine::measures::Tally;
+use crate::engine::node::{Poked, SerialNode};
+use crate::engine::push::{Demand, Out};
+use crate::engine::quantum::{Quantum, Served};
+use crate::engine::site::Site;
+use crate::engine::taker::{Read, Taker};
+use crate::engine::upstream::Upstream;
+
+/// The last nodes of the branches of a fork, and everything before them up to the fork.
+#[doc(hidden)]
+pub trait Ends<'env>: Send {
+    /// Their ends in a line.
+    type Ports: Ports + 'env;
+
+    /// Adds the branches to the line, in front of the join `id`.
+    #[allow(private_interfaces)]
+    fn connect<'run>(self, assembly: &mut Assembly<'run>, id: usize) -> Self::Ports
+    where
+        'env: 'run;
+}
+
+/// The ends of the branches in a line.
+#[doc(hidden)]
+pub trait Ports: Send {
+    /// What the branches have for an index.
+    type Values;
+    /// Views of the branches, for threads that do not hold the join.
+    type Watches: Send + Sync;
+
+    /// Whether the next cells of all branches are ready.
+    fn are_ready(&mut self) -> bool;
+
+    /// Takes the next cells. All of them must be ready. `stop` becomes the stop of a branch that has one. A failure comes
+    /// before an end.
+    fn take(&mut self, stop: &mut Option<Stop>) -> Self::Values;
+
+    fn watch(&self) -> Self::Watches;
+
+    /// Whether the next cells of all branches are ready. Only looks.
+    fn look(watches: &Self::Watches) -> bool;
+}
+
+/// The end of one branch, before a line is made of it.
+pub(crate) struct BranchEnd<'env, S: Send> {
+    pub(crate) upstream: Box<dyn Upstream<S> + 'env>,
+    pub(crate) branch: usize,
+}
+
+/// The end of one branch in a line.
+pub(crate) struct Port<S> {
+    reader: Reader<S>,
+    exit: Exit,
+}
+
+impl<'env, S: Send + 'env> BranchEnd<'env, S> {
+    /// Adds the branch to the line, in front of the join `id`.
+    pub(crate) fn connect<'run>(self, assembly: &mut Assembly<'run>, id: usize) -> Port<S>
+    where
+        'env: 'run,
+    {
+        let place = Arc::new(Mutex::new(None));
+        let read = PortRead { reader: Arc::clone(&place) };
+        self.upstream.connect(assembly, Taker::read(id, read));
+        let reader = lock(&place).take().expect("the last node of a branch gives its lane");
+        Port { reader, exit: assembly.end_branch(self.branch) }
+    }
+}
+
+impl<S: Send> Port<S> {
+    pub(crate) fn is_ready(&mut self) -> bool {
+        self.reader.is_ready()
+    }
+
+    /// Takes the next cell without its stop.
+    pub(crate) fn take(&mut self, stop: &mut Option<Stop>) -> Cell<S> {
+        let (turn, cell) = self.reader.take().expect("the next cell of a branch is ready");
+        self.exit.release(turn);
+        if let Some(kind) = cell.stop()
+            && *stop != Some(Stop::Fail)
+        {
+            *stop = Some(kind);
+        }
+        cell.without_stop()
+    }
+
+    pub(crate) fn watch(&self) -> Watch<S> {
+        self.reader.watch()
+    }
+}
+
+/// Takes the lane behind the last node of a branch, for the join.
+struct PortRead<S> {
+    reader: Arc<Mutex<Option<Reader<S>>>>,
+}
+
+impl<S: Send> Read<S> for PortRead<S> {
+    fn read<'run>(self: Box<Self>, _: &mut Assembly<'run>, lane: Lane<S>)
+    where
+        Self: 'run,
+    {
+        let reader = match lane {
+            Lane::Committed(lane) => lane.reader(),
+            Lane::Stamped(lane) => lane.reader(),
+            Lane::Arrived(_) => unreachable!("a branch keeps the order of its items"),
+        };
+        *lock(&self.reader) = Some(reader);
+    }
+}
+
+/// Makes one cell of what the branches have for an index.
+#[doc(hidden)]
+pub trait Combine<V>: Send {
+    type Out: Send;
+
+    fn combine(values: V) -> Cell<Self::Out>;
+}
+
+type Values<'env, L> = <<L as Ends<'env>>::Ports as Ports>::Values;
+
+/// The code of a join, of the branches before it, and of everything before their fork.
+pub(crate) struct JoinUpstream<'env, T: Send, L, C> {
+    pub(crate) fork: Fork<'env, T>,
+    pub(crate) ends: L,
+    pub(crate) combine: PhantomData<fn() -> C>,
+    pub(crate) id: usize,
+}
+
+impl<'env, T, L, C> Upstream<C::Out> for JoinUpstream<'env, T, L, C>
+where
+    T: Send + 'env,
+    L: Ends<'env> + 'env,
+    C: Combine<Values<'env, L>> + 'env,
+    C::Out: 'env,
+{
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, C::Out>)
+    where
+        Self: 'run,
+    {
+        let Self { fork, ends, id, .. } = *self;
+        let out = assembly.after_serial(id, taker);
+        let ports = ends.connect(assembly, id);
+        let (writer, turns) = assembly.turns(fork.id);
+        let (site, counter) = (assembly.site(id), assembly.counter(id));
+        let watch = (turns.watch(), ports.watch());
+        let state = State::<'run, L::Ports, C> { turns, ports, out, counter };
+        let is_sink = assembly.ends_with_sink(id);
+        assembly.serial(id, JoinNode { site, baton: Baton::new(state), watch, is_sink });
+        fork.connect(assembly, writer);
+    }
+}
+
+struct State<'run, P: Ports, C: Combine<P::Values>> {
+    /// The turns of the main line.
+    turns: Reader<()>,
+    ports: P,
+    out: Out<'run, C::Out>,
+    counter: Counter,
+}
+
+impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
+    /// Joins the next cells of the branches, which are ready, and passes the result on.
+    fn join(&mut self) -> Demand {
+        let Self { turns, ports, out, counter } = self;
+        let (turn, _) = turns.take().expect("the fork puts the turn before the cells");
+        let mut stop = None;
+        let values = ports.take(&mut stop);
+        // The loop would have joined nothing for an item at which a branch fails.
+        let cell = if stop == Some(Stop::Fail) { Cell::Empty } else { C::combine(values) };
+        let cell = match stop {
+            Some(stop) => cell.with_stop(stop),
+            None => cell,
+        };
+        if counter.is_on() {
+            counter.add(Tally { cells: 1, items: cell.len(), given: cell.len() });
+        }
+        out.push(turn, cell)
+    }
+}
+
+/// A join as a node of a line.
+struct JoinNode<'run, P: Ports, C: Combine<P::Values>> {
+    site: Site,
+    baton: Baton<State<'run, P, C>>,
+    watch: (Watch<()>, P::Watches),
+    /// Whether the unit ends with the sink.
+    is_sink: bool,
+}
+
+impl<P: Ports, C: Combine<P::Values>> JoinNode<'_, P, C> {
+    fn serve(&self, state: &mut State<'_, P, C>, quantum: &mut Quantum) -> Served {
+        let run = &*self.site.run;
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            while !run.is_ending() {
+                if !state.ports.are_ready() {
+                    return Served::Drained;
+                }
+                if state.join() == Demand::Nothing {
+                    return Served::Closed;
+                }
+                if quantum.count() {
+                    break;
+                }
+            }
+            Served::Quantum
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            let turn = state.turns.turn();
+            self.site.halt(turn.index(), Cause::Panic(payload));
+            let out = &mut state.out;
+            let stopped = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
+            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
+            Served::Closed
+        });
+        if run.measures().is_some() || run.costs.are_measured() {
+            let own = state.counter.take();
+            quantum.tally.add(Tally { given: state.out.given().unwrap_or(own.given), ..own });
+        }
+        served
+    }
+}
+
+impl<P: Ports, C: Combine<P::Values>> SerialNode for JoinNode<'_, P, C> {
+    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let _entered = self.site.enter();
+        let mut quantum = Quantum::begin(&self.site);
+        loop {
+            match self.serve(held.state(), &mut quantum) {
+                Served::Drained => match held.release() {
+                    Some(again) => held = again,
+                    None => break,
+                },
+                Served::Quantum => {
+                    held.let_go();
+                    if self.is_ready() {
+                        self.site.run.event.notify();
+                    }
+                    break;
+                }
+                Served::Closed => {
+                    quantum.closed = true;
+                    held.close();
+                    break;
+                }
+            }
+        }
+        quantum.end(&self.site)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.baton.word().is_free() && P::look(&self.watch.1)
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> u64 {
+        // The cell that closed the node is not an item, unless a stage before stopped the stream with its last item.
+        let is_last = self.is_sink && self.site.run.ended_on_item.load(Ordering::Relaxed);
+        self.watch.0.taken() - u64::from(self.baton.word().is_closed() && !is_last)
+    }
+
+    fn given(&self) -> u64 {
+        self.taken()
+    }
+
+    fn mean_ns(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,411 @@
+//! Feedback: items that go through a part of the line again.
+//!
+//! The entry begins a domain. It gives an index to each item that comes from the stages before, and to each item that comes
+//! back from the exit. The exit takes the results in the order of these indices. A result that is to go round again waits
+//! in the loop until the entry takes it.
+//!
+//! The order in which items enter must not depend on the schedule. So an item that leaves at index *i* may enter again from
+//! index *i* + `places` on. Before the entry makes index *k* it waits until the exit has taken index *k* - `places`: then
+//! it knows each item that may enter at *k*. Such an item comes before those of the stages before. If there is none, the
+//! entry takes the next item of the stages before. When they have ended, items enter again as soon as they can.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, fence, lock};
+use anabranch_record::{Baton, Word};
+
+use crate::engine::assembly::Assembly;
+use crate::engine::counter::Counter;
+use crate::engine::failure::Cause;
+use crate::engine::input::{Drain, DrainWatch, Input, Lane};
+use crate::engine::measures::{Crossing, Tally};
+use crate::engine::node::{Poked, SerialNode};
+use crate::engine::push::{self, Demand, Out, Push};
+use crate::engine::quantum::{Quantum, Served};
+use crate::engine::room::RoomNotice;
+use crate::engine::run::Run;
+use crate::engine::site::Site;
+use crate::engine::taker::{Read, Taker};
+use crate::engine::upstream::Upstream;
+use crate::operators::Lap;
+
+/// The items that wait to go round again, and how far the exit has come.
+pub(crate) struct Loop<T> {
+    /// An item that leaves at an index enters again this many indices later, or after that. At least 1.
+    places: u64,
+    /// The items, each with the first index at which it may enter.
+    items: Mutex<VecDeque<(u64, T)>>,
+    /// The first index at which the first item may enter, for threads that only look: at most [`ANY`], or `u64::MAX` if
+    /// there is no item.
+    due: AtomicU64,
+    /// Every index below this one has left.
+    left: AtomicU64,
+}
+
+impl<T> Loop<T> {
+    /// Creates a loop in which `items` go round first.
+    pub(crate) fn new(places: usize, items: impl Iterator<Item = T>) -> Arc<Self> {
+        let items: VecDeque<(u64, T)> = items.map(|item| (0, item)).collect();
+        let due = AtomicU64::new(items.front().map_or(u64::MAX, |&(due, _)| due));
+        Arc::new(Self { places: places as u64, items: Mutex::new(items), due, left: AtomicU64::new(0) })
+    }
+
+    /// Takes the first item if it may enter at `index`.
+    fn take(&self, index: u64) -> Option<T> {
+        if self.due.load(Ordering::Acquire) > index {
+            return None;
+        }
+        let mut items = lock(&self.items);
+        let (_, item) = items.pop_front()?;
+        self.due.store(items.front().map_or(u64::MAX, |&(due, _)| due), Ordering::Release);
+        Some(item)
+    }
+
+    /// Adds the items that leave at `index` and are to go round again, and notes that the index has left.
+    fn leave(&self, index: u64, again: &mut Vec<T>) {
+        if !again.is_empty() {
+            // No index is as high as `ANY`, so an item that is due then waits until the stages before have ended.
+            let due = index.saturating_add(self.places).min(ANY);
+            let mut items = lock(&self.items);
+            items.extend(again.drain(..).map(|item| (due, item)));
+            self.due.store(items.front().map_or(u64::MAX, |&(due, _)| due), Ordering::Release);
+        }
+        self.left.store(index + 1, Ordering::Release);
+    }
+
+    /// How many indices have left.
+    fn left(&self) -> u64 {
+        self.left.load(Ordering::Acquire)
+    }
+
+    /// Whether it is known which items may enter at `index`.
+    fn knows(&self, index: u64) -> bool {
+        index < self.left().saturating_add(self.places)
+    }
+}
+
+/// An index at which any item may enter.
+const ANY: u64 = u64::MAX - 1;
+
+/// The entry of a feedback, and everything before it.
+pub(crate) struct EntryUpstream<'env, T: Send> {
+    pub(crate) before: Box<dyn Upstream<T> + 'env>,
+    pub(crate) laps: Arc<Loop<T>>,
+    pub(crate) id: usize,
+}
+
+impl<T: Send> Upstream<T> for EntryUpstream<'_, T> {
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, T>)
+    where
+        Self: 'run,
+    {
+        let Self { before, laps, id } = *self;
+        let out = assembly.after_serial(id, taker);
+        before.connect(assembly, Taker::read(id, EntryRead { id, laps, out }));
+    }
+}
+
+/// An entry that reads a lane.
+struct EntryRead<'run, T: Send> {
+    id: usize,
+    laps: Arc<Loop<T>>,
+    out: Out<'run, T>,
+}
+
+impl<T: Send> Read<T> for EntryRead<'_, T> {
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<T>)
+    where
+        Self: 'run,
+    {
+        let Self { id, laps, out } = *self;
+        let drain = assembly.drain_before(id, lane);
+        let crossing = assembly.crossing(id);
+        let word = assembly.word_of(id);
+        let indices = assembly.indices_of(id);
+        let node = EntryNode::new(assembly.site(id), drain, indices, laps, out, crossing, word);
+        assembly.serial(id, node);
+    }
+}
+
+struct State<'run, T: Send> {
+    drain: Drain<T>,
+    indices: Indices,
+    out: Out<'run, T>,
+    /// The items of the last cell that have not entered yet, in reverse order.
+    waiting: Vec<T>,
+    /// How the stages before have ended.
+    stop: Option<Stop>,
+    crossing: Option<Crossing>,
+}
+
+/// The entry of a feedback as a node of a line.
+struct EntryNode<'run, T: Send> {
+    /// The node's place. Its domain is the one that the node opens.
+    site: Site,
+    baton: Baton<State<'run, T>>,
+    watch: DrainWatch<T>,
+    domain: Arc<Domain>,
+    laps: Arc<Loop<T>>,
+    /// Whether items of the last cell wait, or its failure does. Then there is work even if the lane before is empty.
+    is_open: AtomicBool,
+    /// Whether the stages before have ended, and all of their items have entered.
+    has_ended: AtomicBool,
+}
+
+impl<'run, T: Send> EntryNode<'run, T> {
+    fn new(
+        site: Site,
+        drain: Drain<T>,
+        indices: Indices,
+        laps: Arc<Loop<T>>,
+        out: Out<'run, T>,
+        crossing: Option<Crossing>,
+        word: Arc<Word>,
+    ) -> Self {
+        let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
+        let state = State { drain, indices, out, waiting: Vec::new(), stop: None, crossing };
+        let baton = Baton::with_word(word, state);
+        let (is_open, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { site, baton, watch, domain, laps, is_open, has_ended }
+    }
+
+    fn serve(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Served {
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            loop {
+                // Each item and each stop needs an index, so the room is checked first.
+                if state.indices.room() == 0 || self.domain.is_stopped() {
+                    return Served::Drained;
+                }
+                if let Some(served) = self.advance(state, quantum) {
+                    return served;
+                }
+                if quantum.count() || self.site.is_alone() || self.site.run.is_ending() {
+                    return Served::Quantum;
+                }
+            }
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            // A stage that is fused to the entry has panicked, or a drop.
+            let is_open = state.indices.turn().is_open();
+            let turn = if is_open { state.indices.turn() } else { state.indices.open() };
+            self.site.halt(turn.index(), Cause::Panic(payload));
+            let out = &mut state.out;
+            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
+            Served::Closed
+        });
+        state.indices.show();
+        let is_open = !state.waiting.is_empty() || state.stop == Some(Stop::Fail);
+        self.is_open.store(is_open, Ordering::Relaxed);
+        self.has_ended.store(has_ended(state), Ordering::Relaxed);
+        served
+    }
+
+    /// Takes one step: lets an item enter, takes a cell of the stages before, or ends. Returns how the serving ends, if it
+    /// ends here.
+    fn advance(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Option<Served> {
+        let index = state.indices.next();
+        // The count is loaded before the items: if all indices have left, the items that they gave back are seen.
+        let left = self.laps.left();
+        if has_ended(state) {
+            return match self.laps.take(ANY) {
+                Some(item) => self.enter(state, item, quantum),
+                None if left == index => {
+                    put(state, Cell::Stop(Stop::End));
+                    Some(Served::Closed)
+                }
+                None => Some(Served::Drained),
+            };
+        }
+        if !self.laps.knows(index) {
+            return Some(Served::Drained);
+        }
+        if let Some(item) = self.laps.take(index) {
+            return self.enter(state, item, quantum);
+        }
+        if let Some(item) = state.waiting.pop() {
+            let entered = self.enter(state, item, quantum);
+            pass(state);
+            return entered;
+        }
+        if state.stop == Some(Stop::Fail) {
+            put(state, Cell::Stop(Stop::Fail));
+            return Some(Served::Closed);
+        }
+        let Some(cell) = state.drain.take() else { return Some(Served::Drained) };
+        quantum.tally.cells += 1;
+        quantum.tally.items += cell.len();
+        state.stop = cell.stop();
+        cell.add_reversed(&mut state.waiting);
+        pass(state);
+        None
+    }
+
+    fn enter(&self, state: &mut State<'run, T>, item: T, quantum: &mut Quantum) -> Option<Served> {
+        quantum.tally.given += 1;
+        let demand = put(state, Cell::Value(item));
+        (demand == Demand::Nothing).then_some(Served::Closed)
+    }
+}
+
+/// Whether the stages before have ended without a failure, and all of their items have entered.
+fn has_ended<T: Send>(state: &State<'_, T>) -> bool {
+    state.stop == Some(Stop::End) && state.waiting.is_empty()
+}
+
+/// Gives back the index of the last cell, if all of its items have entered.
+fn pass<T: Send>(state: &mut State<'_, T>) {
+    if state.waiting.is_empty() && state.stop.is_none() {
+        state.drain.release();
+        if let Some(crossing) = &mut state.crossing {
+            crossing.has_left();
+        }
+    }
+}
+
+fn put<T: Send>(state: &mut State<'_, T>, cell: Cell<T>) -> Demand {
+    if let Some(crossing) = &mut state.crossing {
+        crossing.enters(state.indices.next());
+    }
+    state.out.push(state.indices.open(), cell)
+}
+
+impl<T: Send> SerialNode for EntryNode<'_, T> {
+    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let _entered = self.site.enter();
+        let mut quantum = Quantum::begin(&self.site);
+        loop {
+            match self.serve(held.state(), &mut quantum) {
+                Served::Drained => match held.release() {
+                    Some(again) => held = again,
+                    None => break,
+                },
+                Served::Quantum => {
+                    held.let_go();
+                    break;
+                }
+                Served::Closed => {
+                    quantum.closed = true;
+                    held.close();
+                    return quantum.end_counted(&self.site);
+                }
+            }
+        }
+        // A thread that made room, or let items leave, while this thread held the baton has woken nobody, so this thread
+        // looks again (rule 7).
+        fence(Ordering::SeqCst);
+        if self.is_ready() {
+            self.site.run.event.notify();
+        }
+        quantum.end_counted(&self.site)
+    }
+
+    fn is_ready(&self) -> bool {
+        if !self.baton.word().is_free() || !self.domain.has_room() || self.domain.is_stopped() {
+            return false;
+        }
+        let next = self.domain.made();
+        let due = self.laps.due.load(Ordering::Relaxed);
+        if self.has_ended.load(Ordering::Relaxed) {
+            return due != u64::MAX || self.laps.left() == next;
+        }
+        self.laps.knows(next)
+            && (due <= next || self.is_open.load(Ordering::Relaxed) || self.watch.is_ready())
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> u64 {
+        // The cell that closed the node is not an item.
+        self.watch.taken().saturating_sub(u64::from(self.baton.word().is_closed()))
+    }
+
+    fn given(&self) -> u64 {
+        self.domain.made()
+    }
+
+    fn mean_ns(&self) -> u64 {
+        0
+    }
+}
+
+/// The exit of a feedback, and everything before it. The stages in the loop give laps of items `T` and results `V`.
+pub(crate) struct LeaveUpstream<'env, T: Send, V: Send> {
+    pub(crate) before: Box<dyn Upstream<Lap<T, V>> + 'env>,
+    pub(crate) laps: Arc<Loop<T>>,
+    pub(crate) id: usize,
+}
+
+impl<T: Send, V: Send> Upstream<V> for LeaveUpstream<'_, T, V> {
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, V>)
+    where
+        Self: 'run,
+    {
+        let Self { before, laps, id } = *self;
+        let out = assembly.after_serial(id, taker);
+        let call = LeaveCall {
+            site: assembly.site(id),
+            counter: assembly.counter(id),
+            notice: assembly.notice_of(id),
+            laps,
+            again: Vec::new(),
+            out,
+        };
+        before.connect(assembly, Taker::push(id, call));
+    }
+}
+
+/// The exit of a feedback as a taker of cells.
+struct LeaveCall<'run, T: Send, V: Send> {
+    site: Site,
+    counter: Counter,
+    /// Tells the entry that an index has left.
+    notice: RoomNotice,
+    laps: Arc<Loop<T>>,
+    /// The items of the cell that go round again.
+    again: Vec<T>,
+    out: Out<'run, V>,
+}
+
+impl<T: Send, V: Send> Push<Lap<T, V>> for LeaveCall<'_, T, V> {
+    fn push(&mut self, turn: &mut Turn, cell: Cell<Lap<T, V>>) -> Demand {
+        let Self { site, counter, notice, laps, again, out } = self;
+        let (items, stop, is_item) = (cell.len(), cell.stop(), site.run.is_item(&cell));
+        let mut sort = |lap| match lap {
+            Lap::Again(item) => {
+                again.push(item);
+                None
+            }
+            Lap::Done(result) => Some(result),
+        };
+        let cell = match cell {
+            Cell::Value(lap) => Cell::of_one(sort(lap), None),
+            cell => Cell::of(cell.into_items().filter_map(sort).collect(), stop),
+        };
+        if let Some(stop) = stop {
+            assert!(
+                again.is_empty() || is_item || stop == Stop::Fail,
+                "a stage of a feedback has kept an item until the end of the stream, and it cannot go round again then"
+            );
+            again.clear();
+        }
+        counter.add(Tally { cells: 1, items, given: cell.len() });
+        laps.leave(turn.index(), again);
+        notice.give();
+        out.push(turn, cell)
+    }
+
+    fn serve(&mut self, input: &mut Input<Lap<T, V>>, quantum: &mut Quantum, run: &Run) -> Served {
+        push::serve(self, input, quantum, run)
+    }
+
+    fn take_tally(&mut self) -> Tally {
+        let own = self.counter.take();
+        Tally { given: self.out.given().unwrap_or(own.given), ..own }
+    }
+}

@@ -1,0 +1,387 @@
+//! Sources and ends that are asynchronous streams.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::JoinHandle;
+
+use anabranch_plan::Node;
+use anabranch_record::sync::named_thread;
+use anabranch_record::{EventCount, WaitKey};
+
+use crate::control::CancelToken;
+use crate::control::bell::Bell;
+use crate::engine::pull::{Pull, Pulled};
+use crate::engine::{Feed, Halt, RunThreads};
+use crate::outside::results::Reader;
+use crate::stream::{Mode, Stream, TryStream};
+
+/// Wakes the thread that waits for a source.
+#[derive(Debug, Default)]
+struct Alarm {
+    went_off: AtomicBool,
+    bell: Bell,
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.went_off.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+}
+
+/// A source made of an asynchronous stream.
+struct Polled<S> {
+    stream: Pin<Box<S>>,
+    alarm: Arc<Alarm>,
+    waker: Waker,
+}
+
+/// Tells a detached run whether the stream is to be polled.
+impl Feed for Alarm {
+    fn is_ready(&self) -> bool {
+        self.went_off.load(Ordering::Acquire)
+    }
+
+    fn is_enough(&self) -> bool {
+        self.is_ready()
+    }
+
+    fn event(&self) -> &anabranch_record::sync::Arc<EventCount> {
+        &self.bell.event
+    }
+
+    fn wait(&self, key: WaitKey, _: &dyn Fn() -> bool, _: &dyn Fn() -> bool) {
+        self.bell.event.wait(key);
+    }
+
+    fn starts(&self, _: anabranch_record::sync::Arc<dyn RunThreads>) {
+        // A stream that was never polled wakes nobody.
+        self.went_off.store(true, Ordering::Release);
+    }
+}
+
+impl<S: futures_core::Stream> Polled<S> {
+    fn new(stream: S) -> Self {
+        let alarm = Arc::<Alarm>::default();
+        let waker = Waker::from(Arc::clone(&alarm));
+        Self { stream: Box::pin(stream), alarm, waker }
+    }
+
+    fn poll(&mut self) -> Poll<Option<S::Item>> {
+        self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker))
+    }
+
+    /// The next item; waits for it until the run stops.
+    fn next(&mut self) -> Option<S::Item> {
+        loop {
+            if let Poll::Ready(item) = self.poll() {
+                return item;
+            }
+            let Alarm { went_off, bell } = &*self.alarm;
+            bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(()))?;
+        }
+    }
+
+    /// The next item; `None` if a detached run has to wait for it.
+    fn try_next(&mut self) -> Option<Option<S::Item>> {
+        if !self.alarm.bell.is_detached() {
+            return Some(self.next());
+        }
+        self.alarm.went_off.swap(false, Ordering::AcqRel);
+        match self.poll() {
+            Poll::Ready(item) => {
+                // The stream wakes nobody for the item behind this one.
+                self.alarm.went_off.store(true, Ordering::Release);
+                Some(item)
+            }
+            Poll::Pending => None,
+        }
+    }
+
+    fn feed(&self) -> Arc<dyn Feed> {
+        let alarm: Arc<Alarm> = Arc::clone(&self.alarm);
+        alarm
+    }
+}
+
+impl<S: futures_core::Stream<Item: Send> + Send> Pull for Polled<S> {
+    type Item = S::Item;
+    type Error = Infallible;
+
+    fn pull(&mut self) -> Pulled<S::Item, Infallible> {
+        self.next().map_or(Pulled::End, Pulled::Item)
+    }
+
+    fn try_pull(&mut self) -> Option<Pulled<S::Item, Infallible>> {
+        Some(self.try_next()?.map_or(Pulled::End, Pulled::Item))
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.stream.size_hint().1
+    }
+}
+
+/// A source made of an asynchronous stream of results.
+struct TryPolled<S>(Polled<S>);
+
+impl<T: Send, E: Send, S: futures_core::Stream<Item = Result<T, E>> + Send> Pull for TryPolled<S> {
+    type Item = T;
+    type Error = E;
+
+    fn pull(&mut self) -> Pulled<T, E> {
+        pulled(self.0.next())
+    }
+
+    fn try_pull(&mut self) -> Option<Pulled<T, E>> {
+        self.0.try_next().map(pulled)
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.0.stream.size_hint().1
+    }
+}
+
+fn pulled<T, E>(item: Option<Result<T, E>>) -> Pulled<T, E> {
+    match item {
+        Some(Ok(item)) => Pulled::Item(item),
+        Some(Err(error)) => Pulled::Fail(error),
+        None => Pulled::End,
+    }
+}
+
+impl<'env, T: Send + 'env> Stream<'env, T> {
+    /// Creates a stream of the items of an asynchronous stream.
+    ///
+    /// A thread of its own polls the asynchronous stream, and sleeps while it is pending. With a
+    /// [shared pool](Stream::pool), the threads of the pool may poll it, one at a time. They do
+    /// not drive timers or sockets: they need a running runtime. If the stream stops or an item fails, a
+    /// pending asynchronous stream is not waited for, but a poll that is already running is.
+    ///
+    /// The timers and sockets of tokio must also be polled inside of a runtime. A wrapper of ten lines enters the runtime for
+    /// each poll: `InRuntime` in the example `ticks` (`crates/anabranch/examples/ticks.rs`).
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = futures::stream::iter(1..=4);
+    /// assert_eq!(Stream::from_async(numbers).map(|n| n * n).collect::<Vec<_>>(), [1, 4, 9, 16]);
+    /// ```
+    pub fn from_async<S>(stream: S) -> Self
+    where
+        S: futures_core::Stream<Item = T> + Send + 'env,
+    {
+        let polled = Polled::new(stream);
+        let (bell, feed) = (polled.alarm.bell.clone(), polled.feed());
+        Self::pulled(polled, Node::source("from_async")).rung_by(bell, Some(feed))
+    }
+}
+
+impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
+    /// A stream of what an asynchronous stream of results gives: the first error ends it. The rest is as for
+    /// [`from_async`](Stream::from_async).
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let lines = futures::stream::iter(["1", "2", "three", "4"].map(|line| line.parse::<i32>()));
+    /// let mut sum = 0;
+    /// assert!(Stream::try_from_async(lines).map(|n| 2 * n).for_each(|n| sum += n).is_err());
+    /// assert_eq!(sum, 6);
+    /// ```
+    pub fn try_from_async<S>(stream: S) -> Self
+    where
+        S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
+    {
+        let polled = Polled::new(stream);
+        let (bell, feed) = (polled.alarm.bell.clone(), polled.feed());
+        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible()).rung_by(bell, Some(feed))
+    }
+}
+
+/// The state that the stream's thread and its reader share.
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// Notified when an item was taken, or when the reader was dropped.
+    room: Condvar,
+    /// How many items may wait. If it is 0, the stream waits with each item until it is taken.
+    capacity: usize,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    waker: Option<Waker>,
+    has_ended: bool,
+    is_gone: bool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for room, and adds an item. If the capacity is 0, also waits until the item was taken. Returns
+    /// `false` if the reader was dropped.
+    fn send(&self, item: T) -> bool {
+        let mut state = self.wait_for_room(self.lock(), self.capacity.max(1));
+        if state.is_gone {
+            return false;
+        }
+        state.items.push_back(item);
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+        if self.capacity == 0 {
+            drop(self.wait_for_room(self.lock(), 1));
+        }
+        true
+    }
+
+    /// Waits until fewer than `most` items wait, or the reader was dropped.
+    fn wait_for_room<'s>(&'s self, state: MutexGuard<'s, State<T>>, most: usize) -> MutexGuard<'s, State<T>> {
+        let full = |state: &mut State<T>| state.items.len() >= most && !state.is_gone;
+        self.room.wait_while(state, full).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the reader when it is dropped that no more items will come. This happens after a panic of the run
+/// too.
+struct Ending<T>(Arc<Shared<T>>);
+
+impl<T> Drop for Ending<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.has_ended = true;
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// The results of a stream, as an asynchronous stream. `into_async` makes it.
+///
+/// The stream runs on threads of its own, or on those of a [shared pool](Stream::pool). While it is not polled, it runs until
+/// its window is full. Dropping
+/// this value stops the stream and does not wait: the threads end when they have finished their current work.
+/// If the stream panics, the polls return the results before the panic, and the next poll resumes the panic.
+pub struct AsyncItems<T>(Behind<T>);
+
+/// Where the results come from.
+enum Behind<T> {
+    /// A stream with a thread of its own, which `token` stops.
+    Thread { shared: Arc<Shared<T>>, thread: Option<JoinHandle<()>>, token: CancelToken },
+    /// A stream that the threads of a pool run.
+    Pool(Reader<T>),
+}
+
+impl<T> fmt::Debug for AsyncItems<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncItems").finish_non_exhaustive()
+    }
+}
+
+impl<T> futures_core::Stream for AsyncItems<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let (shared, thread) = match &mut self.0 {
+            Behind::Thread { shared, thread, .. } => (shared, thread),
+            Behind::Pool(reader) => return reader.poll(context),
+        };
+        let mut state = shared.lock();
+        if let Some(item) = state.items.pop_front() {
+            drop(state);
+            shared.room.notify_one();
+            return Poll::Ready(Some(item));
+        }
+        if !state.has_ended {
+            state.waker = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        drop(state);
+        if let Some(Err(payload)) = thread.take().map(JoinHandle::join) {
+            std::panic::resume_unwind(payload);
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl<T> Drop for AsyncItems<T> {
+    fn drop(&mut self) {
+        // The reader of a pool stops the stream when it is dropped.
+        let Behind::Thread { shared, token, .. } = &self.0 else { return };
+        let mut state = shared.lock();
+        state.is_gone = true;
+        let left = std::mem::take(&mut state.items);
+        drop(state);
+        token.cancel();
+        shared.room.notify_all();
+        drop(left);
+    }
+}
+
+/// Runs a stream on a thread of its own, and returns an asynchronous stream of its results.
+fn spawn<T, M, V>(mut stream: Stream<'static, T, M>, wrap: fn(Result<T, M::Error>) -> V) -> AsyncItems<V>
+where
+    T: Send + 'static,
+    M: Mode<Error: 'static> + 'static,
+    V: Send + 'static,
+{
+    let capacity = stream.share_window();
+    stream = match stream.detach(&Node::sink("async"), capacity, wrap) {
+        Ok(reader) => return AsyncItems(Behind::Pool(reader)),
+        Err(stream) => stream,
+    };
+    let state = State { items: VecDeque::new(), waker: None, has_ended: false, is_gone: false };
+    let shared = Arc::new(Shared { state: Mutex::new(state), room: Condvar::new(), capacity });
+    let ending = Ending(Arc::clone(&shared));
+    let token = CancelToken::new();
+    stream = stream.cancel(&token);
+    let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
+    let run = move || {
+        let shared = &ending.0;
+        let ended = stream.run_into(Node::sink("async"), |item| {
+            if shared.send(wrap(Ok(item))) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(Halt::Break)
+            }
+        });
+        if let Err(error) = ended.result {
+            shared.send(wrap(Err(error)));
+        }
+    };
+    let thread = named_thread(&format!("{name}-async")).spawn(run);
+    let thread = thread.expect("the system has a thread for the stream behind an asynchronous one");
+    AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
+}
+
+impl<T: Send + 'static> Stream<'static, T> {
+    /// Returns the results as an asynchronous stream. The stream runs on threads of its own, or on those of a
+    /// [shared pool](Stream::pool) alone, so it goes on while its reader does something else.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    /// use futures::executor::block_on_stream;
+    ///
+    /// let squares = Stream::from_iter(1..=4).map(|n| n * n).into_async();
+    /// assert_eq!(block_on_stream(squares).collect::<Vec<_>>(), [1, 4, 9, 16]);
+    /// ```
+    pub fn into_async(self) -> AsyncItems<T> {
+        spawn(self, |item| match item {
+            Ok(item) => item,
+        })
+    }
+}
+
+impl<T: Send + 'static, E: Send + 'static> TryStream<'static, T, E> {
+    /// Returns the results as an asynchronous stream of `Result`s, which ends after the first error.
+    pub fn into_async(self) -> AsyncItems<Result<T, E>> {
+        spawn(self, |item| item)
+    }
+}

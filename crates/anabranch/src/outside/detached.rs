@@ -1,0 +1,131 @@
+//! Streams that the threads of a pool run, without a thread of their own.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc as StdArc;
+
+use anabranch_plan::{EdgeKind, Executor, ItemType, Node, Placement, Plan, Wait};
+use anabranch_record::crew::Dispatcher;
+use anabranch_record::sync::Arc;
+
+use crate::control::{CancelToken, Pool, PoolShare};
+use crate::engine::progress::Reporter;
+use crate::engine::{self, DetachedParts, Feed, Halt, Last, Outcome, ResultQueue, Run};
+use crate::outside::results::{Ending, Reader, Results};
+use crate::stream::{Attachment, Connect, Draft, Mode, Outside, Stream, connecting};
+
+/// What a stream needs to run without a thread of its own.
+struct DetachedStream {
+    plan: Plan,
+    pool: StdArc<Pool>,
+    dispatcher: Dispatcher,
+    feed: StdArc<dyn Feed>,
+}
+
+/// Checks whether a stream with this end can run on the threads of its pool alone: its pool is shared, its source and its
+/// results never let a worker wait, and no part of it asks for a thread.
+fn detached_stream(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Option<DetachedStream> {
+    let attached = &draft.attached;
+    let Some(PoolShare::Shared(pool)) = &attached.pool else { return None };
+    let Some(Outside { feed: Some(feed), .. }) = &attached.outside else { return None };
+    let settings = &draft.outline.plan.settings;
+    if attached.is_watched() || settings.executor == Executor::Inline || settings.wait == Wait::Spin {
+        return None;
+    }
+    let mut outline = draft.outline.clone();
+    outline.plan.nodes[0].placement = Placement::Workers;
+    outline.close(sink.clone(), item, attached);
+    let mut plan = outline.plan;
+    let needs_thread = plan.nodes.iter().any(|node| node.placement != Placement::Workers);
+    let last = plan.nodes.len() - 1;
+    let is_fused = plan.edges.iter().any(|edge| edge.to.0 == last && edge.kind == EdgeKind::Call);
+    if needs_thread || is_fused {
+        return None;
+    }
+    // One worker is a thread of the pool too.
+    plan.settings.executor = Executor::Pool;
+    let dispatcher = pool.crew.dispatcher()?;
+    Some(DetachedStream { plan, pool: StdArc::clone(pool), dispatcher, feed: StdArc::clone(feed) })
+}
+
+impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M> {
+    /// Lets the threads of the stream's pool run it, if it needs no other thread. Up to `capacity` results wait for the reader.
+    /// Otherwise it returns the stream unchanged.
+    pub(crate) fn detach<V: Send + 'static>(
+        self,
+        sink: &Node,
+        capacity: usize,
+        wrap: fn(Result<T, M::Error>) -> V,
+    ) -> Result<Reader<V>, Self> {
+        let Some(detached_stream) = detached_stream(&self.draft, sink, ItemType::of::<T>()) else {
+            return Err(self);
+        };
+        let token = CancelToken::new();
+        let stream = self.cancel(&token);
+        let Stream { code, errors, mut draft, .. } = stream;
+        let results = Results::new(capacity, detached_stream.feed.event());
+        let ending = Ending(StdArc::clone(&results));
+        let sent = StdArc::clone(&results);
+        let send = move |item| match sent.push(wrap(Ok(item))) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(Halt::Break),
+        };
+        let handovers = std::mem::take(&mut draft.attached.handovers);
+        let slot = Arc::clone(&errors);
+        let mut connect = connecting(code, Last(send, std::marker::PhantomData), &slot);
+        let queue: StdArc<dyn ResultQueue> = StdArc::clone(&results) as StdArc<dyn ResultQueue>;
+        let reader = Reader { results, token, pool: StdArc::clone(&detached_stream.pool) };
+        let over = move |outcome: Outcome| {
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                handovers.into_iter().for_each(|handover| handover());
+                match outcome {
+                    Outcome::Complete => None,
+                    Outcome::Error => Some(errors.take().expect("an error that was noted")),
+                    Outcome::Panic(payload) => resume_unwind(payload),
+                }
+            }));
+            match ended {
+                Ok(None) => {}
+                Ok(Some(error)) => _ = ending.0.push(wrap(Err(error))),
+                Err(payload) => ending.0.fail(payload),
+            }
+            drop(ending);
+        };
+        start(draft, detached_stream, queue, &mut connect, Box::new(over));
+        Ok(reader)
+    }
+}
+
+/// Starts a detached run. The function has no type of a stream, so it is compiled once for all streams.
+fn start(
+    mut draft: Box<Draft<'static>>,
+    detached_stream: DetachedStream,
+    queue: StdArc<dyn ResultQueue>,
+    connect: &mut Connect<'_, 'static>,
+    over: Box<dyn FnOnce(Outcome) + Send>,
+) {
+    let DetachedStream { plan, pool, dispatcher, feed } = detached_stream;
+    let attached = &mut draft.attached;
+    if let Some(Outside { bell, .. }) = &attached.outside {
+        bell.detach();
+    }
+    let run = Arc::new(Run::new(&plan, Vec::new(), None, Some(feed), attached.supply.take()));
+    if let Some(feed) = &run.feed {
+        feed.starts(run.clone());
+    }
+    if attached.takes_none {
+        run.end_source();
+    }
+    let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
+    let tokens = std::mem::take(&mut attached.tokens);
+    let attachment = Attachment::new(tokens, attached.handle.take(), &run);
+    let ended = Arc::clone(&run);
+    let over = move |pulled| {
+        attachment.end(pulled);
+        // Before the reader is told: it has a share of the pool, and so ends the pool on its own thread.
+        drop(pool);
+        over(ended.outcome());
+    };
+    let parts = DetachedParts { dispatcher, queue, most: attached.most, over: Box::new(over) };
+    engine::detach(&run, plan, parts, |assembly| connect(assembly, reporter));
+}

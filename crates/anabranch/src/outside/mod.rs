@@ -1,0 +1,19 @@
+//! Streams and what is outside of them: items that other threads send, and results that others take.
+
+#[cfg(feature = "futures")]
+mod asynchronous;
+mod channel;
+mod detached;
+mod iter;
+mod offload;
+pub mod posts;
+pub mod prelude;
+pub(crate) mod results;
+mod select;
+
+#[cfg(feature = "futures")]
+pub use asynchronous::AsyncItems;
+pub use channel::{Closed, Post, TryPostError};
+pub(crate) use channel::{Posted, channel};
+pub use iter::{Items, ScopedItems};
+pub use offload::Offload;

@@ -1,0 +1,138 @@
+//! Off-loading: a sequential program hands single tasks to a stream that runs next to it.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::TryRecvError;
+
+use crate::outside::{Items, Post, channel};
+use crate::stream::Stream;
+
+/// A farm that runs next to its caller. The caller off-loads tasks to it and gets their results in the order
+/// of the tasks. It is FastFlow's accelerator (FastFlow on many-cores, section III).
+///
+/// At most `window` tasks are in the farm. When it is full, [`offload`](Self::offload) waits for the oldest
+/// result and keeps it for [`get`](Self::get). A caller that off-loads all tasks before it gets a result
+/// therefore does not deadlock. [`try_offload`](Self::try_offload) gives the task back instead.
+///
+/// Dropping the farm drops the tasks that have no result yet. To have all results, [`close`](Self::close) it and
+/// [`get`](Self::get) until there is none.
+///
+/// ```
+/// use anabranch::Offload;
+///
+/// let mut squares = Offload::start(2, 16, |n: u64| n * n);
+/// for n in 0..100 {
+///     squares.offload(n);
+///     // ... the caller does something else ...
+/// }
+/// squares.close();
+/// let sum: u64 = std::iter::from_fn(|| squares.get()).sum();
+/// assert_eq!(sum, 328_350);
+/// ```
+#[derive(Debug)]
+pub struct Offload<T: Send + 'static, U: Send + 'static> {
+    /// `None` once the farm is closed.
+    post: Option<Post<T>>,
+    results: Items<U>,
+    /// Results that were taken from the stream to make room for tasks.
+    kept: VecDeque<U>,
+    /// How many tasks were handed over whose result was not taken from the stream yet. At most `window`.
+    under_way: usize,
+    window: usize,
+}
+
+impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
+    /// Starts a farm with `workers` threads, in addition to the caller's, and with room for `window` tasks.
+    ///
+    /// # Panics
+    /// If `workers` or `window` is 0.
+    #[track_caller]
+    pub fn start(workers: usize, window: usize, f: impl Fn(T) -> U + Send + Sync + 'static) -> Self {
+        assert!(workers > 0, "a farm needs at least 1 worker, not 0");
+        assert!(window > 0, "a farm needs a window of at least 1 task, not 0");
+        // The queue has room for every task in the farm, so posting never waits.
+        let (post, posted) = channel(window);
+        let stream = Stream::posted(posted).title("offload").workers(workers).window(window).map(f);
+        Self { post: Some(post), results: stream.into_iter(), kept: VecDeque::new(), under_way: 0, window }
+    }
+
+    /// Hands over a task. If `window` tasks are in the farm, it waits for the oldest result and keeps it for
+    /// [`get`](Self::get).
+    ///
+    /// # Panics
+    /// If the farm is closed. If a task has panicked, with the panic of that task.
+    #[track_caller]
+    pub fn offload(&mut self, task: T) {
+        if self.under_way == self.window
+            && let Some(result) = self.results.next()
+        {
+            self.under_way -= 1;
+            self.kept.push_back(result);
+        }
+        assert!(self.try_offload(task).is_ok(), "a farm has room after it has given a result");
+    }
+
+    /// Hands over a task if fewer than `window` tasks are in the farm.
+    ///
+    /// # Errors
+    /// Gives the task back if `window` tasks are in the farm. Get a result before the next attempt.
+    ///
+    /// # Panics
+    /// If the farm is closed. If a task has panicked, with the panic of that task.
+    #[track_caller]
+    pub fn try_offload(&mut self, task: T) -> Result<(), T> {
+        let post = self.post.as_ref().expect("the farm is closed and takes no more tasks");
+        if self.under_way == self.window {
+            return Err(task);
+        }
+        if post.post(task).is_err() {
+            // The stream stops early only if a task has panicked. Its results end with that panic.
+            self.results.by_ref().for_each(drop);
+            panic!("the farm has stopped");
+        }
+        self.under_way += 1;
+        Ok(())
+    }
+
+    /// Waits for the next result and returns it. Returns `None` if no task is in the farm.
+    ///
+    /// # Panics
+    /// If a task has panicked, with the panic of that task.
+    pub fn get(&mut self) -> Option<U> {
+        if let Some(result) = self.kept.pop_front() {
+            return Some(result);
+        }
+        if self.under_way == 0 {
+            return None;
+        }
+        self.under_way -= 1;
+        self.results.next()
+    }
+
+    /// Returns the next result if it is there.
+    ///
+    /// # Panics
+    /// If a task has panicked, with the panic of that task.
+    pub fn try_get(&mut self) -> Option<U> {
+        if let Some(result) = self.kept.pop_front() {
+            return Some(result);
+        }
+        match self.results.try_next() {
+            Ok(result) => {
+                self.under_way -= 1;
+                Some(result)
+            }
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => self.results.next(),
+        }
+    }
+
+    /// How many tasks were off-loaded and their results not got yet.
+    pub fn pending(&self) -> usize {
+        self.under_way + self.kept.len()
+    }
+
+    /// Closes the farm: no more tasks will come. Results can still be got.
+    pub fn close(&mut self) {
+        self.post = None;
+    }
+}

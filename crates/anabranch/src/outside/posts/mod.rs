@@ -1,0 +1,53 @@
+//! Streams of items that other threads post one by one. No worker waits in their source, and quick items travel in
+//! batches. [`ssp`](crate::ssp) and the library for C are built on it.
+
+mod queue;
+mod room;
+
+use std::sync::Arc;
+
+use anabranch_plan::Node;
+use anabranch_record::lane::Cell;
+
+use crate::engine::Weigher;
+use crate::stream::{Mode, Stream, TryStream};
+use queue::queue;
+
+pub use queue::Sender;
+pub use room::Room;
+
+/// Creates the sender and the stream of what it posts. `workers` run the stream, and `room` bounds it. `number` makes the
+/// stream's item of a posted item and its number in the order of the posts, which is counted from 0.
+pub(crate) fn posts<'env, T, U, M>(
+    workers: usize,
+    room: &Arc<Room>,
+    number: impl Fn(u64, T) -> U + Send + 'env,
+) -> (Sender<T>, Stream<'env, U, M>)
+where
+    T: Send + 'static,
+    U: Send + 'env,
+    M: Mode<Error: 'env>,
+{
+    let (sender, receiver) = queue(workers, Arc::clone(room), number);
+    let of_batch = Arc::clone(room);
+    let weigh = move |cell: &Cell<U>| of_batch.weight(cell.len() as usize);
+    let weigher = Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh: Box::new(weigh) };
+    let feed = receiver.feed();
+    let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher).fed(feed);
+    (sender, stream.workers(workers))
+}
+
+/// Creates the sender and the stream of what it posts, whose stages may fail. At most as many items wait as `room` has
+/// room for, and at most as many are in the stages.
+///
+/// # Panics
+/// If `workers` is 0.
+pub fn fallible<'env, T, E>(workers: usize, room: Room) -> (Sender<T>, TryStream<'env, T, E>)
+where
+    T: Send + 'static,
+    E: Send + 'env,
+{
+    let room = Arc::new(room);
+    let (sender, stream) = posts(workers, &room, |_, item| item);
+    (sender, stream.window(room.items()).window_behind(room.batches()))
+}

@@ -1,0 +1,507 @@
+//! The queue before the first stage of a pipeline. It is bounded; posts add single items, and workers take
+//! batches.
+//!
+//! A batch goes through the stages as one, so its items share the cost of passing from stage to stage. A
+//! batch has as many of the waiting items as are done quickly; see [`Pace`].
+//!
+//! While items are fast, waking a worker costs more than processing an item. The worker that took the last
+//! batch is therefore expected to come back. It is called the *attendant* of the source. While there is an
+//! attendant, posts wake no worker, and other workers take items only if the attendant falls behind. One of
+//! its items may turn out to be slow. For this case one of the sleeping workers, the *sentinel*, wakes up by
+//! itself at intervals and takes over if the attendant makes no progress.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc as StdArc;
+use std::time::Duration;
+
+use anabranch_record::inbox::{Inbox, PostError, Taker, inbox};
+use anabranch_record::lane::Cell;
+use anabranch_record::sync::{
+    Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Padded, lock, spin_hint, thread_local,
+};
+use anabranch_record::{EventCount, WaitKey};
+
+use super::room::Room;
+use crate::engine::pull::{Pull, Pulled};
+use crate::engine::{Feed, Moment};
+
+/// How many times a waiting source polls before it sleeps, if polling has paid lately.
+const MOST_POLLS: u32 = 32;
+/// How many times it polls if polling has not paid.
+const LEAST_POLLS: u32 = 1;
+/// How many pauses are between two polls. Each poll takes a cache line away from the posting threads.
+const PAUSES_A_POLL: u32 = 16;
+
+/// If the source finds at least this many items at once, its attendant lets items gather.
+const GATHER_FROM_ITEMS: u64 = 16;
+/// How many items the attendant lets gather. Each of its looks costs a posting thread a cache line.
+const GATHERED_ITEMS: u64 = 64;
+/// How often the sentinel checks whether the attendant has made progress.
+const SENTINEL_INTERVAL: Duration = Duration::from_millis(1);
+
+/// No thread is the attendant.
+const NOBODY: usize = 0;
+
+thread_local! {
+    #[allow(clippy::missing_const_for_thread_local, reason = "model checkers have no constant ones")]
+    static HERE: u8 = 0;
+}
+
+/// A number that identifies the current thread.
+#[inline]
+fn me() -> usize {
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+/// The state that posts and workers share.
+#[derive(Debug)]
+struct Shared<T> {
+    inbox: Inbox<T>,
+    /// Whether a sleeping worker must be told of a post.
+    wants_notice: AtomicBool,
+    /// Whether no more items will be posted.
+    has_ended: AtomicBool,
+    /// Workers wait here for items.
+    filled: Arc<EventCount>,
+    /// Posting threads wait here for room.
+    emptied: EventCount,
+    watch: Padded<Watch>,
+    crew: Mutex<Crew>,
+}
+
+/// How the source is attended. Workers write it.
+#[derive(Debug)]
+struct Watch {
+    /// The thread that is the attendant, or `NOBODY`. It is written under the lock.
+    attendant: AtomicUsize,
+    /// How many waiting items make the attendant take some.
+    few: AtomicU64,
+    /// How many waiting items make another worker take some.
+    enough: AtomicU64,
+}
+
+/// The workers that sleep.
+#[derive(Debug, Default)]
+struct Crew {
+    sleepers: usize,
+    has_sentinel: bool,
+}
+
+impl<T> Shared<T> {
+    #[inline]
+    fn attendant(&self) -> usize {
+        self.watch.attendant.load(Ordering::Relaxed)
+    }
+
+    /// Sets, under the lock, which thread is the attendant and whether posts must wake a worker.
+    fn attend(&self, crew: &Crew, attendant: usize) {
+        self.watch.attendant.store(attendant, Ordering::Relaxed);
+        let is_attended = attendant != NOBODY && crew.has_sentinel;
+        self.wants_notice.store(crew.sleepers > 0 && !is_attended, Ordering::SeqCst);
+    }
+
+    #[inline]
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+}
+
+impl<T: Send> Feed for Shared<T> {
+    #[inline]
+    fn is_ready(&self) -> bool {
+        let least = match self.attendant() {
+            NOBODY => 1,
+            attendant if attendant == me() => self.watch.few.load(Ordering::Relaxed),
+            _ => self.watch.enough.load(Ordering::Relaxed),
+        };
+        self.inbox.waiting() >= least || self.has_ended()
+    }
+
+    #[inline]
+    fn is_enough(&self) -> bool {
+        let least = match self.attendant() {
+            NOBODY => 1,
+            _ => self.watch.enough.load(Ordering::Relaxed),
+        };
+        self.inbox.waiting() >= least || self.has_ended()
+    }
+
+    fn event(&self) -> &Arc<EventCount> {
+        &self.filled
+    }
+
+    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool, _any: &dyn Fn() -> bool) {
+        let mut crew = lock(&self.crew);
+        let was_attendant = self.attendant() == me();
+        if was_attendant && self.inbox.waiting() > 0 {
+            // The items have gathered for long enough.
+            self.watch.few.store(1, Ordering::Relaxed);
+            if look() {
+                drop(crew);
+                return self.filled.leave();
+            }
+        }
+        let attendant = if was_attendant { NOBODY } else { self.attendant() };
+        let is_sentinel = attendant != NOBODY && !crew.has_sentinel;
+        crew.has_sentinel |= is_sentinel;
+        crew.sleepers += 1;
+        self.attend(&crew, attendant);
+        drop(crew);
+        let taken = self.inbox.taken();
+        if is_sentinel {
+            self.filled.wait_for(key, SENTINEL_INTERVAL);
+        } else {
+            // A post that did not see that this worker sleeps is visible from here on.
+            self.inbox.settle();
+            if cfg!(not(mutant = "no_last_look_at_posts")) && look() {
+                self.filled.leave();
+            } else {
+                self.filled.wait(key);
+            }
+        }
+        let mut crew = lock(&self.crew);
+        crew.sleepers -= 1;
+        crew.has_sentinel &= !is_sentinel;
+        let is_stuck = is_sentinel && self.inbox.taken() == taken && self.inbox.waiting() > 0;
+        self.attend(&crew, if is_stuck { NOBODY } else { self.attendant() });
+    }
+}
+
+/// The side of the posting threads.
+pub struct Sender<T>(StdArc<Shared<T>>);
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("waiting", &self.0.inbox.waiting()).finish_non_exhaustive()
+    }
+}
+
+/// The side of the source.
+pub(super) struct Receiver<T, F, E> {
+    shared: StdArc<Shared<T>>,
+    taker: Taker<T>,
+    /// The number of the next item.
+    next: u64,
+    polls: u32,
+    /// When `next` reaches this number, the pace is measured again.
+    round: u64,
+    /// Whether the queue was empty after the last batch was taken.
+    ran_dry: bool,
+    pace: Pace,
+    room: StdArc<Room>,
+    /// Makes the source's item of a posted item and its number in the order of the posts.
+    number: F,
+    /// The stages may fail with an error of this type. The source does not.
+    error: PhantomData<fn() -> E>,
+}
+
+/// Creates a queue in which as many items may [wait](Room::waiting) as `room` says at each time. `workers` take its batches.
+pub(super) fn queue<T, F, E>(
+    workers: usize,
+    room: StdArc<Room>,
+    number: F,
+) -> (Sender<T>, Receiver<T, F, E>) {
+    let (inbox, taker) = inbox(room.most_items());
+    inbox.narrow(room.waiting());
+    let shared = StdArc::new(Shared {
+        inbox,
+        wants_notice: AtomicBool::new(false),
+        has_ended: AtomicBool::new(false),
+        filled: Arc::default(),
+        emptied: EventCount::new(),
+        watch: Padded::new(Watch {
+            attendant: AtomicUsize::new(NOBODY),
+            few: AtomicU64::new(1),
+            enough: AtomicU64::new(1),
+        }),
+        crew: Mutex::new(Crew::default()),
+    });
+    let receiver = Receiver {
+        shared: StdArc::clone(&shared),
+        taker,
+        next: 0,
+        polls: LEAST_POLLS,
+        round: 0,
+        ran_dry: true,
+        pace: Pace::new(workers),
+        room,
+        number,
+        error: PhantomData,
+    };
+    (Sender(shared), receiver)
+}
+
+impl<T> Sender<T> {
+    /// Posts an item. It waits while there is no room.
+    ///
+    /// # Errors
+    /// The item, if the stream has ended.
+    #[inline]
+    pub fn send(&self, item: T) -> Result<(), T> {
+        let Self(shared) = self;
+        let mut posted = shared.inbox.post(item);
+        while let Err(PostError::Full(item)) = posted {
+            posted = self.wait_and_post(item);
+        }
+        match posted {
+            Ok(()) => {
+                // One notification is enough until a worker has looked.
+                let wants = &shared.wants_notice;
+                let is_wanted = wants.load(Ordering::SeqCst) && wants.swap(false, Ordering::SeqCst);
+                if is_wanted && cfg!(not(mutant = "no_notice_of_a_post")) {
+                    shared.filled.notify();
+                }
+                Ok(())
+            }
+            Err(PostError::Closed(item) | PostError::Full(item)) => Err(item),
+        }
+    }
+
+    #[cold]
+    fn wait_and_post(&self, item: T) -> Result<(), PostError<T>> {
+        let Self(shared) = self;
+        let key = shared.emptied.prepare();
+        let posted = shared.inbox.post(item);
+        if matches!(posted, Err(PostError::Full(_))) {
+            shared.emptied.wait(key);
+        } else {
+            shared.emptied.leave();
+        }
+        posted
+    }
+
+    /// Sets how many items may wait, which is at most the number that the room was created for.
+    pub(crate) fn narrow(&self, items: usize) {
+        self.0.inbox.narrow(items);
+    }
+
+    /// Announces that no more items will be posted.
+    pub fn end(&self) {
+        let Self(shared) = self;
+        shared.has_ended.store(true, Ordering::Release);
+        shared.filled.notify();
+    }
+}
+
+impl<T: Send + 'static, F, E> Receiver<T, F, E> {
+    /// A view of the queue that tells whether there are items to take.
+    pub(super) fn feed(&self) -> StdArc<dyn Feed> {
+        let shared: StdArc<Shared<T>> = StdArc::clone(&self.shared);
+        shared
+    }
+}
+
+impl<T: Send, F, E> Receiver<T, F, E> {
+    /// Waits until there are items to take, or there will never be any. It polls for a moment before it
+    /// sleeps, because a post would have to pay for waking it.
+    fn wait(&mut self) {
+        let Self { shared, polls, .. } = self;
+        for _ in 0..*polls {
+            if shared.is_ready() {
+                *polls = (2 * *polls).min(MOST_POLLS);
+                return;
+            }
+            for _ in 0..PAUSES_A_POLL {
+                spin_hint();
+            }
+        }
+        *polls = (*polls / 2).max(LEAST_POLLS);
+        while !shared.is_ready() {
+            let key = shared.filled.prepare();
+            shared.wait(key, &|| shared.is_ready(), &|| shared.is_ready());
+        }
+    }
+
+    /// Measures the pace of the items since the last measurement. `waiting` is how many items wait.
+    fn measure(&mut self, waiting: u64) {
+        self.pace.took(self.next, self.ran_dry);
+        self.round = self.next + waiting;
+        if self.room.adapt(self.pace.known_cost()).is_some() {
+            self.shared.inbox.set_limit(self.room.waiting());
+        }
+        let Watch { few, enough, .. } = &*self.shared.watch;
+        let worth = self.pace.enough();
+        enough.store(worth, Ordering::Relaxed);
+        let gathered = GATHERED_ITEMS.min(worth).min(self.room.items() as u64 / 4);
+        few.store(if waiting >= GATHER_FROM_ITEMS { gathered } else { 1 }, Ordering::Relaxed);
+        let attendant = if worth > 1 { me() } else { NOBODY };
+        if self.shared.attendant() != attendant {
+            self.shared.attend(&lock(&self.shared.crew), attendant);
+        }
+    }
+}
+
+impl<T, U, F, E> Pull for Receiver<T, F, E>
+where
+    T: Send,
+    U: Send,
+    F: Fn(u64, T) -> U + Send,
+    E: Send,
+{
+    type Item = U;
+    type Error = E;
+    const IN_BATCHES: bool = true;
+
+    fn pull(&mut self) -> Pulled<U, E> {
+        unreachable!("a source in batches is asked for cells")
+    }
+
+    fn pull_cell(&mut self) -> Pulled<Cell<U>, E> {
+        self.wait();
+        let waiting = self.taker.waiting();
+        if waiting == 0 {
+            return Pulled::End;
+        }
+        if self.next >= self.round {
+            self.measure(waiting);
+        }
+        let size = self.pace.batch(waiting as usize).min(self.room.longest()).min(waiting as usize);
+        let mut batch = Vec::with_capacity(size);
+        let Self { taker, next, number, .. } = self;
+        taker.take(size, |item| {
+            batch.push(number(*next, item));
+            *next += 1;
+        });
+        let left = self.taker.waiting();
+        self.ran_dry = left == 0;
+        // Posting threads are woken once there is room for enough items to be worth it.
+        if left <= self.room.items() as u64 / 2 || self.pace.is_slow() {
+            self.shared.emptied.notify();
+        }
+        Pulled::Item(Cell::of(batch, None))
+    }
+
+    fn upper(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl<T, F, E> Drop for Receiver<T, F, E> {
+    fn drop(&mut self) {
+        self.taker.close();
+        self.shared.emptied.notify_all();
+    }
+}
+
+/// If enough items wait, a batch is worth at least this many nanoseconds of a worker's time.
+const BATCH_LEAST_NS: u64 = 4_000;
+/// A batch is worth at most this many nanoseconds of a worker's time.
+const BATCH_MOST_NS: u64 = 20_000;
+/// Items that take more nanoseconds than this go one by one. The cost of passing them is small in comparison.
+const QUICK_ITEM_NS: u64 = BATCH_LEAST_NS / 2;
+/// How many items must have been fast before batches have more than one item.
+const SURE_ITEMS: u64 = if cfg!(shuttle) { 2 } else { 32 };
+
+/// Chooses how many items a batch has, from how fast the pipeline took earlier items.
+///
+/// The posts may be slower than the workers, so the measured pace is at most that of the workers. A batch is
+/// therefore too short rather than too long. It has one item until many items were fast.
+#[derive(Debug)]
+struct Pace {
+    workers: u64,
+    /// When the current measurement began.
+    since: Moment,
+    /// The number of the first item that was taken after `since`.
+    first: u64,
+    /// Nanoseconds from one item to the next. 0 while it is not known.
+    interval: u64,
+}
+
+impl Pace {
+    fn new(workers: usize) -> Self {
+        Self { workers: workers.max(1) as u64, since: Moment::now(), first: 0, interval: 0 }
+    }
+
+    /// Measures the pace after all waiting items were taken. Items below `next` are taken.
+    fn took(&mut self, next: u64, had_to_wait: bool) {
+        let now = Moment::now();
+        let items = next - self.first;
+        if let Some(interval) = now.since(self.since).checked_div(items) {
+            if items < SURE_ITEMS && (self.interval == 0 || interval <= self.interval) {
+                return;
+            }
+            // Either no item was posted for a while, or items have become slow. Repeated measurements tell
+            // which.
+            let most = if had_to_wait && self.interval > 0 { 2 * self.interval } else { u64::MAX };
+            self.interval = interval.clamp(1, most);
+        }
+        (self.since, self.first) = (now, next);
+    }
+
+    /// How many items are worth waking a worker.
+    fn enough(&self) -> u64 {
+        if self.interval == 0 { 1 } else { (BATCH_MOST_NS / self.cost()).max(1) }
+    }
+
+    /// Whether an item takes longer than it takes to wake a posting thread.
+    fn is_slow(&self) -> bool {
+        self.interval > 0 && self.cost() > BATCH_MOST_NS
+    }
+
+    /// An upper bound for the nanoseconds of a worker that an item takes, if it is known.
+    fn known_cost(&self) -> Option<u64> {
+        (self.interval > 0).then(|| self.cost())
+    }
+
+    /// An upper bound for the nanoseconds of a worker that an item takes.
+    fn cost(&self) -> u64 {
+        self.interval.saturating_mul(self.workers)
+    }
+
+    /// A fair share of the items that wait.
+    fn batch(&self, waiting: usize) -> usize {
+        if self.interval == 0 {
+            return 1;
+        }
+        let cost = self.cost();
+        if cost > QUICK_ITEM_NS {
+            return 1;
+        }
+        let share = waiting as u64 / (2 * self.workers);
+        share.clamp(BATCH_LEAST_NS / cost, BATCH_MOST_NS / cost).max(1) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_one_item_until_items_are_known_to_be_quick_and_a_share_of_what_waits_then() {
+        let mut pace = Pace::new(2);
+        assert_eq!(pace.batch(1_000), 1);
+        pace.interval = 10;
+        assert_eq!((pace.batch(10), pace.batch(1_000), pace.batch(10_000)), (200, 250, 1_000));
+        pace.interval = 1_000;
+        assert_eq!((pace.batch(1), pace.batch(12), pace.batch(1_000)), (2, 3, 10));
+        pace.interval = 1_001;
+        assert_eq!(pace.batch(1_000), 1);
+        pace.interval = 1_000_000;
+        assert_eq!(pace.batch(1_000), 1);
+        pace.interval = u64::MAX;
+        assert_eq!(pace.batch(1_000), 1);
+    }
+
+    #[test]
+    fn a_pause_of_the_posts_counts_for_little_and_a_slow_stage_at_once() {
+        let wait = || std::thread::sleep(Duration::from_millis(20));
+        let mut pace = Pace::new(1);
+        pace.interval = 10;
+        wait();
+        pace.took(1, true);
+        assert_eq!(pace.interval, 20);
+        wait();
+        pace.took(2, false);
+        assert!(pace.interval >= 10_000_000);
+    }
+
+    #[test]
+    fn a_few_items_do_not_show_that_all_are_quick() {
+        let mut pace = Pace::new(1);
+        pace.took(SURE_ITEMS - 1, false);
+        assert_eq!(pace.interval, 0);
+        pace.took(SURE_ITEMS, false);
+        assert!(pace.interval > 0);
+    }
+}
