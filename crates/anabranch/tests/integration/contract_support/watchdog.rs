@@ -18,7 +18,8 @@ use anabranch::Monitor;
 pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// A time limit. Of each second it counts the part in which no thread of the process had to wait for a processor: the wait of
-/// the thread that waited longest is left out. Where the system does not tell how long threads wait, all time counts.
+/// the thread that waited longest is left out. Where the system does not tell how long threads wait, all time counts. While the
+/// process is stopped, none does.
 #[derive(Debug)]
 struct Patience {
     limit: Duration,
@@ -55,6 +56,8 @@ impl Patience {
             let before = |thread| before.get(thread).copied().unwrap_or_default();
             waits.iter().map(|(thread, wait)| wait.saturating_sub(before(thread))).max()
         });
+        // If this thread could not look for longer, the others may not have run either.
+        let passed = passed.min(2 * Self::STEP);
         self.spent += passed.saturating_sub(longest.unwrap_or_default());
         self.waits = Some(waits);
     }
@@ -204,6 +207,8 @@ fn a_limit_counts_no_time_in_which_a_thread_waits_for_a_processor() {
     assert_eq!(patience.spent, millis(2_500), "a new thread");
     patience.count(millis(1_000), HashMap::from([(3, millis(1_700))]));
     assert_eq!(patience.spent, millis(2_500), "a wait of the second before");
+    patience.count(millis(3_600_000), HashMap::from([(3, millis(1_700))]));
+    assert_eq!(patience.spent, millis(4_500), "the process was stopped for an hour");
 }
 
 #[test]
