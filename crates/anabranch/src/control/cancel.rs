@@ -116,7 +116,8 @@ impl CancelToken {
         self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the runs of this token now. The items in flight are dropped.
+    /// Ends the runs of this token now. The items in flight are dropped. Results that wait for an iterator or an asynchronous
+    /// reader have reached the end of the stream, and still come out.
     ///
     /// If a call that is running then fails or panics, the end of the stream still returns the error or resumes the panic.
     /// Some stages keep a panic until the results before it have left: [`map_needing`](crate::Stream::map_needing), windows by

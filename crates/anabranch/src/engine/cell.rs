@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anabranch_record::lane::{Cell, Stop};
+use anabranch_record::lane::{Batch, Cell, Stop};
 
 use super::failure::Cause;
 use super::site::Spot;
@@ -86,28 +86,55 @@ impl<T, E, Op: Serial<T, E>> ItemOp<T, Op::Out, E> for SerialItems<Op> {
     }
 }
 
-/// Takes a cell through a node, and returns the cell of the results.
+/// Takes the results of a node for one cell. All but [`rarely`](Self::rarely) are inlined in the loop over the cells.
+pub(crate) trait Give<U>: Sized {
+    type Then;
+
+    /// There is one result.
+    fn value(self, result: U) -> Self::Then;
+
+    /// There is no result.
+    fn nothing(self) -> Self::Then;
+
+    /// There are several results, or a stop.
+    fn rarely(self, cell: Cell<U>) -> Self::Then;
+}
+
+/// Takes a cell through a node, and gives the cell of the results on.
 ///
 /// A panic of user code unwinds out of this function if the cell has one value and the node gives at most one. Otherwise the
 /// panic becomes a stop, and the results before it go on: the loop would have given them too.
-#[inline]
-pub(crate) fn through<T, U, E>(
+// A cell with one value never becomes a `Cell` in memory here: the functions for other cases get the parts of the cell, and a
+// single result is given on apart from others. To write a cell in parts and to read it as a whole costs 4 ns.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn through<T, U, E, R>(
     spot: &Spot<E>,
     index: u64,
     cell: Cell<T>,
     op: &mut (impl ItemOp<T, U, E> + ?Sized),
-) -> Cell<U> {
-    match cell {
+    give: impl Give<U, Then = R>,
+) -> R {
+    let cell = match cell {
         Cell::Value(item) if !op.gives_many() => {
             let mut given = None;
             match op.one(item, &mut given) {
-                ControlFlow::Continue(()) => given.map_or(Cell::Empty, Cell::Value),
+                ControlFlow::Continue(()) => match given {
+                    Some(result) => return give.value(result),
+                    None => return give.nothing(),
+                },
                 ControlFlow::Break(halt) => stopped(spot, index, given, halt, op),
             }
         }
-        Cell::Empty => Cell::Empty,
-        cell => several(spot, index, cell, op),
-    }
+        Cell::Value(item) => {
+            let mut given = Vec::new();
+            let stop = each(spot, index, std::iter::once(item), &mut given, op);
+            ended(spot, index, given, stop, op)
+        }
+        Cell::Empty => return give.nothing(),
+        Cell::Stop(stop) => ended(spot, index, Vec::new(), Some(stop), op),
+        Cell::Batch(batch) => several(spot, index, *batch, op),
+    };
+    give.rarely(cell)
 }
 
 /// The cell of an item at which the stream stops.
@@ -124,24 +151,17 @@ pub(crate) fn stopped<T, U, E>(
     ended(spot, index, given.into_iter().collect(), Some(stop), op)
 }
 
-/// Takes a cell through a node that has several items, or none, or whose items may have several results.
+/// Takes a batch through a node.
 #[inline(never)]
 fn several<T, U, E>(
     spot: &Spot<E>,
     index: u64,
-    cell: Cell<T>,
+    batch: Batch<T>,
     op: &mut (impl ItemOp<T, U, E> + ?Sized),
 ) -> Cell<U> {
-    let mut given = Vec::new();
-    let (stopped, stop) = match cell {
-        Cell::Value(item) => (each(spot, index, std::iter::once(item), &mut given, op), None),
-        Cell::Batch(batch) => {
-            given.reserve(batch.items.len());
-            (each(spot, index, batch.items.into_iter(), &mut given, op), batch.stop)
-        }
-        Cell::Stop(stop) => (None, Some(stop)),
-        Cell::Empty => (None, None),
-    };
+    let Batch { items, stop } = batch;
+    let mut given = Vec::with_capacity(items.len());
+    let stopped = each(spot, index, items.into_iter(), &mut given, op);
     // The loop would have met a stop at an item before the one behind the items.
     ended(spot, index, given, stopped.or(stop), op)
 }
@@ -166,7 +186,7 @@ fn each<T, U, E>(
 }
 
 /// The cell of what a node has given, and of what it gives at the end of the stream if that has come.
-#[inline]
+#[inline(never)]
 fn ended<T, U, E>(
     spot: &Spot<E>,
     index: u64,

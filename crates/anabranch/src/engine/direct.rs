@@ -13,7 +13,7 @@ use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
 use super::blocks::Length;
-use super::cell::{ItemOp, ParallelItems, SerialItems, stopped, through};
+use super::cell::{Give, ItemOp, ParallelItems, SerialItems, stopped, through};
 use super::clock::Moment;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -56,8 +56,8 @@ impl<T: Send, U: Send, E, O: ItemOp<T, U, E>> Pass<T> for DirectStage<'_, T, U, 
     }
 
     fn pass_cell(&mut self, index: u64, cell: Cell<T>) -> Demand {
-        let cell = through(&self.spot, index, cell, &mut self.op);
-        self.next.pass_cell(index, cell)
+        let Self { spot, op, next, .. } = self;
+        through(spot, index, cell, op, Next { index, next: &mut **next })
     }
 }
 
@@ -137,11 +137,52 @@ impl<T: Send, E, Op: Serial<T, E, Out = Infallible>> Pass<T> for DirectSink<'_, 
 
     fn pass_cell(&mut self, index: u64, cell: Cell<T>) -> Demand {
         let is_item = self.spot.run.is_item(&cell);
-        if through(&self.spot, index, cell, &mut self.op).stop().is_some() {
+        if through(&self.spot, index, cell, &mut self.op, Stops) {
             self.end.stop(index, is_item, &self.spot);
             return Demand::Nothing;
         }
         self.end.pass_direct(index)
+    }
+}
+
+/// Passes on what a stage gives for one cell.
+struct Next<'s, U> {
+    index: u64,
+    next: &'s mut (dyn Pass<U> + 's),
+}
+
+impl<U: Send> Give<U> for Next<'_, U> {
+    type Then = Demand;
+
+    fn value(self, result: U) -> Demand {
+        self.next.pass(self.index, result)
+    }
+
+    fn nothing(self) -> Demand {
+        self.next.pass_cell(self.index, Cell::Empty)
+    }
+
+    fn rarely(self, cell: Cell<U>) -> Demand {
+        self.next.pass_cell(self.index, cell)
+    }
+}
+
+/// Says whether the stream stops at a cell.
+struct Stops;
+
+impl Give<Infallible> for Stops {
+    type Then = bool;
+
+    fn value(self, result: Infallible) -> bool {
+        match result {}
+    }
+
+    fn nothing(self) -> bool {
+        false
+    }
+
+    fn rarely(self, cell: Cell<Infallible>) -> bool {
+        cell.stop().is_some()
     }
 }
 

@@ -7,7 +7,7 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{ItemOp, SerialItems, by_pointer, through};
+use super::cell::{Give, ItemOp, SerialItems, by_pointer, through};
 use super::counter::Counter;
 use super::direct::DirectSink;
 use super::end::LineEnd;
@@ -17,7 +17,7 @@ use super::measures::Tally;
 use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
-use super::site::Spot;
+use super::site::{Site, Spot};
 use super::taker::Taker;
 use crate::engine::Serial;
 use crate::engine::progress::Reporter;
@@ -62,16 +62,10 @@ where
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
         let Self { spot, counter, op, end, .. } = self;
-        let items = if counter.is_on() { cell.len() } else { 0 };
-        let is_item = spot.run.is_item(&cell);
-        let done = through(spot, turn.index(), cell, by_pointer!(op, ItemOp<T, Infallible, E>));
+        let (index, items, is_item) = (turn.index(), cell.len(), spot.run.is_item(&cell));
         counter.add(Tally { cells: 1, items, given: 0 });
-        if done.stop().is_some() {
-            end.stop(turn.index(), is_item, spot);
-            return Demand::Nothing;
-        }
-        end.pass(turn);
-        Demand::More
+        let taken = Taken { is_item, turn, end, site: &spot.site };
+        through(spot, index, cell, by_pointer!(op, ItemOp<T, Infallible, E>), taken)
     }
 
     fn serve(&mut self, input: &mut Input<T>, quantum: &mut Quantum, run: &Run) -> Served {
@@ -80,5 +74,37 @@ where
 
     fn take_tally(&mut self) -> Tally {
         self.counter.take()
+    }
+}
+
+/// Ends a cell that the sink has taken.
+struct Taken<'s, 'run> {
+    /// Whether the cell counts as an item, although it has a stop.
+    is_item: bool,
+    turn: &'s mut Turn,
+    end: &'s mut LineEnd<'run>,
+    site: &'s Site,
+}
+
+impl Give<Infallible> for Taken<'_, '_> {
+    type Then = Demand;
+
+    fn value(self, result: Infallible) -> Demand {
+        match result {}
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn nothing(self) -> Demand {
+        self.end.pass(self.turn);
+        Demand::More
+    }
+
+    #[inline(never)]
+    fn rarely(self, cell: Cell<Infallible>) -> Demand {
+        if cell.stop().is_none() {
+            return self.nothing();
+        }
+        self.end.stop(self.turn.index(), self.is_item, self.site);
+        Demand::Nothing
     }
 }

@@ -6,7 +6,7 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{ItemOp, SerialItems, by_pointer, through};
+use super::cell::{Give, ItemOp, SerialItems, by_pointer, through};
 use super::counter::Counter;
 use super::direct::{DirectStage, pass_of};
 use super::failure::ErrorSlot;
@@ -58,12 +58,9 @@ impl<T: Send, E: Send, Op: Serial<T, E>> Push<T> for StageCall<'_, T, E, Op> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
         let Self { spot, counter, op, out, .. } = self;
-        let items = if counter.is_on() { cell.len() } else { 0 };
-        let cell = through(spot, turn.index(), cell, by_pointer!(op, ItemOp<T, Op::Out, E>));
-        if counter.is_on() {
-            counter.add(Tally { cells: 1, items, given: cell.len() });
-        }
-        out.push(turn, cell)
+        let (index, items) = (turn.index(), cell.len());
+        let onward = Onward { items, turn, counter, out };
+        through(spot, index, cell, by_pointer!(op, ItemOp<T, Op::Out, E>), onward)
     }
 
     fn serve(&mut self, input: &mut Input<T>, quantum: &mut Quantum, run: &Run) -> Served {
@@ -73,5 +70,41 @@ impl<T: Send, E: Send, Op: Serial<T, E>> Push<T> for StageCall<'_, T, E, Op> {
     fn take_tally(&mut self) -> Tally {
         let own = self.counter.take();
         Tally { given: self.out.given().unwrap_or(own.given), ..own }
+    }
+}
+
+/// Passes on what a serial stage gives for one cell.
+struct Onward<'s, 'run, U: Send> {
+    /// How many items the cell has.
+    items: u64,
+    turn: &'s mut Turn,
+    counter: &'s mut Counter,
+    out: &'s mut Out<'run, U>,
+}
+
+impl<U: Send> Onward<'_, '_, U> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn pass(self, cell: Cell<U>) -> Demand {
+        self.counter.add(Tally { cells: 1, items: self.items, given: cell.len() });
+        self.out.push(self.turn, cell)
+    }
+}
+
+impl<U: Send> Give<U> for Onward<'_, '_, U> {
+    type Then = Demand;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn value(self, result: U) -> Demand {
+        self.pass(Cell::Value(result))
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn nothing(self) -> Demand {
+        self.pass(Cell::Empty)
+    }
+
+    #[inline(never)]
+    fn rarely(self, cell: Cell<U>) -> Demand {
+        self.pass(cell)
     }
 }

@@ -11,7 +11,7 @@ use anabranch_record::lane::{Cell, Claim, Dealer, Outlet, Puts, Putter, Stop};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{ItemOp, ParallelItems, by_pointer, through};
+use super::cell::{Give, ItemOp, ParallelItems, by_pointer, through};
 use super::claims::{Claims, Refill};
 use super::clock::Mean;
 use super::direct::{Alone, DirectStage, pass_of};
@@ -150,14 +150,16 @@ impl<T: Send, E: Send, Op: Parallel<T, E>> Runner<T, Op::Out> for OpRunner<'_, T
     fn run(&mut self, feed: &mut Feed<'_, T>, results: &mut Results<'_, '_, Op::Out>) {
         let OpCode { spot, op, .. } = self.code;
         // The state is created for the first cell that is not late, so a panic of its factory counts at the index of that cell.
-        let Some(first) = feed.next(&spot.site) else { return };
+        if !feed.is_open(&spot.site, results) {
+            return;
+        }
         if self.local.is_none() {
             self.local = Some(op.local());
         }
         let local = self.local.as_mut().expect("a state that was created");
         let mut items = ParallelItems { op, local };
         let call = by_pointer!(&mut items, ItemOp<T, Op::Out, E>);
-        carry(spot, first, feed, results, call);
+        carry(spot, feed, results, call);
     }
 
     fn forget(&mut self) {
@@ -169,22 +171,23 @@ impl<T: Send, E: Send, Op: Parallel<T, E>> Runner<T, Op::Out> for OpRunner<'_, T
 #[inline]
 fn carry<T: Send, U: Send, E>(
     spot: &Spot<E>,
-    first: Cell<T>,
     feed: &mut Feed<'_, T>,
     results: &mut Results<'_, '_, U>,
     call: &mut (impl ItemOp<T, U, E> + ?Sized),
 ) {
-    let mut next = Some(first);
-    while let Some(cell) = next {
-        results.put(through(spot, feed.index, cell, call));
-        next = feed.next(&spot.site);
+    while feed.is_open(&spot.site, results) {
+        let Some(cell) = feed.take() else { return };
+        feed.items += cell.len();
+        let index = feed.index;
+        feed.index += 1;
+        through(spot, index, cell, call, &mut *results);
     }
 }
 
 /// The cells that a stage takes, in the order of their indices.
 pub(crate) struct Feed<'c, A> {
     cells: Cells<'c, A>,
-    /// The index of the cell that was taken last.
+    /// The index of the next cell.
     index: u64,
     /// How many items the taken cells had.
     items: u64,
@@ -213,8 +216,7 @@ impl<A> Cells<'_, A> {
 impl<'c, A: Send> Feed<'c, A> {
     /// The cells of a claim, or of a stage, from `first` on.
     fn new(first: u64, cells: Cells<'c, A>) -> Self {
-        // Raised for each cell that is taken, so one less at the beginning.
-        Self { cells, index: first.wrapping_sub(1), items: 0 }
+        Self { cells, index: first, items: 0 }
     }
 
     /// A single cell.
@@ -227,32 +229,46 @@ impl<'c, A: Send> Feed<'c, A> {
         self.items
     }
 
-    /// Takes the next cell. `None` if there is none, or if the stream has stopped before it.
-    #[inline]
-    fn next(&mut self, site: &Site) -> Option<Cell<A>> {
-        let cell = match &mut self.cells {
+    /// Takes the next cell.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn take(&mut self) -> Option<Cell<A>> {
+        match &mut self.cells {
             Cells::Claimed(claim) => claim.take(),
             Cells::Given(cells) => cells.next(),
             Cells::One(cell) => cell.take(),
-        }?;
-        self.index = self.index.wrapping_add(1);
-        if site.is_late(self.index) {
-            return late(site, cell);
         }
-        self.items += cell.len();
-        Some(cell)
     }
-}
 
-/// What becomes of a cell behind the index at which the stream has stopped. Without an order, the first stop that arrives at the
-/// next node closes it, whatever its index is, so a stop is never late.
-#[cold]
-#[inline(never)]
-fn late<A>(site: &Site, cell: Cell<A>) -> Option<Cell<A>> {
-    if !site.gives_arrivals || site.run.is_ending() {
-        return None;
+    /// Drops the cells up to `index`.
+    fn skip_to(&mut self, index: u64) {
+        while self.index < index
+            && let Some(cell) = self.take()
+        {
+            self.index += 1;
+            drop(cell);
+        }
     }
-    Some(if cell.stop().is_some() { cell } else { Cell::Empty })
+
+    /// Whether the next cell is to be processed. Cells behind the index at which the stream has stopped are dropped.
+    #[inline]
+    fn is_open<B: Send>(&mut self, site: &Site, results: &mut Results<'_, '_, B>) -> bool {
+        !site.is_late(self.index) || self.drop_late(site, results)
+    }
+
+    /// Drops cells behind the index at which the stream has stopped. Without an order, the first stop that arrives at the next
+    /// node closes it, whatever its index is, so stops go on.
+    #[cold]
+    #[inline(never)]
+    fn drop_late<B: Send>(&mut self, site: &Site, results: &mut Results<'_, '_, B>) -> bool {
+        while site.gives_arrivals
+            && !site.run.is_ending()
+            && let Some(cell) = self.take()
+        {
+            self.index += 1;
+            results.put(cell.stop().map_or(Cell::Empty, Cell::Stop));
+        }
+        false
+    }
 }
 
 /// What a worker does with a claim.
@@ -297,7 +313,25 @@ struct Results<'r, 'n, B: Send> {
 }
 
 impl<B: Send> Results<'_, '_, B> {
-    #[inline]
+    /// How many results wait for the next stage.
+    fn waiting(&self) -> u64 {
+        match &*self.rest {
+            RestCarrier::Lane(_) => 0,
+            RestCarrier::Stage { waiting, .. } => waiting.len() as u64,
+        }
+    }
+
+    /// The index of the next result.
+    fn index(&self) -> u64 {
+        self.work.puts.index() + self.waiting()
+    }
+
+    /// Whether the claim has an index for another result.
+    fn has_room(&self) -> bool {
+        self.work.puts.remaining() > self.waiting()
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn put(&mut self, cell: Cell<B>) {
         match self.rest {
             RestCarrier::Lane(putter) => {
@@ -323,6 +357,25 @@ impl<B: Send> Results<'_, '_, B> {
             let first = self.work.puts.index();
             next.carry(&mut Feed::new(first, Cells::Given(waiting.drain(..))), self.work);
         }
+    }
+}
+
+impl<B: Send> Give<B> for &mut Results<'_, '_, B> {
+    type Then = ();
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn value(self, result: B) {
+        self.put(Cell::Value(result));
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn nothing(self) {
+        self.put(Cell::Empty);
+    }
+
+    #[inline(never)]
+    fn rarely(self, cell: Cell<B>) {
+        self.put(cell);
     }
 }
 
@@ -365,9 +418,14 @@ impl<A: Send, B: Send> StagesCarrier<A> for StageCarrier<'_, A, B> {
         let mut results = Results { rest, work };
         // The cells that remain after a panic are behind the stop. The next pass of this loop drops them.
         while let Err(payload) = caught(&mut || runner.run(feed, &mut results)) {
-            site.halt(feed.index, Cause::Panic(payload));
-            #[cfg(not(mutant = "no_stop_after_panic"))]
-            results.put(Cell::Stop(Stop::Fail));
+            let index = results.index();
+            site.halt(index, Cause::Panic(payload));
+            // The panic may have come from the factory of the state, before the cell was taken. If this drop panics too, the
+            // panic that was noted first counts.
+            let _ = caught(&mut || feed.skip_to(index + 1));
+            if cfg!(not(mutant = "no_stop_after_panic")) && results.has_room() {
+                results.put(Cell::Stop(Stop::Fail));
+            }
             runner.forget();
         }
         results.pass_on();
@@ -476,7 +534,7 @@ impl<A: Send> UnitCarrier<'_, A> {
         let pass_on = if mean.is_known() { mean.items_in(PASS_ON_NS).min(PASS_ON_ITEMS) } else { 1 };
         let (mut feed, mut work) = (Feed::new(first, Cells::Claimed(claim)), Work::new(puts, pass_on));
         stages.carry(&mut feed, &mut work);
-        let cells = feed.index.wrapping_add(1) - first;
+        let cells = feed.index - first;
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, cells);

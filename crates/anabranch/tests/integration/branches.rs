@@ -1,14 +1,17 @@
 //! Streams with branches keep the contract: random graphs are compared with the loop that each of them stands for.
 //!
-//! `GRAPHS=20000 cargo test -p anabranch --release --test integration branches::` runs more graphs.
+//! `PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=20000 cargo test -p anabranch --release --test integration branches::` runs more and
+//! other graphs.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
+use crate::contract_support::random;
 use crate::contract_support::watchdog::{Gate, PLANTED, hush, message, panic_of, within};
 use anabranch::{CancelToken, Lap, Monitor, Pool, Stream, TryStream};
+use proptest::prelude::*;
 
 /// A stage of a random graph. Each has a number, which faults name.
 #[derive(Debug, Clone)]
@@ -544,16 +547,11 @@ fn run(graph: &Graph, on: On<'_>, window: usize, seed: u64) -> Outcome {
     Outcome { seen, end }
 }
 
-/// How many random graphs a test runs.
-fn graphs(usual: u64) -> u64 {
-    std::env::var("GRAPHS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-}
-
 #[test]
 fn random_graphs_give_what_the_loop_gives() {
     hush();
     let pool = Arc::new(Pool::new(3));
-    for seed in 0..graphs(600) {
+    random::for_all(random::config(600), any::<u64>().no_shrink(), |seed| {
         let pool = Arc::clone(&pool);
         within(move || {
             let graph = Graph::new(seed);
@@ -566,7 +564,8 @@ fn random_graphs_give_what_the_loop_gives() {
                 assert_eq!(outcome, expected, "seed {seed} on {on:?}, window {window}: {graph:#?}");
             }
         });
-    }
+        Ok(())
+    });
 }
 
 #[test]

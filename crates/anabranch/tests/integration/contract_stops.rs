@@ -6,7 +6,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, message, others_rest, panic_of, within};
-use anabranch::{CancelToken, Monitor, Stream, Workers};
+use anabranch::{CancelToken, Monitor, Pool, Stream, Workers};
+use futures::executor::block_on_stream;
 
 /// Counts the calls that begin after a token has cancelled their run. Each call takes long.
 #[derive(Clone)]
@@ -62,6 +63,42 @@ fn no_call_begins_once_a_run_is_cancelled() {
                 late.call(n);
             });
             assert!(late.calls.load(Ordering::SeqCst) <= 1);
+        }
+    });
+}
+
+#[test]
+fn results_that_wait_for_an_iterator_come_out_after_a_cancel() {
+    within(|| {
+        let is_last = |token: &CancelToken| {
+            let token = token.clone();
+            move |n: u64| {
+                if n == 9 {
+                    token.cancel();
+                }
+                n
+            }
+        };
+        // Nobody takes a result before the run has ended.
+        let compare = |token: &CancelToken, what: &str, rest: &mut dyn Iterator<Item = u64>| {
+            let stopped = token.wait(LIMIT / 2).expect("a cancelled run ends");
+            assert!(stopped.delivered <= 10, "{what}: {stopped:?}");
+            assert_eq!(rest.collect::<Vec<_>>(), Vec::from_iter(0..stopped.delivered), "{what}");
+        };
+        for workers in [1, 2, 3] {
+            let numbers =
+                |token: &CancelToken| Stream::from_iter(0u64..).workers(workers).window(64).cancel(token);
+            let token = CancelToken::new();
+            let mut items = numbers(&token).map(is_last(&token)).into_iter();
+            compare(&token, "an iterator", &mut items);
+            let token = CancelToken::new();
+            let items = numbers(&token).map(is_last(&token)).into_async();
+            compare(&token, "an asynchronous reader", &mut block_on_stream(items));
+            let token = CancelToken::new();
+            let numbers =
+                Stream::from_async(futures::stream::iter(0u64..)).pool(Arc::new(Pool::new(workers)));
+            let mut items = numbers.window(64).cancel(&token).map(is_last(&token)).into_iter();
+            compare(&token, "a pool", &mut items);
         }
     });
 }

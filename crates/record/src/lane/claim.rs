@@ -59,6 +59,12 @@ impl Puts {
     pub fn index(&self) -> u64 {
         self.next
     }
+
+    /// How many results were not put yet.
+    #[inline]
+    pub fn remaining(&self) -> u64 {
+        self.end - self.next
+    }
 }
 
 /// How many dealers this process has created. The number identifies a dealer; it does not wrap in practice, since
@@ -123,7 +129,7 @@ impl<U> Putter<U> {
     ///
     /// # Panics
     /// If the claim comes from another dealer, or all of its results were put.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn put(&self, puts: &mut Puts, cell: Cell<U>) {
         let index = puts.next;
         let is_right = (puts.dealer == self.id) & (index < puts.end);
@@ -167,7 +173,7 @@ impl<T> Claim<'_, T> {
     }
 
     /// Takes the next cell. Returns `None` if the range is used up.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn take(&mut self) -> Option<Cell<T>> {
         if self.next == self.end {
             return None;

@@ -26,7 +26,8 @@ impl<T> Writer<T> {
     /// # Panics
     /// If the turn is used up, belongs to another domain, or is not for the index after the last one that was
     /// put.
-    #[inline]
+    // The kind of the cell is mostly known where this is called.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn put(&mut self, turn: &mut Turn, cell: Cell<T>) {
         turn.close(self.domain, self.put);
         // SAFETY: the turn was the only place of index `put`, and the lane has one writer, so no other thread
@@ -158,7 +159,7 @@ impl<T> Reader<T> {
 
     /// Takes the next cell, and opens a turn for its index. Returns `None` if the cell is not put yet, or if
     /// the previous turn is not used up.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn take(&mut self) -> Option<(&mut Turn, Cell<T>)> {
         if self.turn.is_open() || !self.is_ready() {
             return None;

@@ -86,7 +86,7 @@ impl<T> Slots<T> {
     /// # Safety
     /// The caller holds `index` on the writing side and has not written it before. The cell of the slot's
     /// previous index was taken, and that happened before this call.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn write(&self, index: u64, cell: Cell<T>, order: Ordering) {
         let slot = self.ring.slot(index);
         let store = |content: Content<T>| {
@@ -117,7 +117,7 @@ impl<T> Slots<T> {
     /// # Safety
     /// The caller holds `index` on the reading side and has not taken it before. It has seen that the slot
     /// was published, through an acquire load of its stamp or of a `commit` above `index`.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn take(&self, index: u64) -> Cell<T> {
         let slot = self.ring.slot(index);
         let load = || {
@@ -184,7 +184,7 @@ impl<T> Slots<T> {
     ///
     /// # Safety
     /// As for [`write`](Self::write).
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn put(&self, index: u64, cell: Cell<T>) {
         #[cfg(not(mutant = "relaxed_stamp"))]
         let order = Ordering::Release;

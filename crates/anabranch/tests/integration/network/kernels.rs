@@ -306,14 +306,18 @@ fn plans() -> impl Strategy<Value = Plan> {
             // Rule k fires `often[k]` times in an iteration.
             let often: Vec<usize> =
                 std::iter::once(2).chain(rules.iter().map(|(_, often, _, _)| *often)).chain([1]).collect();
+            let is_seeing_ahead = edges.iter().any(|(.., peeks)| *peeks > 0);
             let mut connect = |from: usize, to: usize, more: usize, peeks: usize| {
                 let (a, b) = (often[from], often[to]);
                 let common = (1..=a.min(b)).rev().find(|n| a % n == 0 && b % n == 0).unwrap();
                 // a times `produces` is b times `consumes`.
                 let (produces, consumes) = (b / common, a / common);
                 let flow = Flow::of(produces, consumes).peeks(if peeks > 0 { consumes + peeks } else { 0 });
-                // Enough for two iterations of the reader, so that no cycle stands still.
-                let flow = if to <= from { flow.delay(2 * b * consumes + peeks + more) } else { flow };
+                // Enough for two iterations of the reader, so that no cycle stands still. Each rule between the two may
+                // see up to two items ahead, for which the rule before it is two iterations ahead at most.
+                let ahead = if is_seeing_ahead { 2 * from.saturating_sub(to) } else { 0 };
+                let delay = (2 + ahead) * b * consumes + peeks + more;
+                let flow = if to <= from { flow.delay(delay) } else { flow };
                 plan.record(NodeId(from), NodeId(to), ItemType::of::<u64>(), flow);
             };
             for at in 0..sink.0 {

@@ -354,6 +354,16 @@ impl Case {
         self.end == End::TryForEach && matches!(self.how, How::Inline | How::Threads(_) | How::Pool(_))
     }
 
+    /// How many results wait for an iterator, at most. They have left the run, and come also if it is cancelled then.
+    fn handed(&self) -> usize {
+        match self.how {
+            How::Inline | How::Threads(_) | How::Pool(_) | How::Reported(_) => 0,
+            How::WithIter(_) | How::IntoIter(_) | How::IntoAsync(_) | How::Detached(_) => {
+                self.window.div_ceil(2)
+            }
+        }
+    }
+
     /// How many threads run it, at most.
     fn threads(&self) -> usize {
         match self.how {
@@ -398,6 +408,7 @@ pub fn run(case: &Case, plain: &Loop) -> Seen {
     };
     // Each thread ends the item that it works on. A cell may hold several items.
     let (after, most) = (world.after.load(Ordering::SeqCst), (case.threads() + 1) * (12 + case.steps.len()));
+    let most = most + case.handed();
     if after > most {
         world.violation(format!("{after} calls began after the run was cancelled"));
     }
