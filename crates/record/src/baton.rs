@@ -22,6 +22,18 @@ use std::fmt;
 
 use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell, fence};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_FENCE_IN_ROOM_NOTICE: bool = cfg!(mutant = "no_fence_in_room_notice");
+const POKE_BEHIND_A_HINT: bool = cfg!(mutant = "poke_behind_a_hint");
+const RELEASE_FORGETS_POKES: bool = cfg!(mutant = "release_forgets_pokes");
+const LET_GO_BY_A_PLAIN_STORE: bool = cfg!(mutant = "let_go_by_a_plain_store");
+const NO_FENCE_IN_LET_GO: bool = cfg!(mutant = "no_fence_in_let_go");
+const POKE_WITHOUT_ACQUIRE: bool = cfg!(mutant = "poke_without_acquire");
+const POKE_WITHOUT_RELEASE: bool = cfg!(mutant = "poke_without_release");
+const RELAXED_RELEASE: bool = cfg!(mutant = "relaxed_release");
+const RELEASE_WITHOUT_ACQUIRE: bool = cfg!(mutant = "release_without_acquire");
+const RELEASE_WITHOUT_RELEASE: bool = cfg!(mutant = "release_without_release");
+
 /// No thread holds the baton.
 const FREE: u64 = 0;
 /// The stage will never run again. Pokes are still counted, in the bits below this one, but they have no
@@ -30,15 +42,15 @@ const CLOSED: u64 = 1 << 63;
 
 /// The memory ordering of a poke.
 const POKE: Ordering = match () {
-    () if cfg!(mutant = "poke_without_acquire") => Ordering::Release,
-    () if cfg!(mutant = "poke_without_release") => Ordering::Acquire,
+    () if POKE_WITHOUT_ACQUIRE => Ordering::Release,
+    () if POKE_WITHOUT_RELEASE => Ordering::Acquire,
     () => Ordering::AcqRel,
 };
 /// The memory ordering of the subtraction by which a holder tries to release the baton.
 const RELEASE: Ordering = match () {
-    () if cfg!(mutant = "relaxed_release") => Ordering::Relaxed,
-    () if cfg!(mutant = "release_without_acquire") => Ordering::Release,
-    () if cfg!(mutant = "release_without_release") => Ordering::Acquire,
+    () if RELAXED_RELEASE => Ordering::Relaxed,
+    () if RELEASE_WITHOUT_ACQUIRE => Ordering::Release,
+    () if RELEASE_WITHOUT_RELEASE => Ordering::Acquire,
     () => Ordering::AcqRel,
 };
 
@@ -78,8 +90,9 @@ impl Word {
     /// [`Held::let_go`].
     #[inline]
     pub fn is_free_after_fence(&self) -> bool {
-        #[cfg(not(mutant = "no_fence_in_room_notice"))]
-        fence(Ordering::SeqCst);
+        if !NO_FENCE_IN_ROOM_NOTICE {
+            fence(Ordering::SeqCst);
+        }
         self.is_free()
     }
 
@@ -121,8 +134,7 @@ impl<S> Baton<S> {
     /// `None` means that the holder will look for work again, or that the baton is closed.
     #[inline]
     pub fn poke(&self) -> Option<Held<'_, S>> {
-        #[cfg(mutant = "poke_behind_a_hint")]
-        if !self.word.is_free() {
+        if POKE_BEHIND_A_HINT && !self.word.is_free() {
             return None;
         }
         // Release: the holder sees what this thread has produced. Acquire: this thread sees the state as the
@@ -174,8 +186,7 @@ impl<'b, S> Held<'b, S> {
     #[inline]
     pub fn release(self) -> Option<Self> {
         let (baton, seen) = self.forget();
-        #[cfg(mutant = "release_forgets_pokes")]
-        if baton.word.0.swap(FREE, RELEASE) != CLOSED {
+        if RELEASE_FORGETS_POKES && baton.word.0.swap(FREE, RELEASE) != CLOSED {
             return None;
         }
         let left = baton.word.0.fetch_sub(seen, RELEASE) - seen;
@@ -191,12 +202,15 @@ impl<'b, S> Held<'b, S> {
     #[inline]
     pub fn let_go(self) {
         let (baton, _) = self.forget();
-        #[cfg(not(mutant = "let_go_by_a_plain_store"))]
-        baton.word.0.swap(FREE, Ordering::AcqRel);
-        #[cfg(mutant = "let_go_by_a_plain_store")]
-        baton.word.0.store(FREE, Ordering::Release);
-        #[cfg(not(mutant = "no_fence_in_let_go"))]
-        fence(Ordering::SeqCst);
+        if !LET_GO_BY_A_PLAIN_STORE {
+            baton.word.0.swap(FREE, Ordering::AcqRel);
+        }
+        if LET_GO_BY_A_PLAIN_STORE {
+            baton.word.0.store(FREE, Ordering::Release);
+        }
+        if !NO_FENCE_IN_LET_GO {
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// Closes the baton: no later poke succeeds.

@@ -30,6 +30,22 @@ use std::{fmt, time::Duration};
 use crate::everybody;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Padded, fence, lock};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const EPOCH_AFTER_CLEAR: bool = cfg!(mutant = "epoch_after_clear");
+const NO_FENCE_IN_ANNOUNCE: bool = cfg!(mutant = "no_fence_in_announce");
+const CLEAR_ON_LEAVING_ONLY: bool = cfg!(mutant = "clear_on_leaving_only");
+const LIGHT_WHOEVER_SLEEPS: bool = cfg!(mutant = "light_whoever_sleeps");
+const NO_FENCE_IN_PREPARE: bool = cfg!(mutant = "no_fence_in_prepare");
+const NO_CLEAR_ON_LEAVING: bool = cfg!(mutant = "no_clear_on_leaving");
+const NO_FENCE_IN_LEAVE: bool = cfg!(mutant = "no_fence_in_leave");
+const NO_FENCE_IN_NOTIFY: bool = cfg!(mutant = "no_fence_in_notify");
+const NO_EPOCH_IN_NOTIFY_ALL: bool = cfg!(mutant = "no_epoch_in_notify_all");
+const NOBODY_IS_RECALLED: bool = cfg!(mutant = "nobody_is_recalled");
+const SETTLES_WITHOUT_A_LOOK: bool = cfg!(mutant = "settles_without_a_look");
+const NO_LOOK_AT_THE_EPOCH: bool = cfg!(mutant = "no_look_at_the_epoch");
+const VACATES_WHATEVER_THE_EPOCH: bool = cfg!(mutant = "vacates_whatever_the_epoch");
+const NOT_ALL_ARE_RECALLED: bool = cfg!(mutant = "not_all_are_recalled");
+
 /// An event count. Threads wait on it until *something has changed*, and then find out themselves what.
 ///
 /// - A notification that is given after a thread has prepared to wait wakes that thread, or another waiting
@@ -135,8 +151,9 @@ impl EventCount {
     /// publishes something sees the sleeper, or this look sees what was published.
     pub(crate) fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        #[cfg(not(mutant = "no_fence_in_announce"))]
-        fence(Ordering::SeqCst);
+        if !NO_FENCE_IN_ANNOUNCE {
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// Takes one announcement back.
@@ -149,21 +166,24 @@ impl EventCount {
     pub fn prepare(&self) -> WaitKey {
         // The epoch is read before the flag is cleared, so a notification between the two is seen as a
         // change.
-        #[cfg(not(mutant = "epoch_after_clear"))]
-        let epoch = self.epoch.load(Ordering::Acquire);
+        let mut epoch = self.epoch.load(Ordering::Acquire);
         let before = self.sleepers.fetch_add(1, Ordering::SeqCst);
-        #[cfg(not(mutant = "clear_on_leaving_only"))]
-        self.waking.swap(false, Ordering::AcqRel);
-        #[cfg(mutant = "epoch_after_clear")]
-        let epoch = self.epoch.load(Ordering::Acquire);
+        if !CLEAR_ON_LEAVING_ONLY {
+            self.waking.swap(false, Ordering::AcqRel);
+        }
+        if EPOCH_AFTER_CLEAR {
+            epoch = self.epoch.load(Ordering::Acquire);
+        }
         if before & LIGHT != 0 {
             // From here on no notification is light, because this thread is counted.
             everybody::fence();
-            #[cfg(not(mutant = "light_whoever_sleeps"))]
-            self.sleepers.fetch_and(!LIGHT, Ordering::SeqCst);
+            if !LIGHT_WHOEVER_SLEEPS {
+                self.sleepers.fetch_and(!LIGHT, Ordering::SeqCst);
+            }
         }
-        #[cfg(not(mutant = "no_fence_in_prepare"))]
-        fence(Ordering::SeqCst);
+        if !NO_FENCE_IN_PREPARE {
+            fence(Ordering::SeqCst);
+        }
         WaitKey { epoch }
     }
 
@@ -183,7 +203,7 @@ impl EventCount {
     /// that was published before them. A thread that does not wait, because it leaves, calls this before its last look;
     /// [`prepare`](Self::prepare) does the same.
     pub fn settle(&self) {
-        if !cfg!(mutant = "settles_without_a_look") && self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
+        if !SETTLES_WITHOUT_A_LOOK && self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
             // While this thread counts as one that waits, no notification is light.
             let _ = self.prepare();
             self.leave();
@@ -203,13 +223,13 @@ impl EventCount {
         }
         everybody::light();
         let state = self.sleepers.load(Ordering::Relaxed);
-        if cfg!(mutant = "light_whoever_sleeps") { state & LIGHT != 0 } else { state == LIGHT }
+        if LIGHT_WHOEVER_SLEEPS { state & LIGHT != 0 } else { state == LIGHT }
     }
 
     /// Waits until a notification was given since `key` was made. It may return spuriously.
     pub fn wait(&self, key: WaitKey) {
         let mut waiting = lock(&self.waiting);
-        if cfg!(mutant = "no_look_at_the_epoch") || self.epoch.load(Ordering::Acquire) == key.epoch {
+        if NO_LOOK_AT_THE_EPOCH || self.epoch.load(Ordering::Acquire) == key.epoch {
             waiting.threads += 1;
             waiting = self.condvar.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
             waiting.threads -= 1;
@@ -243,7 +263,7 @@ impl EventCount {
     /// after [`wait`](Self::wait).
     pub fn vacate(&self, key: WaitKey, recall: Recall) -> bool {
         let mut waiting = lock(&self.waiting);
-        if cfg!(mutant = "vacates_whatever_the_epoch") || self.epoch.load(Ordering::Acquire) == key.epoch {
+        if VACATES_WHATEVER_THE_EPOCH || self.epoch.load(Ordering::Acquire) == key.epoch {
             waiting.seats.push(recall);
             return true;
         }
@@ -260,10 +280,12 @@ impl EventCount {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         // While this thread was being woken, other threads left out their notifications. The fence makes the
         // look after `leave` see what those threads have published.
-        #[cfg(not(mutant = "no_clear_on_leaving"))]
-        self.waking.store(false, Ordering::Relaxed);
-        #[cfg(not(mutant = "no_fence_in_leave"))]
-        fence(Ordering::SeqCst);
+        if !NO_CLEAR_ON_LEAVING {
+            self.waking.store(false, Ordering::Relaxed);
+        }
+        if !NO_FENCE_IN_LEAVE {
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// Wakes one waiting thread, if there is one and no wake-up is under way. The caller must publish what the woken
@@ -273,8 +295,9 @@ impl EventCount {
         if self.is_light() {
             return;
         }
-        #[cfg(not(mutant = "no_fence_in_notify"))]
-        fence(Ordering::SeqCst);
+        if !NO_FENCE_IN_NOTIFY {
+            fence(Ordering::SeqCst);
+        }
         if self.sleepers() > 0 {
             self.wake_one();
         }
@@ -293,7 +316,7 @@ impl EventCount {
             } else if let Some(recall) = waiting.seats.pop() {
                 // Not under the lock: the call may take other locks.
                 drop(waiting);
-                if cfg!(not(mutant = "nobody_is_recalled")) {
+                if !NOBODY_IS_RECALLED {
                     recall();
                 }
             }
@@ -310,13 +333,14 @@ impl EventCount {
         }
         // No fence is needed: a thread that prepares sees the new epoch, at the latest when it takes the
         // lock.
-        #[cfg(not(mutant = "no_epoch_in_notify_all"))]
-        self.epoch.fetch_add(1, Ordering::AcqRel);
+        if !NO_EPOCH_IN_NOTIFY_ALL {
+            self.epoch.fetch_add(1, Ordering::AcqRel);
+        }
         let mut waiting = lock(&self.waiting);
         if waiting.threads > 0 {
             self.condvar.notify_all();
         }
-        if cfg!(mutant = "not_all_are_recalled") {
+        if NOT_ALL_ARE_RECALLED {
             return;
         }
         let seats = std::mem::take(&mut waiting.seats);

@@ -27,6 +27,11 @@ use crate::leftovers::Leftovers;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell, spin_hint, thread};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const RELAXED_POST: bool = cfg!(mutant = "relaxed_post");
+const RELAXED_TAKEN: bool = cfg!(mutant = "relaxed_taken");
+const NO_SETTLING_OF_POSTS: bool = cfg!(mutant = "no_settling_of_posts");
+
 /// A thread is posting.
 const LOCKED: u64 = 1;
 /// The taker is gone, or has closed the inbox.
@@ -148,7 +153,7 @@ impl<T> Shared<T> {
 
     #[inline]
     fn unlock(&self, posted: u64) {
-        let order = if cfg!(mutant = "relaxed_post") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_POST { Ordering::Relaxed } else { Ordering::Release };
         self.posts.word.store(posted << FLAG_BITS, order);
     }
 }
@@ -170,7 +175,7 @@ impl<T> Inbox<T> {
         let Some(posted) = shared.lock() else { return Err(PostError::Closed(item)) };
         let known = &shared.posts.room;
         if posted >= known.load(Ordering::Relaxed) {
-            let order = if cfg!(mutant = "relaxed_taken") { Ordering::Relaxed } else { Ordering::Acquire };
+            let order = if RELAXED_TAKEN { Ordering::Relaxed } else { Ordering::Acquire };
             let room = shared.taken.load(order) + shared.limit.load(Ordering::Relaxed);
             known.store(room, Ordering::Relaxed);
             if posted >= room {
@@ -205,7 +210,7 @@ impl<T> Inbox<T> {
         let word = &self.0.posts.word;
         sequential();
         let before = word.load(Ordering::SeqCst);
-        if before & LOCKED == 0 || cfg!(mutant = "no_settling_of_posts") {
+        if before & LOCKED == 0 || NO_SETTLING_OF_POSTS {
             return;
         }
         while word.load(Ordering::Acquire) == before {

@@ -6,6 +6,10 @@ use super::clock::{Mean, Moment};
 use super::node::{Poked, SerialUnit};
 use super::run::Run;
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_FENCE_AFTER_REPLICA: bool = cfg!(mutant = "no_fence_after_replica");
+const NO_NOTICE_AFTER_REPLICA: bool = cfg!(mutant = "no_notice_after_replica");
+
 /// A worker asks for at least as many items as take this many nanoseconds, at the mean cost of an item. This minimum is at most
 /// [`CLAIM_LEAST_ITEMS`]. A claim is smaller if fewer items are ready.
 const CLAIM_LEAST_NS: u64 = 4_000;
@@ -61,9 +65,10 @@ impl Claims {
             self.now.fetch_sub(1, Ordering::SeqCst);
             // Orders the subtraction before the look. If another thread is told of an item at this time,
             // either that thread sees the free replica, or this look sees the item.
-            #[cfg(not(mutant = "no_fence_after_replica"))]
-            fence(Ordering::SeqCst);
-            if cfg!(not(mutant = "no_notice_after_replica")) && ready() > 0 {
+            if !NO_FENCE_AFTER_REPLICA {
+                fence(Ordering::SeqCst);
+            }
+            if !NO_NOTICE_AFTER_REPLICA && ready() > 0 {
                 run.event.notify();
             }
         }

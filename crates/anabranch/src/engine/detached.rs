@@ -19,6 +19,9 @@ use super::line::Line;
 use super::run::Run;
 use super::worker::{Origin, RunContext, Seat, WalkEnd, Worker};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const RECALLED_WITHOUT_LEAVING: bool = cfg!(mutant = "recalled_without_leaving");
+
 /// The parts of a detached run that are neither its plan nor its code.
 pub(crate) struct DetachedParts {
     /// Sends errands to the crew that attends the run. The crew must live until `over` was called.
@@ -118,7 +121,7 @@ impl Detached {
     fn work(self: &StdArc<Self>, body: &Body, shift: &Shift<'_>, was_recalled: bool) -> WalkEnd {
         let Body { line, run, window, failed_spins, .. } = body;
         let _entered = run.spans().enter_run();
-        if was_recalled && cfg!(not(mutant = "recalled_without_leaving")) {
+        if was_recalled && !RECALLED_WITHOUT_LEAVING {
             run.event.leave();
         }
         let vacate = |key| self.vacate(run, key);

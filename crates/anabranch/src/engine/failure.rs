@@ -6,6 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const LAST_FAILURE_WINS: bool = cfg!(mutant = "last_failure_wins");
+
 /// The reason why a stream stopped at an index.
 pub(crate) enum Cause {
     /// A stage or the sink needs no more items.
@@ -68,7 +71,7 @@ impl Position {
     /// later items were processed. Of two failures at one position, the one nearer to the sink comes first,
     /// and it is noted later. The branches of a fork take an item one after the other, in their order.
     fn precedes(self, old: Position) -> bool {
-        if cfg!(mutant = "last_failure_wins") {
+        if LAST_FAILURE_WINS {
             return true;
         }
         let is_ordered = !self.in_time && !old.in_time;

@@ -15,6 +15,9 @@ use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Site;
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_LOOK_AFTER_SERVE: bool = cfg!(mutant = "no_look_after_serve");
+
 /// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
 pub(crate) trait ResultQueue: Send + Sync {
     /// Whether another result may come. Only looks. When it becomes true, the run's event must be notified.
@@ -115,8 +118,7 @@ impl<S: Send> SerialNode for Head<'_, S> {
                 },
                 Served::Quantum => {
                     held.let_go();
-                    #[cfg(not(mutant = "no_look_after_serve"))]
-                    if self.is_ready() {
+                    if !NO_LOOK_AFTER_SERVE && self.is_ready() {
                         self.site.run.event.notify();
                     }
                     break;

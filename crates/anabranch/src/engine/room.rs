@@ -5,6 +5,9 @@ use anabranch_record::{EventCount, Word};
 
 use super::gate::Gate;
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_ROOM_NOTICE: bool = cfg!(mutant = "no_room_notice");
+
 /// Tells the source of a domain that its window has room.
 #[derive(Debug, Clone)]
 pub(crate) struct RoomNotice {
@@ -21,7 +24,7 @@ impl RoomNotice {
     /// nobody, because the holder will look again.
     #[inline]
     pub(crate) fn give(&self) {
-        if cfg!(mutant = "no_room_notice") {
+        if NO_ROOM_NOTICE {
             return;
         }
         // A thread that may have to be woken is awake then, and looks again before it sleeps.

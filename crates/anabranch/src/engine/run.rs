@@ -14,6 +14,11 @@ use anabranch_record::EventCount;
 use anabranch_record::lane::Cell;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_WAKE_AT_RESUME: bool = cfg!(mutant = "no_wake_at_resume");
+const NO_WAKE_WHEN_DONE: bool = cfg!(mutant = "no_wake_when_done");
+const NO_LOOK_BEFORE_A_PAUSE: bool = cfg!(mutant = "no_look_before_a_pause");
+
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -159,8 +164,9 @@ impl Run {
             self.orders.fetch_or(PAUSED, Ordering::Release);
         } else {
             self.orders.fetch_and(!PAUSED, Ordering::Release);
-            #[cfg(not(mutant = "no_wake_at_resume"))]
-            self.wake_all();
+            if !NO_WAKE_AT_RESUME {
+                self.wake_all();
+            }
         }
     }
 
@@ -168,7 +174,7 @@ impl Run {
     pub(crate) fn wait_while_paused(&self) {
         while self.is_paused() && !self.is_stopping() {
             let key = self.event.prepare();
-            if self.is_paused() && !self.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
+            if self.is_paused() && !self.is_stopping() || NO_LOOK_BEFORE_A_PAUSE {
                 self.event.wait(key);
             } else {
                 self.event.leave();
@@ -242,8 +248,9 @@ impl Run {
     /// Ends the run. Every thread leaves the next time it looks.
     pub(crate) fn finish(&self) {
         self.orders.fetch_or(STOPPING | DONE, Ordering::Release);
-        #[cfg(not(mutant = "no_wake_when_done"))]
-        self.wake_all();
+        if !NO_WAKE_WHEN_DONE {
+            self.wake_all();
+        }
     }
 
     /// Wakes every waiting thread, so that it looks again.

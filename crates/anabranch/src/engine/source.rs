@@ -20,6 +20,11 @@ use super::upstream::{Blocks, Upstream};
 use super::weight::{Weigher, WeightInFlight};
 use crate::engine::pull::{Pull, Pulled, SourceEnd};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_LOOK_AFTER_PULL: bool = cfg!(mutant = "no_look_after_pull");
+const PULL_PAST_A_FAILURE: bool = cfg!(mutant = "pull_past_a_failure");
+const NO_NOTICE_OF_AN_ITEM: bool = cfg!(mutant = "no_notice_of_an_item");
+
 /// The longest time of one pull, in nanoseconds. The number of its items is computed from the mean time of an item, which
 /// includes the stages that are fused to the source. It is at most [`PULL_ITEMS`].
 const PULL_NS: u64 = 20_000;
@@ -161,7 +166,7 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
         items: &mut u64,
     ) -> PullEnd {
         while *items < most && flow.indices.room() > 0 {
-            if cfg!(not(mutant = "pull_past_a_failure")) && !conditions.site.run.may_pull() {
+            if !PULL_PAST_A_FAILURE && !conditions.site.run.may_pull() {
                 break;
             }
             if P::IN_BLOCKS {
@@ -221,7 +226,7 @@ impl<T: Send> SourceOutput<'_, T> {
         mark.enters(self.indices.next());
         let turn = self.indices.open();
         // A worker that goes on with the item wakes another one itself, if it leaves work behind.
-        let demand = if cfg!(mutant = "no_notice_of_an_item") || conditions.goes_on {
+        let demand = if NO_NOTICE_OF_AN_ITEM || conditions.goes_on {
             self.out.push_quietly(turn, cell)
         } else {
             self.out.push(turn, cell)
@@ -376,8 +381,10 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
         held.let_go();
         // A thread that made room while this thread held the baton has woken nobody, so this thread looks
         // again (rule 7).
-        #[cfg(not(mutant = "no_look_after_pull"))]
-        if self.is_ready() && self.conditions.gate.as_ref().is_none_or(|gate| gate.is_worth_waking()) {
+        if !NO_LOOK_AFTER_PULL
+            && self.is_ready()
+            && self.conditions.gate.as_ref().is_none_or(|gate| gate.is_worth_waking())
+        {
             self.conditions.site.run.event.notify();
         }
         if worked { Poked::Worked } else { Poked::Idle }

@@ -22,6 +22,10 @@ use super::upstream::Upstream;
 use crate::engine::pull::Pulled;
 use crate::engine::{Later, Spread};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_LOOK_FOR_LATER: bool = cfg!(mutant = "no_look_for_later");
+const UNBOUNDED_LATER: bool = cfg!(mutant = "unbounded_later");
+
 /// A spreading stage and everything before it.
 pub(crate) struct SpreadUpstream<'env, T: Send, E, Op> {
     pub(crate) before: Box<dyn Upstream<T> + 'env>,
@@ -184,7 +188,7 @@ where
     /// Whether another item may be opened.
     fn may_open(&self) -> bool {
         let has_room = |later: &StdArc<dyn Later + '_>| later.has_room(self.domain.window());
-        cfg!(mutant = "unbounded_later") || self.later.as_ref().is_none_or(has_room)
+        UNBOUNDED_LATER || self.later.as_ref().is_none_or(has_room)
     }
 
     /// Takes one step: gives an item, opens an item, or takes a cell. Returns how the serving ends, if it
@@ -315,7 +319,7 @@ where
         let has_work = || self.watch.is_ready() || self.is_open.load(Ordering::Relaxed);
         match &self.later {
             None => has_work(),
-            Some(later) if later.is_ready() && cfg!(not(mutant = "no_look_for_later")) => true,
+            Some(later) if later.is_ready() && !NO_LOOK_FOR_LATER => true,
             Some(_) if self.gives.load(Ordering::Relaxed) => true,
             Some(later) if self.is_ending.load(Ordering::Relaxed) => !later.is_waiting(),
             Some(_) => has_work() && self.may_open(),

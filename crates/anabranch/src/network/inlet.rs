@@ -32,6 +32,11 @@ use super::{
     writer::Writer,
 };
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NOBODY_LOOKS_FOR_THE_BLOCKED_END: bool = cfg!(mutant = "nobody_looks_for_the_blocked_end");
+const QUIET_STAGE_IS_NOT_ROUSED: bool = cfg!(mutant = "quiet_stage_is_not_roused");
+const QUIET_WITHOUT_A_LOOK: bool = cfg!(mutant = "quiet_without_a_look");
+
 /// The state that a stage's stream and the network share.
 pub(super) struct StageLink {
     hub: Arc<Hub>,
@@ -116,7 +121,7 @@ impl StageLink {
     fn lie_down(&self, any: &dyn Fn() -> bool) {
         let mut state = self.state();
         state.asleep += 1;
-        if state.all_sleep() && !state.is_quiet && (cfg!(mutant = "quiet_without_a_look") || !any()) {
+        if state.all_sleep() && !state.is_quiet && (QUIET_WITHOUT_A_LOOK || !any()) {
             self.rest(state);
         }
     }
@@ -159,8 +164,9 @@ impl StageLink {
                 Some(run) => {
                     drop(state);
                     // One of them looks, and makes the stage quiet.
-                    #[cfg(not(mutant = "nobody_looks_for_the_blocked_end"))]
-                    run.wake_all();
+                    if !NOBODY_LOOKS_FOR_THE_BLOCKED_END {
+                        run.wake_all();
+                    }
                     let _ = run;
                 }
             }
@@ -185,7 +191,7 @@ impl StageLink {
     /// Makes the threads of the stream that wait for work look for it, after something has come.
     fn call(&self, mut state: MutexGuard<'_, State>) {
         // If only the end of the stream waits, nobody looks, so the stage stays quiet.
-        if state.asleep > usize::from(state.is_blocked) && cfg!(not(mutant = "quiet_stage_is_not_roused")) {
+        if state.asleep > usize::from(state.is_blocked) && !QUIET_STAGE_IS_NOT_ROUSED {
             self.rouse(&mut state);
         }
         let run = state.run.clone().filter(|run| run.has_dedicated());

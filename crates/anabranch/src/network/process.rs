@@ -10,6 +10,10 @@ use super::{
     records::{Closing, RecordInfo, Side, Wait},
 };
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const WAKES_ONLY_WHO_SLEEPS: bool = cfg!(mutant = "wakes_nobody_who_is_about_to_sleep");
+const COUNTS_AFTER_WAKING: bool = cfg!(mutant = "counts_after_waking");
+
 /// A process or a firing rule.
 #[derive(Debug)]
 pub struct Process {
@@ -140,23 +144,25 @@ impl Actor {
     pub(super) fn wake(&self, awake: &Awake) {
         // The thread is counted as awake before it can run, because it may sleep again, and be subtracted,
         // before this function goes on.
-        #[cfg(not(mutant = "counts_after_waking"))]
-        awake.rouse();
-        #[cfg(not(mutant = "wakes_nobody_who_is_about_to_sleep"))]
-        let before = self.word.swap(WOKEN, Ordering::AcqRel);
-        #[cfg(mutant = "wakes_nobody_who_is_about_to_sleep")]
-        let before = self
-            .word
-            .compare_exchange(ASLEEP, WOKEN, Ordering::AcqRel, Ordering::Acquire)
-            .unwrap_or_else(|before| before);
-        if before == ASLEEP {
-            #[cfg(mutant = "counts_after_waking")]
+        if !COUNTS_AFTER_WAKING {
             awake.rouse();
+        }
+        let before = if WAKES_ONLY_WHO_SLEEPS {
+            let woken = self.word.compare_exchange(ASLEEP, WOKEN, Ordering::AcqRel, Ordering::Acquire);
+            woken.unwrap_or_else(|before| before)
+        } else {
+            self.word.swap(WOKEN, Ordering::AcqRel)
+        };
+        if before == ASLEEP {
+            if COUNTS_AFTER_WAKING {
+                awake.rouse();
+            }
             awake.count_rousing();
             self.bed.wake();
         } else {
-            #[cfg(not(mutant = "counts_after_waking"))]
-            awake.rouse_nobody();
+            if !COUNTS_AFTER_WAKING {
+                awake.rouse_nobody();
+            }
         }
     }
 

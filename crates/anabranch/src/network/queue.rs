@@ -15,6 +15,9 @@ use crate::engine::Moment;
 
 use super::{homes, hub::Hub, role::Role};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const RULE_IS_DEQUEUED_LATE: bool = cfg!(mutant = "rule_is_dequeued_late");
+
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
 /// A worker takes the rule in the slot first, except in one of this many turns: then it looks at the hub and the queue first.
@@ -107,15 +110,17 @@ impl RuleLink {
     /// Notes that a worker has taken the rule out of the queue. The worker looks at the rule after this call.
     #[inline]
     pub(super) fn dequeued(&self) {
-        #[cfg(not(mutant = "rule_is_dequeued_late"))]
-        self.swap_queued(false);
+        if !RULE_IS_DEQUEUED_LATE {
+            self.swap_queued(false);
+        }
     }
 
     /// Called after the look. Only the mutant takes its note here.
     #[inline]
     pub(super) fn looked(&self) {
-        #[cfg(mutant = "rule_is_dequeued_late")]
-        self.swap_queued(false);
+        if RULE_IS_DEQUEUED_LATE {
+            self.swap_queued(false);
+        }
     }
 }
 

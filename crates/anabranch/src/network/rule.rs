@@ -12,6 +12,9 @@ use super::{
     records::{RecordInfo, Wait},
 };
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const RULE_DOES_NOT_LOOK_AGAIN: bool = cfg!(mutant = "rule_does_not_look_again");
+
 /// The result of a firing: `()`, or a [`ControlFlow`] whose `Break` ends the rule. A firing that breaks has
 /// no effect on the records: it commits nothing and consumes nothing.
 pub trait Verdict {
@@ -137,7 +140,7 @@ where
                     // Items or room that came before the announcement have called no hook, so the rule looks
                     // again.
                     if shared.is_some()
-                        && cfg!(not(mutant = "rule_does_not_look_again"))
+                        && !RULE_DOES_NOT_LOOK_AGAIN
                         && self.readiness() != Readiness::Waits(port)
                     {
                         self.withdraw();

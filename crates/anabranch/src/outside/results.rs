@@ -16,6 +16,9 @@ use crate::control::bell::{POLLS, pause};
 use crate::control::{CancelToken, Pool};
 use crate::engine::ResultQueue;
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_NOTICE_OF_A_TAKEN_RESULT: bool = cfg!(mutant = "no_notice_of_a_taken_result");
+
 /// The results that wait for the reader of a detached run.
 ///
 /// There is room until `capacity` results wait, and then again once half of them were taken: so the run is not woken for each
@@ -111,7 +114,7 @@ impl<T> Results<T> {
     fn make_room(&self, state: MutexGuard<'_, State<T>>) {
         let was_full = !self.has_room.swap(true, Ordering::Release);
         drop(state);
-        if was_full && cfg!(not(mutant = "no_notice_of_a_taken_result")) {
+        if was_full && !NO_NOTICE_OF_A_TAKEN_RESULT {
             self.event.notify();
         }
     }

@@ -34,6 +34,17 @@ use errands::Errands;
 pub use errands::{Dispatcher, Errand, Shift};
 use threads::Threads;
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const IDLE_JOBS_STAY_OPEN: bool = cfg!(mutant = "idle_jobs_stay_open");
+const CALL_WITHOUT_A_COUNT: bool = cfg!(mutant = "call_without_a_count");
+const JOB_STAYS_OPEN: bool = cfg!(mutant = "job_stays_open");
+const NO_WAIT_FOR_HELPERS: bool = cfg!(mutant = "no_wait_for_helpers");
+const NO_CALL_FOR_ROOM: bool = cfg!(mutant = "no_call_for_room");
+const NO_LOOK_AT_CLOSING: bool = cfg!(mutant = "no_look_at_closing");
+const BACK_TO_THE_LAST_JOB: bool = cfg!(mutant = "back_to_the_last_job");
+const NO_NOTICE_ON_LEAVING: bool = cfg!(mutant = "no_notice_on_leaving");
+const DONE_IS_FORGOTTEN: bool = cfg!(mutant = "done_is_forgotten");
+
 /// A set of threads that help with jobs and do [errands](Dispatcher). Dropping it ends the threads.
 pub struct Crew {
     shared: Arc<Shared>,
@@ -160,7 +171,7 @@ impl Guest<'_> {
         let mut state = self.shared.lock();
         if let Some(entry) = state.entry(self.id)
             && entry.inside == 1
-            && cfg!(not(mutant = "idle_jobs_stay_open"))
+            && !IDLE_JOBS_STAY_OPEN
         {
             entry.open = false;
         }
@@ -343,7 +354,7 @@ impl Offer<'_> {
             entry.open = true;
             entry.wants
         });
-        if cfg!(not(mutant = "call_without_a_count")) {
+        if !CALL_WITHOUT_A_COUNT {
             self.shared.calls.fetch_add(1, Ordering::Release);
         }
         if wanted == 0 {
@@ -372,14 +383,10 @@ impl Offer<'_> {
 impl Drop for Offer<'_> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        if cfg!(not(mutant = "job_stays_open"))
-            && let Some(entry) = state.entry(self.id)
-        {
+        if !JOB_STAYS_OPEN && let Some(entry) = state.entry(self.id) {
             entry.open = false;
         }
-        while cfg!(not(mutant = "no_wait_for_helpers"))
-            && state.entry(self.id).is_some_and(|entry| entry.inside > 0)
-        {
+        while !NO_WAIT_FOR_HELPERS && state.entry(self.id).is_some_and(|entry| entry.inside > 0) {
             state = self.shared.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         state.jobs.retain(|entry| entry.id != self.id);
@@ -411,7 +418,7 @@ impl Shared {
     fn one_caller_less(&self, state: &State) {
         self.callers.fetch_sub(1, Ordering::Relaxed);
         if state.jobs.iter().any(|entry| entry.open) {
-            if cfg!(not(mutant = "no_call_for_room")) {
+            if !NO_CALL_FOR_ROOM {
                 self.calls.fetch_add(1, Ordering::Release);
             }
             if state.sleeping > 0 {
@@ -451,7 +458,7 @@ impl Shared {
             drop(state);
             let called = this.poll(seen);
             state = this.lock();
-            let closing = state.closing && cfg!(not(mutant = "no_look_at_closing"));
+            let closing = state.closing && !NO_LOOK_AT_CLOSING;
             if !called && !closing && this.calls.load(Ordering::Acquire) == seen {
                 let has_work;
                 (state, has_work) = this.sleep(state, is_temporary);
@@ -496,10 +503,11 @@ impl Shared {
     /// Enters the open job that has the fewest helpers, if there is one and the crew has room. Among equals
     /// it avoids the job that the helper was in last, which it may have left for the other one.
     fn enter(&self, state: &mut State, last: Option<usize>) -> Option<(usize, Erased<JobFn<'static>>)> {
-        let entry =
-            state.jobs.iter_mut().filter(|entry| entry.open && entry.inside < entry.wants).min_by_key(
-                |entry| (entry.inside, cfg!(not(mutant = "back_to_the_last_job")) && last == Some(entry.id)),
-            )?;
+        let entry = state
+            .jobs
+            .iter_mut()
+            .filter(|entry| entry.open && entry.inside < entry.wants)
+            .min_by_key(|entry| (entry.inside, !BACK_TO_THE_LAST_JOB && last == Some(entry.id)))?;
         if self.helpers.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed) >= self.size {
             return None;
         }
@@ -512,8 +520,8 @@ impl Shared {
         self.helpers.fetch_sub(1, Ordering::Relaxed);
         if let Some(entry) = state.entry(id) {
             entry.inside -= 1;
-            entry.open &= stay == Stay::Away || cfg!(mutant = "done_is_forgotten");
-            if entry.inside == 0 && !entry.open && cfg!(not(mutant = "no_notice_on_leaving")) {
+            entry.open &= stay == Stay::Away || DONE_IS_FORGOTTEN;
+            if entry.inside == 0 && !entry.open && !NO_NOTICE_ON_LEAVING {
                 self.left.notify_all();
             }
         }

@@ -3,6 +3,9 @@
 use super::{CREW, Shared};
 use crate::sync::{Arc, lock, thread, thread_local};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const JOINS_ITSELF: bool = cfg!(mutant = "joins_itself");
+
 /// The threads of a crew, until they are joined, with their numbers from 1 on.
 pub(super) struct Threads {
     list: Vec<(usize, thread::JoinHandle<()>)>,
@@ -76,7 +79,7 @@ impl Shared {
             match next {
                 None => return,
                 // The last owner of the crew was an errand. This thread ends when it has looked at `closing`.
-                Some((number, _)) if is_home && number == own && cfg!(not(mutant = "joins_itself")) => {}
+                Some((number, _)) if is_home && number == own && !JOINS_ITSELF => {}
                 // A helper catches every panic of a job, so a failed join has nothing to report.
                 Some((_, thread)) => _ = thread.join(),
             }

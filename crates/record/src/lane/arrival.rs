@@ -9,6 +9,9 @@ use super::slots::Slots;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const RELAXED_ARRIVAL: bool = cfg!(mutant = "relaxed_arrival");
+
 /// The runs of indices of a lane, in the order in which their first cells were put.
 ///
 /// A *run* is the range of indices of one claim, which one thread puts in index order. The thread announces the run
@@ -74,7 +77,7 @@ impl Arrivals {
         let position = self.tail.fetch_add(1, Ordering::Relaxed);
         let entry = self.entries.slot(position);
         entry.end.store(end, Ordering::Relaxed);
-        let order = if cfg!(mutant = "relaxed_arrival") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_ARRIVAL { Ordering::Relaxed } else { Ordering::Release };
         entry.first.store(first + 1, order);
     }
 

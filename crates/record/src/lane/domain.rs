@@ -4,6 +4,10 @@
 use super::turn::{Turn, new_domain};
 use crate::sync::{Arc, AtomicU64, Ordering, Padded};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const STOP_BY_A_STORE: bool = cfg!(mutant = "stop_by_a_store");
+const RELAXED_RELEASED: bool = cfg!(mutant = "relaxed_released");
+
 /// The state that all ports of one stretch of a pipeline share.
 #[derive(Debug)]
 pub struct Domain {
@@ -84,16 +88,18 @@ impl Domain {
 
     /// Stops the stream at `index`: later items need not be processed. The lowest index of all calls counts.
     pub fn stop_at(&self, index: u64) {
-        #[cfg(not(mutant = "stop_by_a_store"))]
-        self.stop.fetch_min(index, Ordering::AcqRel);
-        #[cfg(mutant = "stop_by_a_store")]
-        self.stop.store(index, Ordering::Release);
+        if !STOP_BY_A_STORE {
+            self.stop.fetch_min(index, Ordering::AcqRel);
+        }
+        if STOP_BY_A_STORE {
+            self.stop.store(index, Ordering::Release);
+        }
     }
 
     /// Gives back every index below `next`.
     #[inline]
     pub(super) fn release(&self, next: u64) {
-        let order = if cfg!(mutant = "relaxed_released") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_RELEASED { Ordering::Relaxed } else { Ordering::Release };
         self.released.store(next, order);
     }
 }

@@ -6,6 +6,9 @@ use super::slots::Slots;
 use super::turn::Turn;
 use crate::sync::{Arc, Ordering};
 
+/// The ordering with which a cell is committed. The mutant takes it away, to show that a model notices: scripts/mutants.md.
+const COMMIT: Ordering = if cfg!(mutant = "relaxed_commit") { Ordering::Relaxed } else { Ordering::Release };
+
 /// The writing end of a lane that one serial stage fills in index order.
 #[derive(Debug)]
 pub struct Writer<T> {
@@ -36,11 +39,7 @@ impl<T> Writer<T> {
         // turn was opened.
         unsafe { self.slots.write(self.put, cell, Ordering::Relaxed) };
         self.put += 1;
-        #[cfg(not(mutant = "relaxed_commit"))]
-        let order = Ordering::Release;
-        #[cfg(mutant = "relaxed_commit")]
-        let order = Ordering::Relaxed;
-        self.slots.commit.store(self.put, order);
+        self.slots.commit.store(self.put, COMMIT);
     }
 }
 

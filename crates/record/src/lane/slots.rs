@@ -7,6 +7,12 @@ use crate::leftovers::Leftovers;
 use crate::ring::Ring;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Padded, RawCell};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const CLAIM_BY_A_STORE: bool = cfg!(mutant = "claim_by_a_store");
+const STAMP: Ordering = if cfg!(mutant = "relaxed_stamp") { Ordering::Relaxed } else { Ordering::Release };
+const LOOK_WITHOUT_ACQUIRE: bool = cfg!(mutant = "look_without_acquire");
+const CLAIM_WITHOUT_ACQUIRE: bool = cfg!(mutant = "claim_without_acquire");
+
 /// The low bits of a stamp tell what the slot holds.
 const KIND_BITS: u32 = 3;
 const EMPTY: u64 = 0;
@@ -77,7 +83,7 @@ impl<T> Slots<T> {
     /// Whether slot `index` was written and stamped. If it was, the caller sees what was written.
     #[inline]
     pub(super) fn is_stamped(&self, index: u64) -> bool {
-        let order = if cfg!(mutant = "look_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
+        let order = if LOOK_WITHOUT_ACQUIRE { Ordering::Relaxed } else { Ordering::Acquire };
         self.ring.slot(index).stamp.load(order) >> KIND_BITS == index + 1
     }
 
@@ -159,20 +165,17 @@ impl<T> Slots<T> {
     pub(super) fn claim_up_to(&self, most: u64) -> Option<(u64, u64)> {
         let mut first = self.claim.load(Ordering::Relaxed);
         loop {
-            let order =
-                if cfg!(mutant = "claim_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
+            let order = if CLAIM_WITHOUT_ACQUIRE { Ordering::Relaxed } else { Ordering::Acquire };
             let commit = self.commit.load(order);
             // The claim counter may have been read after a newer commit than `commit`, and so be above it.
             if first >= commit || most == 0 {
                 return None;
             }
             let end = commit.min(first.saturating_add(most));
-            #[cfg(mutant = "claim_by_a_store")]
-            {
+            if CLAIM_BY_A_STORE {
                 self.claim.store(end, Ordering::Relaxed);
                 return Some((first, end));
             }
-            #[cfg(not(mutant = "claim_by_a_store"))]
             match self.claim.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some((first, end)),
                 Err(now) => first = now,
@@ -186,12 +189,8 @@ impl<T> Slots<T> {
     /// As for [`write`](Self::write).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn put(&self, index: u64, cell: Cell<T>) {
-        #[cfg(not(mutant = "relaxed_stamp"))]
-        let order = Ordering::Release;
-        #[cfg(mutant = "relaxed_stamp")]
-        let order = Ordering::Relaxed;
         // SAFETY: the caller guarantees what `write` demands.
-        unsafe { self.write(index, cell, order) };
+        unsafe { self.write(index, cell, STAMP) };
     }
 
     /// Records in the stamp that slot `index` no longer holds a value. Lanes that are read out of order need

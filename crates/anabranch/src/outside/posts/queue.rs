@@ -26,6 +26,10 @@ use super::room::Room;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, Moment};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_LAST_LOOK_AT_POSTS: bool = cfg!(mutant = "no_last_look_at_posts");
+const NO_NOTICE_OF_A_POST: bool = cfg!(mutant = "no_notice_of_a_post");
+
 /// How many times a waiting source polls before it sleeps, if polling has paid lately.
 const MOST_POLLS: u32 = 32;
 /// How many times it polls if polling has not paid.
@@ -154,7 +158,7 @@ impl<T: Send> Feed for Shared<T> {
         } else {
             // A post that did not see that this worker sleeps is visible from here on.
             self.inbox.settle();
-            if cfg!(not(mutant = "no_last_look_at_posts")) && look() {
+            if !NO_LAST_LOOK_AT_POSTS && look() {
                 self.filled.leave();
             } else {
                 self.filled.wait(key);
@@ -249,7 +253,7 @@ impl<T> Sender<T> {
                 // One notification is enough until a worker has looked.
                 let wants = &shared.wants_notice;
                 let is_wanted = wants.load(Ordering::SeqCst) && wants.swap(false, Ordering::SeqCst);
-                if is_wanted && cfg!(not(mutant = "no_notice_of_a_post")) {
+                if is_wanted && !NO_NOTICE_OF_A_POST {
                     shared.filled.notify();
                 }
                 Ok(())

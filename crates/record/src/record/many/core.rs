@@ -18,6 +18,10 @@ use crate::{
     sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, Padded, fence, lock},
 };
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_FENCE_IN_WAKE_BOTH: bool = cfg!(mutant = "no_fence_in_wake_both");
+const RELAXED_LIMIT: bool = cfg!(mutant = "relaxed_limit");
+
 /// One of the two sides of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
@@ -173,8 +177,9 @@ impl<T> Core<T> {
 
     /// Wakes every waiting thread. The change may be what any of them waits for.
     pub(super) fn wake_both(&self) {
-        #[cfg(not(mutant = "no_fence_in_wake_both"))]
-        fence(Ordering::SeqCst);
+        if !NO_FENCE_IN_WAKE_BOTH {
+            fence(Ordering::SeqCst);
+        }
         wake_sleepers(&self.items);
         wake_sleepers(&self.room);
     }
@@ -211,7 +216,7 @@ impl<T> Core<T> {
         let mut control = self.lock();
         control.floor = control.floor.max(self.low());
         let limit = (control.floor + self.span()).min(INDEX_LIMIT).max(self.limit.load(Ordering::Relaxed));
-        let order = if cfg!(mutant = "relaxed_limit") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_LIMIT { Ordering::Relaxed } else { Ordering::Release };
         self.limit.store(limit, order);
         while let Some(newer) = control.oldest.after(control.floor).cloned() {
             passed.push(std::mem::replace(&mut control.oldest, newer));

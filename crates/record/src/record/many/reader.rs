@@ -13,6 +13,10 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, ops::Range};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_WAKE_AFTER_A_LOST_READ_CLAIM: bool = cfg!(mutant = "no_wake_after_a_lost_read_claim");
+const RELAXED_READ_CELL: bool = cfg!(mutant = "relaxed_read_cell");
+
 /// A registered reader of a [`Record`](crate::Record).
 pub struct ReadView<T, R: Deal> {
     pub(super) core: Arc<Core<T>>,
@@ -252,8 +256,9 @@ impl<T, R: Deal> ReadView<T, R> {
                 self.released = from;
                 return Some(());
             }
-            #[cfg(not(mutant = "no_wake_after_a_lost_read_claim"))]
-            core.wake_both();
+            if !NO_WAKE_AFTER_A_LOST_READ_CLAIM {
+                core.wake_both();
+            }
         }
     }
 
@@ -272,7 +277,7 @@ impl<T, R: Deal> ReadView<T, R> {
             self.cursor.next
         };
         self.released = self.cursor.next;
-        let order = if cfg!(mutant = "relaxed_read_cell") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_READ_CELL { Ordering::Relaxed } else { Ordering::Release };
         self.core.readers.seats[self.cursor.cell].at.store(at, order);
         wake_all(&self.core.room);
     }

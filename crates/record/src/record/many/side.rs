@@ -11,6 +11,11 @@
 
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const CELLS_BEFORE_THE_COUNTER: bool = cfg!(mutant = "cells_before_the_counter");
+const COUNTER_BEFORE_THE_CELL: bool = cfg!(mutant = "counter_before_the_cell");
+const RELAXED_TICKET: bool = cfg!(mutant = "relaxed_ticket");
+
 /// The index of a cell for which no view has to wait.
 pub(super) const IDLE: u64 = u64::MAX;
 
@@ -57,11 +62,11 @@ impl Side {
     #[inline]
     pub(super) fn low(&self) -> u64 {
         // The counter is read first; see the module's documentation.
-        #[cfg(not(mutant = "cells_before_the_counter"))]
-        let claimed = self.claim.load(Ordering::Acquire);
+        let mut claimed = self.claim.load(Ordering::Acquire);
         let low = self.seats.iter().map(|seat| seat.at.load(Ordering::Acquire)).fold(IDLE, u64::min);
-        #[cfg(mutant = "cells_before_the_counter")]
-        let claimed = self.claim.load(Ordering::Acquire);
+        if CELLS_BEFORE_THE_COUNTER {
+            claimed = self.claim.load(Ordering::Acquire);
+        }
         low.min(claimed)
     }
 
@@ -87,12 +92,14 @@ impl Side {
     #[inline]
     pub(super) fn claim(&self, seat: usize, from: u64, to: u64) -> bool {
         let at = &self.seats[seat].at;
-        #[cfg(not(mutant = "counter_before_the_cell"))]
-        at.store(from, Ordering::Relaxed);
-        let order = if cfg!(mutant = "relaxed_ticket") { Ordering::Relaxed } else { Ordering::AcqRel };
+        if !COUNTER_BEFORE_THE_CELL {
+            at.store(from, Ordering::Relaxed);
+        }
+        let order = if RELAXED_TICKET { Ordering::Relaxed } else { Ordering::AcqRel };
         let claimed = self.claim.compare_exchange(from, to, order, Ordering::Relaxed).is_ok();
-        #[cfg(mutant = "counter_before_the_cell")]
-        at.store(from, Ordering::Release);
+        if COUNTER_BEFORE_THE_CELL {
+            at.store(from, Ordering::Release);
+        }
         if !claimed {
             at.store(IDLE, Ordering::Release);
         }

@@ -14,6 +14,11 @@ use crate::{
 };
 use std::fmt;
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_WAKE_AFTER_A_LOST_WRITE_CLAIM: bool = cfg!(mutant = "no_wake_after_a_lost_write_claim");
+const RELAXED_WRITE_CELL: bool = cfg!(mutant = "relaxed_write_cell");
+const NO_WAKE_OF_OTHER_WRITERS: bool = cfg!(mutant = "no_wake_of_other_writers");
+
 /// A registered writer of a [`Record`](crate::Record).
 pub struct WriteView<T, W: WriteDeal> {
     pub(super) core: Arc<Core<T>>,
@@ -197,8 +202,9 @@ impl<T, W: WriteDeal> WriteView<T, W> {
                 self.cursor = Cursor { next: from, end: from + n, cell: self.seat };
                 return Ok(());
             }
-            #[cfg(not(mutant = "no_wake_after_a_lost_write_claim"))]
-            core.wake_both();
+            if !NO_WAKE_AFTER_A_LOST_WRITE_CLAIM {
+                core.wake_both();
+            }
         }
     }
 
@@ -214,9 +220,9 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             index
         };
         self.cursor.next = if W::TICKETS { index } else { at };
-        let order = if cfg!(mutant = "relaxed_write_cell") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_WRITE_CELL { Ordering::Relaxed } else { Ordering::Release };
         side.seats[self.cursor.cell].at.store(at, order);
-        if side.seats.len() == 1 || cfg!(mutant = "no_wake_of_other_writers") {
+        if side.seats.len() == 1 || NO_WAKE_OF_OTHER_WRITERS {
             wake_all(&self.core.items);
         } else {
             // Other writers may wait for this commit too, since the window also ends where indices are not

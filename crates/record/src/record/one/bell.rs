@@ -22,6 +22,12 @@ use crate::{
     sync::{AtomicBool, Ordering, Padded, fence},
 };
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_FENCE_IN_ANNOUNCE_ALONE: bool = cfg!(mutant = "no_fence_in_announce_alone");
+const NO_FENCE_IN_RING: bool = cfg!(mutant = "no_fence_in_ring");
+const ANNOUNCEMENT_ENDS_AFTER_THE_HOOK: bool = cfg!(mutant = "announcement_ends_after_the_hook");
+const NO_FENCE_BEFORE_THE_LAST_HOOK: bool = cfg!(mutant = "no_fence_before_the_last_hook");
+
 /// A bell with one listener: the other side rings, and the listener wakes up.
 ///
 /// While the listener does not wait, a ring reads one cache line only.
@@ -75,8 +81,9 @@ impl Bell {
         if self.0.is_alone.load(Ordering::Relaxed) {
             return;
         }
-        #[cfg(not(mutant = "no_fence_in_announce_alone"))]
-        fence(Ordering::SeqCst);
+        if !NO_FENCE_IN_ANNOUNCE_ALONE {
+            fence(Ordering::SeqCst);
+        }
         if self.0.light.load(Ordering::Relaxed) {
             self.0.light.store(false, Ordering::Relaxed);
             everybody::fence();
@@ -95,8 +102,9 @@ impl Bell {
         if self.0.light.load(Ordering::Relaxed) {
             everybody::light();
         } else {
-            #[cfg(not(mutant = "no_fence_in_ring"))]
-            fence(Ordering::SeqCst);
+            if !NO_FENCE_IN_RING {
+                fence(Ordering::SeqCst);
+            }
         }
         match &self.0.wakes {
             Wakes::Thread(event) => {
@@ -115,11 +123,13 @@ impl Bell {
     /// Calls the hook for a listener that has announced itself.
     #[inline(never)]
     fn call(&self, hook: &(dyn Fn() + Send + Sync)) {
-        #[cfg(not(mutant = "announcement_ends_after_the_hook"))]
-        self.end_announcement();
+        if !ANNOUNCEMENT_ENDS_AFTER_THE_HOOK {
+            self.end_announcement();
+        }
         hook();
-        #[cfg(mutant = "announcement_ends_after_the_hook")]
-        self.end_announcement();
+        if ANNOUNCEMENT_ENDS_AFTER_THE_HOOK {
+            self.end_announcement();
+        }
     }
 
     /// Takes the announcement back before the hook is called: the woken listener looks, and announces itself again if
@@ -143,8 +153,9 @@ impl Bell {
         match &self.0.wakes {
             Wakes::Thread(event) => event.notify_all(),
             Wakes::Hook(hook) => {
-                #[cfg(not(mutant = "no_fence_before_the_last_hook"))]
-                fence(Ordering::SeqCst);
+                if !NO_FENCE_BEFORE_THE_LAST_HOOK {
+                    fence(Ordering::SeqCst);
+                }
                 if self.0.announced.load(Ordering::Relaxed) {
                     hook();
                 }

@@ -8,6 +8,9 @@ use crate::{
 };
 use std::fmt;
 
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const RELAXED_PUBLISH: bool = cfg!(mutant = "relaxed_publish");
+
 /// The writing end of a [one-to-one record](super::one_to_one()). Dropping it ends the stream.
 pub struct Writer<T> {
     pub(super) shared: Arc<Shared<T>>,
@@ -126,7 +129,7 @@ impl<T> Writer<T> {
     #[inline]
     fn publish(&mut self, index: u64) {
         self.next = index;
-        let order = if cfg!(mutant = "relaxed_publish") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_PUBLISH { Ordering::Relaxed } else { Ordering::Release };
         self.shared.committed.store(index, order);
         self.shared.items.ring();
     }
