@@ -49,6 +49,8 @@ pub enum Remedy {
     KnownKind,
     /// What was said of the place of a part is wrong, or the part is damaged.
     RightPlace,
+    /// The file is right, but has to be read twice: give it as a regular file, not by a pipe.
+    RegularFile,
     /// There is not enough memory, or not enough is allowed.
     Memory,
     /// Allow this much memory, if there is so much.
@@ -129,7 +131,7 @@ impl<F: Fault> From<DecodeError<F>> for io::Error {
         let kind = error.fault.kind().unwrap_or(match error.remedy() {
             Remedy::Rest => io::ErrorKind::UnexpectedEof,
             Remedy::Memory => io::ErrorKind::OutOfMemory,
-            Remedy::KnownKind => io::ErrorKind::Unsupported,
+            Remedy::KnownKind | Remedy::RegularFile => io::ErrorKind::Unsupported,
             _ => io::ErrorKind::InvalidData,
         });
         io::Error::new(kind, error)

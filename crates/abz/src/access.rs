@@ -62,6 +62,25 @@ impl Decompression {
         &self,
         conduct: Conduct<'_>,
         span: &Span,
+        input: Reading<'_>,
+        index: Option<&Index>,
+        output: &mut (dyn Write + Send),
+    ) -> Result<Spanned, Error> {
+        let places = match &input {
+            Reading::Places(places) => Some(*places),
+            Reading::Stream(_) => None,
+        };
+        self.in_two_tries(
+            output,
+            |how, output| how.try_span(conduct, span, input, index, output),
+            |how, output| Some(how.try_span(conduct, span, Reading::Places(places?), index, output)),
+        )
+    }
+
+    fn try_span(
+        &self,
+        conduct: Conduct<'_>,
+        span: &Span,
         mut input: Reading<'_>,
         index: Option<&Index>,
         output: &mut (dyn Write + Send),

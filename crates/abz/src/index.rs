@@ -99,7 +99,10 @@ impl Decompression {
         output: &mut (dyn Write + Send),
     ) -> Result<(Decompressed, Index), Error> {
         let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
-        let found = format.reads().index(self, conduct, input, spacing, &mut *output)?;
+        let decode = |how: &Decompression, output: &mut (dyn Write + Send)| {
+            format.reads().index(how, conduct, input, spacing, output)
+        };
+        let found = self.in_two_tries(output, decode, |how, output| Some(decode(how, output)))?;
         output.flush().map_err(Error::Write)?;
         let Indexed { parts, contents, lines, garbage_at, mistaken } = found;
         let index = Index::new(&mut Along::new(input), parts, contents, lines).map_err(Error::Read)?;

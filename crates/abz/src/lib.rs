@@ -46,6 +46,7 @@ mod span;
 mod speculation;
 mod tally;
 mod tools;
+mod tries;
 
 pub use access::Spanned;
 pub use conduct::{Conduct, at_work};

@@ -136,8 +136,16 @@ impl Decoder {
                 decoded.map_err(DecodeError::of)?;
             }
             Kind::LzipMember => {
-                let scanner = lzip::Scanner::new(lzip::Strictness::default()).at(before, offset);
-                scan(scanner, &mut lzip::Decoder::new(), part, bytes, data)?;
+                let mut decode = |late_flushes| {
+                    data.clear();
+                    let strictness = lzip::Strictness { late_flushes, ..lzip::Strictness::default() };
+                    let scanner = lzip::Scanner::new(strictness).at(before, offset);
+                    scan(scanner, &mut lzip::Decoder::new(), part, bytes, data)
+                };
+                match decode(false) {
+                    Err(error) if error.remedy() == Remedy::RegularFile => decode(true)?,
+                    done => done?,
+                }
             }
             Kind::XzBlock { check, stream } => {
                 let scanner = xz::Scanner::new().at(check, stream, before, offset);

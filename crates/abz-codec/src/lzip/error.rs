@@ -61,6 +61,11 @@ pub enum Fault {
     /// The data has no end where the member has its trailer.
     #[error("expected the end of the LZMA data, found more of it")]
     Endless,
+    /// A member that is too large to be held has a sync flush marker, and none in the bytes that were held. Without
+    /// [`Strictness::late_flushes`](super::Strictness::late_flushes) its contents are not decoded any further. The offset is
+    /// that of the byte behind the marker.
+    #[error("expected the end of a member that is too large to be held, found a flush in it")]
+    LateFlush,
     /// The contents have another CRC-32 than the trailer says.
     #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
@@ -114,6 +119,7 @@ impl damage::Fault for Fault {
             Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Truncated { .. } => Remedy::Rest,
             Fault::Version { .. } => Remedy::KnownVersion,
+            Fault::LateFlush => Remedy::RegularFile,
             Fault::Memory { .. } | Fault::NoMemory(_) => Remedy::Memory,
             _ => Remedy::AnotherCopy,
         }

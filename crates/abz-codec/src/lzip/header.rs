@@ -123,6 +123,13 @@ impl Trailer {
         out.extend_from_slice(&self.member_size.to_le_bytes());
     }
 
+    /// Returns true if it has at least one number that was found.
+    pub(super) fn has_any_of(self, found: Trailer) -> bool {
+        self.checksum == found.checksum
+            || self.data_size == found.data_size
+            || self.member_size == found.member_size
+    }
+
     /// Holds it against what was found; a fault comes with its offset in the trailer.
     pub(super) fn check(self, found: Trailer) -> Result<(), (u64, Fault)> {
         if self.checksum != found.checksum {

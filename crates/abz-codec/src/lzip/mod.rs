@@ -15,7 +15,9 @@
 //! | *n* - 8 | 8 | *n*, the size of the member |
 //!
 //! The LZMA stream may have other markers inside, where its writer has flushed it. liblzma does not know them: this module has a
-//! decoder of its own, for members that have such markers, and for those that are decoded before they are there as a whole.
+//! decoder of its own, which is slower. It decodes members that have such markers, and what is there of a member when the input
+//! pauses or ends. A member that is too large to be held is decoded by liblzma. If its first marker is in the bytes that are held,
+//! the slower decoder begins with it again. If the first marker comes later, see [`Strictness::late_flushes`].
 //!
 //! Members of version 0, of 2008, have no such last number. They are read, and not written.
 //!

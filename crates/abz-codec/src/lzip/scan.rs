@@ -35,6 +35,9 @@ pub struct Strictness {
     pub marking: bool,
     /// A member of version 0, that of 2008, is [`Fault::Version`], as lzip has it. Otherwise it is read.
     pub current: bool,
+    /// A member that is too large to be held may have its first sync flush marker anywhere. It is decoded by the slower decoder for
+    /// that. Otherwise a first marker behind the bytes that are held is [`Fault::LateFlush`].
+    pub late_flushes: bool,
 }
 
 /// Finds the members in an lzip file that is pushed to it, piece by piece, from its start. Those of at most twice their
@@ -76,8 +79,8 @@ struct Streamed {
     lzma: Lzma,
     /// The bytes of the contents that an earlier attempt has decoded.
     known: u64,
-    /// The size of the member, if all of it is held.
-    len: Option<u64>,
+    /// So many bytes of the member are held, and it does not end in them: if it seems to, it is decoded again.
+    held: u64,
     checksum: Crc,
     data_size: u64,
 }
@@ -99,9 +102,10 @@ impl Scanner {
     }
 
     /// A scanner that gives out no member as a whole: of a damaged one all comes, not verified, that can be decoded before
-    /// the damage.
+    /// the damage. It holds next to nothing, so that there may be [late flushes](Strictness::late_flushes).
     pub fn streaming(strictness: Strictness) -> Self {
-        Scanner::new(strictness).within(Room { parts: usize::MAX, ..Room::default() })
+        Scanner::new(Strictness { late_flushes: true, ..strictness })
+            .within(Room { parts: usize::MAX, ..Room::default() })
     }
 
     /// Begins not at the start of the file, but at the byte `offset`, behind so many members.
@@ -164,7 +168,7 @@ impl Scanner {
             if self.strictness.current {
                 return Err(self.fault_at(self.start + MAGIC.len() as u64, Fault::Version { found: 0 }));
             }
-            return self.stream(kind, None);
+            return Ok(self.stream(kind, Lzma::flushed(dictionary), 0));
         }
         self.state = State::Member { searched: HEADER_LEN };
         Ok(Step::On)
@@ -221,14 +225,14 @@ impl Scanner {
         }
         let Some(end) = self.find_end(searched) else {
             if self.feed.held.len() >= limit {
-                return self.stream(Kind::Usual, None);
+                return self.stream_large(self.feed.held.len());
             }
             self.state = State::Member { searched: self.feed.held.len() };
             return Ok(Step::Starved);
         };
         let trailer = Trailer::read(self.feed.held[..end].last_chunk().expect("a member has a trailer"));
         if trailer.data_size > self.whole() {
-            return self.stream(Kind::Usual, Some(end as u64));
+            return self.stream_large(end - TRAILER_LEN);
         }
         if trailer.data_size == 0 && self.strictness.empty {
             return Err(self.fault(Fault::Empty));
@@ -258,18 +262,30 @@ impl Scanner {
         None
     }
 
-    /// The member that is held is decoded here. It has `len` bytes, if it is held as a whole.
-    fn stream(&mut self, kind: Kind, len: Option<u64>) -> Result<Step<Scanned<Member>>, DecodeError> {
-        // The library does not know sync flush markers. It can be tried where one can begin again.
-        let lzma = match len {
-            Some(_) => Lzma::new(self.dictionary).map_err(|fault| self.fault(fault))?,
-            None => Lzma::flushed(self.dictionary),
+    /// The member whose first bytes are held is decoded here, in a way that knows sync flush markers only among the first `held`
+    /// bytes if that is quicker.
+    fn stream_large(&mut self, held: usize) -> Result<Step<Scanned<Member>>, DecodeError> {
+        let lzma = match self.strictness.late_flushes {
+            true => Lzma::flushed(self.dictionary),
+            false => Lzma::new(self.dictionary).map_err(|fault| self.fault(fault))?,
         };
+        Ok(self.stream(Kind::Usual, lzma, held as u64))
+    }
+
+    /// The member whose first bytes are held is decoded here.
+    fn stream(&mut self, kind: Kind, lzma: Lzma, held: u64) -> Step<Scanned<Member>> {
         self.feed.replay(HEADER_LEN);
         self.feed.release();
         let checksum = Crc::new();
-        self.state = State::Data(Box::new(Streamed { kind, lzma, known: 0, len, checksum, data_size: 0 }));
-        Ok(Step::On)
+        self.state = State::Data(Box::new(Streamed { kind, lzma, known: 0, held, checksum, data_size: 0 }));
+        Step::On
+    }
+
+    /// What there is of a member is decoded now, with all its markers, if that is not verified as a whole.
+    fn stream_early(&mut self) -> Option<Step<Scanned<Member>>> {
+        let is_held = matches!(self.state, State::Member { .. });
+        (is_held && !self.feed.giving.verified)
+            .then(|| self.stream(Kind::Usual, Lzma::flushed(self.dictionary), 0))
     }
 
     /// Decodes a member once more from its start, which is held, and gives out what was not.
@@ -309,9 +325,7 @@ impl Scanner {
                 Err(fault) => return Err(self.fault(fault)),
             };
             if progress.ended {
-                let is_early =
-                    streamed.len.is_some_and(|len| streamed.lzma.at() + (TRAILER_LEN as u64) < len);
-                if is_early && !streamed.lzma.knows_flushes() {
+                if streamed.lzma.at() < streamed.held && !streamed.lzma.knows_flushes() {
                     return Ok(self.begin_again(streamed));
                 }
                 self.state = State::Trailer(streamed);
@@ -348,6 +362,10 @@ impl Scanner {
             None => Trailer::read_old(&self.feed.held, found.member_size),
         };
         if let Err((at, fault)) = trailer.check(found) {
+            // Damage may change one of these, not all.
+            if !streamed.lzma.knows_flushes() && !trailer.has_any_of(found) {
+                return Err(self.fault(Fault::LateFlush));
+            }
             self.feed.offset += at;
             return Err(self.fault(fault));
         }
@@ -410,18 +428,13 @@ impl States for Scanner {
 
     /// A member does not end where it should: what there is of it is decoded.
     fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Member>>, DecodeError> {
-        match self.state {
-            State::Member { .. } if !self.feed.giving.verified => self.stream(Kind::Usual, None),
-            _ => Ok(Step::Starved),
-        }
+        Ok(self.stream_early().unwrap_or(Step::Starved))
     }
 
     /// What was flushed can be decoded.
     fn pause(&mut self) -> Result<(), DecodeError> {
-        match self.state {
-            State::Member { .. } if !self.feed.giving.verified => self.stream(Kind::Usual, None).map(drop),
-            _ => Ok(()),
-        }
+        self.stream_early();
+        Ok(())
     }
 
     fn hides(error: DecodeError, at: u64) -> DecodeError {

@@ -1,5 +1,7 @@
 //! Members of lzip that were flushed before they end, as lzlib flushes them.
 
+use std::ops::Range;
+
 use crate::support::lzma::{Member, SYNC_FLUSH};
 use crate::support::parts::decode_pushed;
 use crate::support::*;
@@ -34,14 +36,15 @@ fn random(seed: u64, most_flushes: usize) -> Random {
     Random { file, contents, flushes }
 }
 
+/// A scanner that holds a few thousand bytes of a member, and decodes it as it comes if it is larger.
+fn holding_little(late_flushes: bool) -> Scanner {
+    let room = Room { bytes: 2 << 20, parts: 100 };
+    Scanner::new(Strictness { late_flushes, ..Strictness::default() }).within(room)
+}
+
 /// Scanners that hold a member until it is whole, that decode it as it comes, and that hold it and find it too large then.
 fn scanners() -> [Scanner; 3] {
-    let scanner = || Scanner::new(Strictness::default());
-    [
-        scanner(),
-        Scanner::streaming(Strictness::default()),
-        scanner().within(Room { bytes: 2 << 20, parts: 100 }),
-    ]
+    [Scanner::default(), Scanner::streaming(Strictness::default()), holding_little(true)]
 }
 
 #[test]
@@ -53,7 +56,7 @@ fn members_of_any_symbols_are_decoded_as_liblzma_decodes_them() {
         theirs.reserve(contents.len() + 1);
         let status = stream.process_vec(&file, &mut theirs, Action::Finish);
         assert!(matches!(status, Ok(Status::StreamEnd)) && theirs == contents, "seed {seed}");
-        for scanner in scanners() {
+        for scanner in scanners().into_iter().chain([holding_little(false)]) {
             let mut noise = Noise(seed);
             let most = noise.pick(&[1, 10, 10_000]);
             let found = decode_pushed(scanner, &file, || 1 + noise.below(most));
@@ -79,6 +82,63 @@ fn flushed_members_are_decoded_however_they_arrive() {
         {
             assert!(theirs == contents, "seed {seed}");
         }
+    }
+}
+
+#[test]
+fn a_large_member_whose_first_flush_comes_late_is_decoded_up_to_that_or_slowly() {
+    // What is held of a member with such a dictionary.
+    const HELD: Range<usize> = 8_000..9_000;
+    let (mut early, mut late) = (0, 0);
+    for seed in 0..60 {
+        let mut noise = Noise(seed);
+        let mut member = Member::new(12);
+        let symbols = noise.below(20_000);
+        member.symbols(&mut noise, symbols);
+        member.marker(SYNC_FLUSH);
+        let flush = (member.bytes.len(), member.contents.len());
+        member.symbols(&mut noise, 10_000);
+        member.marker(SYNC_FLUSH);
+        member.symbols(&mut noise, 10);
+        let (file, contents) = member.finish();
+        if HELD.contains(&flush.0) {
+            continue;
+        }
+        let most = noise.pick(&[1, 10, 10_000]);
+        let (out, error) = decode_pushed(holding_little(false), &file, || 1 + noise.below(most));
+        if flush.0 < HELD.start {
+            early += 1;
+            assert!(out == contents && error.is_none(), "seed {seed}: {error:?}");
+        } else {
+            late += 1;
+            let error = error.unwrap();
+            assert!(out == contents[..flush.1], "seed {seed}");
+            assert_eq!((error.offset, &error.fault), (flush.0 as u64, &Fault::LateFlush), "seed {seed}");
+        }
+        let found = decode_pushed(holding_little(true), &file, || 1 + noise.below(most));
+        assert!(found == (contents, None), "seed {seed}: {:?}", found.1);
+    }
+    assert!(early > 5 && late > 5, "{early} {late}");
+}
+
+#[test]
+fn a_changed_trailer_of_a_large_member_is_no_flush() {
+    let mut noise = Noise(1);
+    let mut member = Member::new(12);
+    member.symbols(&mut noise, 20_000);
+    let (file, contents) = member.finish();
+    for (at, len) in [(20, 4), (16, 8), (8, 8), (20, 12), (16, 16)] {
+        let mut file = file.clone();
+        let start = file.len() - at;
+        file[start..start + len].iter_mut().for_each(|byte| *byte ^= 1);
+        let (out, error) = decode_pushed(holding_little(false), &file, || 1000);
+        let fault = error.unwrap().fault;
+        let is_right = match at {
+            20 => matches!(fault, Fault::Checksum { .. }),
+            16 => matches!(fault, Fault::DataSize { .. }),
+            _ => matches!(fault, Fault::MemberSize { .. }),
+        };
+        assert!(is_right && out == contents, "{at} {len}: {fault:?}");
     }
 }
 

@@ -128,14 +128,18 @@ impl Decoding {
         if format.is_none() && manners.are_foreign() {
             return Ok(None);
         }
-        let done = match crew {
-            Crew::Alone(tools) => tools.decompress(&decompression, reader, &mut plain),
+        let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match crew {
+            Crew::Alone(tools) => tools.decompress(how, reader, plain),
             Crew::Together(conduct) => {
                 let pauses = || input.file.pauses_for(PAUSE);
                 let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
-                decompression.conduct(Conduct { pauses, ..conduct }, reader, &mut plain)
+                how.conduct(Conduct { pauses, ..conduct }, reader, plain)
             }
         };
+        let done = decompression.in_two_tries(&mut plain, first, |how, plain| {
+            let reader = input.again(start)?.map_err(Error::Read);
+            Some(reader.and_then(|reader| Tools::new().decompress(how, reader, plain)))
+        });
         if let (Err(error), Some(start)) = (&done, start)
             && self.gives_what_it_can
             && error.damage::<lzip::DecodeError>().is_some()

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal, Read, Seek};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -60,6 +60,13 @@ impl Input {
             Source::File(_) => Some(0),
             Source::Stdin => (&self.file).stream_position().ok(),
         }
+    }
+
+    /// Its bytes from `position` on, once more, if it is a regular file.
+    pub(super) fn again(&self, position: Option<u64>) -> Option<io::Result<impl Read + Send>> {
+        let start = position.filter(|_| self.metadata.is_file())?;
+        let mut file = &self.file;
+        Some(file.seek(SeekFrom::Start(start)).map(|_| file))
     }
 
     /// Its bytes, from there on.

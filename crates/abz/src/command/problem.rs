@@ -232,6 +232,9 @@ fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
             "the file is damaged there, or several were joined: get another copy (-dc gives what comes before, --recover of most \
              formats what is whole)"
         }
+        Remedy::RegularFile => {
+            "a member of this size that was flushed can only be read from a regular file: write it to one, and name that"
+        }
         Remedy::Memory => return Err(Advice::LessToDecompress),
         Remedy::Dictionary => return Err(Advice::Dictionary),
         Remedy::MemoryLimit { needed } => return Err(Advice::MemoryLimit(needed.div_ceil(1 << 20) + 1)),

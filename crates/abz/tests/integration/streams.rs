@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-use crate::support::{Folder, fed, have, program, prose, through};
+use crate::support::{Folder, fed, have, noise, program, prose, through};
 
 /// How large the contents are that are cut.
 const LEN: usize = 1_500_000;
@@ -279,13 +279,13 @@ fn what_is_there_of_a_member_of_lzip_that_pauses_comes_out_at_once() {
     comes_out_of_at_once(lzip, "lzip", &[], &pieces);
 }
 
-#[test]
-fn what_lzlib_flushes_comes_out_at_once() {
+/// What lzlib makes of `lines`, and flushes behind each of them, and at last what it makes of their end. `None` if it is missing.
+fn flushed_by_lzlib(lines: &[u8]) -> Option<Vec<Vec<u8>>> {
     // plzip has lzlib.
     if !have("python3") || !have("plzip") {
-        return;
+        return None;
     }
-    // Flushes behind each line of its input, and writes what comes of each, with its length before it.
+    // Writes what comes of each line with its length before it.
     let script = "import ctypes, sys\n\
         lz = ctypes.CDLL('liblz.so.1'); lz.LZ_compress_open.restype = ctypes.c_void_p\n\
         encoder = ctypes.c_void_p(lz.LZ_compress_open(1 << 16, 36, ctypes.c_ulonglong(1 << 40)))\n\
@@ -302,20 +302,26 @@ fn what_lzlib_flushes_comes_out_at_once() {
                 out += read()\n    \
             lz.LZ_compress_sync_flush(encoder); give(out + read())\n\
         lz.LZ_compress_finish(encoder); give(read())";
+    let mut python = program("python3");
+    python.args(["-c", script]);
+    let made = fed(python, lines).stdout;
+    let (mut rest, mut pieces) = (&made[..], Vec::new());
+    while let Some((len, more)) = rest.split_first_chunk() {
+        let (piece, more) = more.split_at(u64::from_le_bytes(*len) as usize);
+        pieces.push(piece.to_vec());
+        rest = more;
+    }
+    Some(pieces)
+}
+
+#[test]
+fn what_lzlib_flushes_comes_out_at_once() {
     let line = |len| [prose(len).into_iter().map(|byte| byte.max(b' ')).collect(), b"\n".to_vec()].concat();
     let contents =
         [b"a\n".to_vec(), line(100), line(50_000), b"b\n".to_vec(), line(700_000), b"c\n".to_vec()];
-    let mut python = program("python3");
-    python.args(["-c", script]);
-    let made = fed(python, &contents.concat()).stdout;
-    let (mut rest, mut pieces) = (&made[..], Vec::new());
-    for contents in contents.iter().cloned().chain([Vec::new()]) {
-        let (len, more) = rest.split_first_chunk().unwrap();
-        let (piece, more) = more.split_at(u64::from_le_bytes(*len) as usize);
-        pieces.push((piece.to_vec(), contents));
-        rest = more;
-    }
-    assert!(rest.is_empty());
+    let Some(pieces) = flushed_by_lzlib(&contents.concat()) else { return };
+    assert_eq!(pieces.len(), contents.len() + 1);
+    let pieces: Vec<_> = pieces.into_iter().zip(contents.iter().cloned().chain([Vec::new()])).collect();
     for workers in WORKERS {
         comes_out_at_once("lzlib", workers, &pieces);
     }
@@ -331,4 +337,39 @@ fn what_lzlib_flushes_comes_out_at_once() {
         let theirs = through(tool, &["-dc"], &file);
         assert!(theirs.is_none_or(|theirs| theirs == contents.concat()), "{tool}");
     }
+}
+
+#[test]
+fn a_large_member_of_lzip_whose_first_flush_comes_late_is_read_from_a_file() {
+    // Lines that do not become small, and little memory: the first flush is behind what is held.
+    let line = |seed| {
+        let line = noise(700_000, seed).into_iter().map(|byte| byte.max(b' '));
+        line.chain([b'\n']).collect::<Vec<_>>()
+    };
+    let (first, contents) = (line(1), [line(1), line(2), b"end\n".to_vec()].concat());
+    let Some(pieces) = flushed_by_lzlib(&contents) else { return };
+    let (folder, flush, file) = (Folder::new(), pieces[0].len(), pieces.concat());
+    folder.write("x.lz", &file.repeat(2));
+    let little = ["--memlimit", "2M"];
+    for workers in WORKERS {
+        let options = [&little[..], workers].concat();
+        let found = folder.abz(&[&["-dc", "x.lz"], &options[..]].concat()).exits(0).stdout();
+        assert!(found == contents.repeat(2), "{workers:?}");
+        folder.abz(&[&["-t", "x.lz"], &options[..]].concat()).exits(0).says("");
+        let range = ["-dc", "--range", "600000..1500000", "x.lz"];
+        let found = folder.abz(&[&range, &options[..]].concat()).exits(0).stdout();
+        assert!(found == contents.repeat(2)[600_000..1_500_000], "{workers:?}");
+        folder.abz(&[&["--index", "-f", "x.lz"], &options[..]].concat()).exits(0);
+        // All that comes of a pipe is right.
+        let ran = folder.abz_fed(&[&["-dc"], &options[..]].concat(), &file).exits(1);
+        let (said, out) = (ran.stderr(), ran.stdout());
+        assert!(out == first, "{workers:?}");
+        // lzlib writes several markers, of some ten bytes.
+        let place = "standard input: member 1, which begins at byte 0: at byte ";
+        let at = said.split_once(place).and_then(|(_, rest)| rest.split_once(':')?.0.parse().ok());
+        assert!(at.is_some_and(|at| (flush - 50..flush).contains(&at)), "{said}");
+        assert!(said.contains("can only be read from a regular file"), "{said}");
+    }
+    folder.abz(&["-dk", "x.lz", little[0], little[1]]).exits(0);
+    assert!(folder.read("x") == contents.repeat(2));
 }

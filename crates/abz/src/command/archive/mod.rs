@@ -18,7 +18,7 @@ use std::io::{self, Read, Seek, Write};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use abz::{Conduct, Decompressed, Error};
+use abz::{Conduct, Decompressed, Decompression, Error};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
@@ -97,11 +97,12 @@ fn take_one_apart(
 ) -> Result<(), Problem> {
     let name = &input.to_string();
     let cannot = |error: io::Error| Problem::of_file(name, "cannot be taken apart", &error);
+    let start = input.position();
     let mut reader = progress.of(&input.file);
-    let mut start = Vec::new();
-    reader.by_ref().take(LOOK).read_to_end(&mut start).map_err(cannot)?;
-    let is_plain = entries::begins(&start);
-    let mut reader = io::Cursor::new(start).chain(reader);
+    let mut head = Vec::new();
+    reader.by_ref().take(LOOK).read_to_end(&mut head).map_err(cannot)?;
+    let is_plain = entries::begins(&head);
+    let mut reader = io::Cursor::new(head).chain(reader);
     let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")));
     if is_plain {
         return Unpack::new(request, FileId::of(&input.metadata), told).run(&mut reader).or_else(no_archive);
@@ -113,12 +114,12 @@ fn take_one_apart(
     let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take().expect("it is taken once");
     let decompress = || {
         let (reader, mut into) = take();
-        decompression.run(reader, &mut into)
+        in_two_tries((decompression, reader), (input, start), &mut into)
     };
     let (unpacked, decompressed) = thread::scope(|scope| {
         let worker = thread::Builder::new().name("abz extract".into()).spawn_scoped(scope, decompress);
         let Ok(worker) = worker else {
-            return one_after_the_other(take().0, request, FileId::of(&input.metadata), told);
+            return one_after_the_other((take().0, input, start), request, FileId::of(&input.metadata), told);
         };
         let unpacked = Unpack::new(request, FileId::of(&input.metadata), told).run(&mut contents);
         // Behind the archive's end there is padding; and what follows has to be checked too.
@@ -142,7 +143,7 @@ fn take_one_apart(
 /// Decompresses an archive to a file in the folder, and takes that apart, where there is no thread to do both at once. Nothing is
 /// left of the file.
 fn one_after_the_other(
-    reader: impl Read + Send,
+    (reader, input, start): (impl Read + Send, &Input, Option<u64>),
     request: &Extract,
     archive: FileId,
     told: &mut Told,
@@ -152,9 +153,22 @@ fn one_after_the_other(
         Err(error) => return (Ok(()), Err(Error::Write(error))),
     };
     let mut file = plain.file();
-    let decompressed = request.decompression.run(reader, file);
+    let decompressed = in_two_tries((&request.decompression, reader), (input, start), &mut file);
     let unpacked = file.rewind().and_then(|()| Unpack::new(request, archive, told).run(file));
     (unpacked, decompressed)
+}
+
+/// Decompresses what `reader` gives, and once more what is in `input` from `start` on if it has to be read twice.
+fn in_two_tries(
+    (decompression, reader): (&Decompression, impl Read + Send),
+    (input, start): (&Input, Option<u64>),
+    output: &mut (dyn Write + Send),
+) -> Result<Decompressed, Error> {
+    let again = |how: &Decompression, output: &mut (dyn Write + Send)| {
+        let reader = input.again(start)?.map_err(Error::Read);
+        Some(reader.and_then(|reader| how.run(reader, output)))
+    };
+    decompression.in_two_tries(output, |how, output| how.run(reader, output), again)
 }
 
 /// Writes all that `reader` gives.

@@ -178,8 +178,10 @@ impl<'a> Listing<'a> {
         let mut noted = gzip::Noted::new(&input.file);
         let (format, reader) =
             Format::sniff(progress.of(&mut noted)).map_err(|error| problem(Error::Read(error)))?;
-        let done =
-            self.request.decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
+        let mut how = self.request.decompression.clone();
+        // Speed matters less here than that the file is read once.
+        how.lzip.late_flushes = true;
+        let done = how.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {
             format: format.unwrap_or_default(),

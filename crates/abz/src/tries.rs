@@ -1,0 +1,72 @@
+//! Members of lzip whose first flush comes late: the quick decoder finds out too late that it cannot decode them.
+
+use std::io::{self, Write};
+
+use abz_codec::Remedy;
+use abz_codec::lzip::Strictness;
+
+use crate::count::Counted;
+use crate::decompress::Decompression;
+use crate::error::Error;
+
+impl Decompression {
+    /// Decodes a file that can be read twice, such as a regular file. `first` decodes it from its start. If that fails because the
+    /// file has to be [read twice](Remedy::RegularFile), `again` decodes it from its start too, as the decompression says that it is
+    /// given. What `first` has written is not written again. If `again` gives `None`, the file cannot be read twice after all.
+    ///
+    /// ```
+    /// use abz::{Compression, Decompression};
+    ///
+    /// let (mut file, mut contents) = (Vec::new(), Vec::new());
+    /// Compression::default().run(&b"a branch of a river"[..], &mut file)?;
+    /// Decompression::default().in_two_tries(
+    ///     &mut contents,
+    ///     |how, output| how.run(&file[..], output),
+    ///     |how, output| Some(how.run(&file[..], output)),
+    /// )?;
+    /// assert_eq!(contents, b"a branch of a river");
+    /// # Ok::<(), abz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// That of the try that was the last one.
+    pub fn in_two_tries<T>(
+        &self,
+        output: &mut (dyn Write + Send),
+        first: impl FnOnce(&Decompression, &mut (dyn Write + Send)) -> Result<T, Error>,
+        again: impl FnOnce(&Decompression, &mut (dyn Write + Send)) -> Option<Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let mut counted = Counted::new(&mut *output);
+        let done = first(self, &mut counted);
+        let known = counted.bytes;
+        if let Err(Error::Damaged(damage)) = &done
+            && damage.remedy() == Remedy::RegularFile
+        {
+            let lzip = Strictness { late_flushes: true, ..self.lzip };
+            let how = Decompression { lzip, ..self.clone() };
+            return again(&how, &mut Rest { output, known }).unwrap_or(done);
+        }
+        done
+    }
+}
+
+/// Writes what comes behind bytes that were written before.
+struct Rest<'a> {
+    output: &'a mut (dyn Write + Send),
+    /// How many of these are still to come.
+    known: u64,
+}
+
+impl Write for Rest<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let known = self.known.min(bytes.len() as u64) as usize;
+        self.known -= known as u64;
+        self.output.write_all(&bytes[known..])?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
