@@ -1,22 +1,20 @@
 //! The head of a serial unit. It reads a lane in order, on one thread at a time (rules 6 and 7).
 
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc as StdArc;
 
+use anabranch_record::Word;
 use anabranch_record::lane::{Cell, Stop};
-use anabranch_record::sync::{Arc, Ordering, fence};
-use anabranch_record::{Baton, Word};
+use anabranch_record::sync::{Arc, Ordering};
 
 use super::failure::Cause;
 use super::input::{Input, InputWatch};
-use super::node::{Poked, SerialNode};
 use super::push::{Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
+use super::serving::{ServedNode, Serving};
 use super::site::Site;
-
-// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_LOOK_AFTER_SERVE: bool = cfg!(mutant = "no_look_after_serve");
 
 /// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
 pub(crate) trait ResultQueue: Send + Sync {
@@ -24,7 +22,7 @@ pub(crate) trait ResultQueue: Send + Sync {
     fn has_room(&self) -> bool;
 }
 
-struct State<'run, S: Send> {
+pub(crate) struct State<'run, S: Send> {
     input: Input<S>,
     unit: Box<dyn Push<S> + 'run>,
 }
@@ -32,7 +30,7 @@ struct State<'run, S: Send> {
 /// The head of a serial unit.
 pub(crate) struct Head<'run, S: Send> {
     site: Site,
-    baton: Baton<State<'run, S>>,
+    state: PhantomData<fn(State<'run, S>)>,
     watch: InputWatch<S>,
     /// Whether taking a cell needs room in a window, because the unit begins a domain.
     needs_room: bool,
@@ -51,35 +49,14 @@ impl<'run, S: Send> Head<'run, S> {
         word: Option<Arc<Word>>,
         is_sink: bool,
         queue: Option<StdArc<dyn ResultQueue>>,
-    ) -> Self {
+    ) -> ServedNode<Self> {
         let (watch, needs_room) = (input.watch(), input.needs_room());
         let state = State { input, unit };
-        let baton = match word {
-            Some(word) => Baton::with_word(word, state),
-            None => Baton::new(state),
-        };
-        Self { site, baton, watch, needs_room, is_sink, queue }
-    }
-
-    fn serve(&self, state: &mut State<'run, S>, quantum: &mut Quantum) -> Served {
-        let State { input, unit } = state;
-        let run = &*self.site.run;
-        let served = catch_unwind(AssertUnwindSafe(|| match &self.queue {
-            None => unit.serve(input, quantum, run),
-            Some(queue) => serve_while_room(&**queue, &mut **unit, input, quantum, run),
-        }));
-        let served = served.unwrap_or_else(|payload| {
-            let turn = input.turn();
-            self.site.halt(turn.index(), Cause::Panic(payload));
-            let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(Stop::Fail))));
-            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
-            Served::Closed
-        });
-        input.show();
-        if run.measures().is_some() || run.costs.are_measured() {
-            quantum.tally.add(unit.take_tally());
+        let head = Self { site, state: PhantomData, watch, needs_room, is_sink, queue };
+        match word {
+            Some(word) => ServedNode::with_word(head, state, word),
+            None => ServedNode::new(head, state),
         }
-        served
     }
 }
 
@@ -105,65 +82,46 @@ fn serve_while_room<S: Send>(
     Served::Quantum
 }
 
-impl<S: Send> SerialNode for Head<'_, S> {
-    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
-        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        let _entered = self.site.enter();
-        let mut quantum = Quantum::begin(&self.site);
-        loop {
-            match self.serve(held.state(), &mut quantum) {
-                Served::Drained => match held.release() {
-                    Some(again) => held = again,
-                    None => break,
-                },
-                Served::Quantum => {
-                    held.let_go();
-                    if !NO_LOOK_AFTER_SERVE && self.is_ready() {
-                        self.site.run.event.notify();
-                    }
-                    break;
-                }
-                Served::Closed => {
-                    quantum.closed = true;
-                    held.close();
-                    return quantum.end(&self.site);
-                }
-            }
+impl<'run, S: Send> Serving for Head<'run, S> {
+    type State = State<'run, S>;
+
+    fn site(&self) -> &Site {
+        &self.site
+    }
+
+    fn serve(&self, State { input, unit }: &mut State<'run, S>, quantum: &mut Quantum) -> Served {
+        let run = &*self.site.run;
+        let served = catch_unwind(AssertUnwindSafe(|| match &self.queue {
+            None => unit.serve(input, quantum, run),
+            Some(queue) => serve_while_room(&**queue, &mut **unit, input, quantum, run),
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            let turn = input.turn();
+            self.site.halt(turn.index(), Cause::Panic(payload));
+            let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(Stop::Fail))));
+            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
+            Served::Closed
+        });
+        input.show();
+        if run.measures().is_some() || run.costs.are_measured() {
+            quantum.tally.add(unit.take_tally());
         }
-        if self.needs_room {
-            // A thread that made room while this thread held the baton has woken nobody, so this thread looks
-            // again (rule 7).
-            fence(Ordering::SeqCst);
-            if self.is_ready() {
-                self.site.run.event.notify();
-            }
-        }
-        quantum.end(&self.site)
+        served
     }
 
-    fn is_ready(&self) -> bool {
-        self.baton.word().is_free()
-            && self.watch.is_ready()
-            && self.queue.as_ref().is_none_or(|queue| queue.has_room())
+    fn has_work(&self) -> bool {
+        self.watch.is_ready() && self.queue.as_ref().is_none_or(|queue| queue.has_room())
     }
 
-    fn is_held(&self) -> bool {
-        let word = self.baton.word();
-        !word.is_free() && !word.is_closed()
+    fn needs_room(&self) -> bool {
+        self.needs_room
     }
 
-    fn taken(&self) -> u64 {
-        // The cell that closed the node is not an item, unless a stage before stopped the stream with its
-        // last item.
-        let is_last = self.is_sink && self.site.run.ended_on_item.load(Ordering::Relaxed);
-        self.watch.taken() - u64::from(self.baton.word().is_closed() && !is_last)
+    fn cells(&self) -> u64 {
+        self.watch.taken()
     }
 
-    fn given(&self) -> u64 {
-        self.taken()
-    }
-
-    fn mean_ns(&self) -> u64 {
-        0
+    fn is_closed_by_an_item(&self) -> bool {
+        self.is_sink && self.site.run.ended_on_item.load(Ordering::Relaxed)
     }
 }

@@ -35,6 +35,7 @@ pub(crate) mod push;
 pub(crate) mod quantum;
 pub(crate) mod room;
 pub(crate) mod run;
+pub(crate) mod serving;
 mod sink;
 pub(crate) mod site;
 mod source;

@@ -57,15 +57,12 @@ impl Quantum {
         self.served >= SERVING_ITEMS || elapsed >= SERVING_NS
     }
 
-    /// Ends a serving of a node that takes one cell at a time, and measures it. Returns the outcome of the
-    /// poke.
-    pub(crate) fn end(mut self, site: &Site) -> Poked {
-        self.tally.cells = u64::from(self.served + u32::from(self.closed));
-        self.end_counted(site)
-    }
-
-    /// Like [`end`](Self::end), for a node that has counted its cells itself.
-    pub(crate) fn end_counted(self, site: &Site) -> Poked {
+    /// Ends a serving, and measures it. `counts_cells` says whether the node has counted its cells itself. Returns the outcome of
+    /// the poke.
+    pub(crate) fn end(mut self, site: &Site, counts_cells: bool) -> Poked {
+        if !counts_cells {
+            self.tally.cells = u64::from(self.served + u32::from(self.closed));
+        }
         if self.served == 0 && !self.closed {
             return Poked::Idle;
         }

@@ -5,18 +5,18 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc as StdArc;
 
+use anabranch_record::Word;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop};
-use anabranch_record::sync::{Arc, AtomicBool, Ordering, fence};
-use anabranch_record::{Baton, Word};
+use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
 use super::assembly::Assembly;
 use super::failure::{Cause, ErrorSlot};
 use super::input::{Drain, DrainWatch, Lane};
 use super::measures::Crossing;
-use super::node::{Poked, SerialNode};
 use super::push::{Demand, Out};
 use super::quantum::{Quantum, Served};
-use super::site::Spot;
+use super::serving::{ServedNode, Serving};
+use super::site::{Site, Spot};
 use super::taker::{Read, Taker};
 use super::upstream::Upstream;
 use crate::engine::pull::Pulled;
@@ -71,7 +71,7 @@ impl<T: Send, E: Send, Op: Spread<T, E>> Read<T> for SpreadRead<'_, T, E, Op> {
     }
 }
 
-struct State<'run, T: Send, Op: Spread<T, E>, E> {
+pub(crate) struct State<'run, T: Send, Op: Spread<T, E>, E> {
     drain: Drain<T>,
     indices: Indices,
     op: Op,
@@ -94,7 +94,7 @@ struct State<'run, T: Send, Op: Spread<T, E>, E> {
 struct SpreadNode<'run, T: Send, Op: Spread<T, E>, E> {
     /// The node's place. Its domain is the one that the node opens.
     spot: Spot<E>,
-    baton: Baton<State<'run, T, Op, E>>,
+    op: PhantomData<fn(Op)>,
     watch: DrainWatch<T>,
     domain: Arc<Domain>,
     /// Whether the last cell still has results to give. Then the node has work even if the lane before it is
@@ -111,6 +111,7 @@ struct SpreadNode<'run, T: Send, Op: Spread<T, E>, E> {
 impl<'run, T, Op, E> SpreadNode<'run, T, Op, E>
 where
     T: Send,
+    E: Send,
     Op: Spread<T, E> + 'run,
 {
     fn new(
@@ -121,7 +122,7 @@ where
         out: Out<'run, Op::Out>,
         crossing: Option<Crossing>,
         word: Arc<Word>,
-    ) -> Self {
+    ) -> ServedNode<Self> {
         let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
         let later = op.later();
         let state = State {
@@ -137,47 +138,10 @@ where
             crossing,
             fails: PhantomData,
         };
-        let baton = Baton::with_word(word, state);
         let flag = || AtomicBool::new(false);
         let (is_open, gives, is_ending) = (flag(), flag(), flag());
-        Self { spot, baton, watch, domain, is_open, later, gives, is_ending }
-    }
-
-    fn serve(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Served {
-        let served = catch_unwind(AssertUnwindSafe(|| {
-            loop {
-                // The room is checked first. The calls below may fail, and a failure needs an index too.
-                if state.indices.room() == 0 || self.domain.is_stopped() {
-                    return Served::Drained;
-                }
-                if let Some(served) = self.advance(state, quantum) {
-                    return served;
-                }
-                if quantum.count() || self.spot.is_alone() || self.spot.run.is_ending() {
-                    return Served::Quantum;
-                }
-            }
-        }));
-        let served = served.unwrap_or_else(|payload| {
-            let index = match state.indices.turn() {
-                turn if turn.is_open() => turn.index(),
-                _ => state.indices.next(),
-            };
-            self.spot.halt(index, Cause::Panic(payload));
-            let turn =
-                if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
-            state.out.push(turn, Cell::Stop(Stop::Fail));
-            Served::Closed
-        });
-        state.indices.show();
-        let is_open = state.is_open || !state.waiting.is_empty() || state.stop.is_some() || state.op.holds();
-        self.is_open.store(is_open, Ordering::Relaxed);
-        if self.later.is_some() {
-            let is_last = state.stop.is_some_and(|stop| stop == Stop::Fail || state.has_ended);
-            self.gives.store(state.is_open, Ordering::Relaxed);
-            self.is_ending.store(is_last && state.waiting.is_empty(), Ordering::Relaxed);
-        }
-        served
+        let node = Self { spot, op: PhantomData, watch, domain, is_open, later, gives, is_ending };
+        ServedNode::with_word(node, state, word)
     }
 
     /// Whether a result is ready that a stage behind the node has made ready.
@@ -271,49 +235,59 @@ where
     }
 }
 
-impl<'run, T, Op, E> SerialNode for SpreadNode<'run, T, Op, E>
+impl<'run, T, Op, E> Serving for SpreadNode<'run, T, Op, E>
 where
     T: Send,
     E: Send,
     Op: Spread<T, E> + 'run,
 {
-    fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
-        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        let _entered = self.spot.enter();
-        // As in the poke of a source: the operation may block (rule 16).
-        fence(Ordering::SeqCst);
-        let has_other_work = self.spot.is_alone() && elsewhere();
-        let mut quantum = Quantum::begin(&self.spot);
-        loop {
-            let served =
-                if has_other_work { Served::Quantum } else { self.serve(held.state(), &mut quantum) };
-            match served {
-                Served::Drained => match held.release() {
-                    Some(again) => held = again,
-                    None => break,
-                },
-                Served::Quantum => {
-                    held.let_go();
-                    break;
-                }
-                Served::Closed => {
-                    quantum.closed = true;
-                    held.close();
-                    return quantum.end_counted(&self.spot);
-                }
-            }
-        }
-        // A thread that made room while this thread held the baton has woken nobody, so this thread looks
-        // again (rule 7).
-        fence(Ordering::SeqCst);
-        if self.is_ready() {
-            self.spot.run.event.notify();
-        }
-        quantum.end_counted(&self.spot)
+    type State = State<'run, T, Op, E>;
+    const MAY_BLOCK: bool = true;
+    const COUNTS_CELLS: bool = true;
+
+    fn site(&self) -> &Site {
+        &self.spot.site
     }
 
-    fn is_ready(&self) -> bool {
-        if !self.baton.word().is_free() || !self.domain.has_room() || self.domain.is_stopped() {
+    fn serve(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Served {
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            loop {
+                // The room is checked first. The calls below may fail, and a failure needs an index too.
+                if state.indices.room() == 0 || self.domain.is_stopped() {
+                    return Served::Drained;
+                }
+                if let Some(served) = self.advance(state, quantum) {
+                    return served;
+                }
+                if quantum.count() || self.spot.is_alone() || self.spot.run.is_ending() {
+                    return Served::Quantum;
+                }
+            }
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            let index = match state.indices.turn() {
+                turn if turn.is_open() => turn.index(),
+                _ => state.indices.next(),
+            };
+            self.spot.halt(index, Cause::Panic(payload));
+            let turn =
+                if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
+            state.out.push(turn, Cell::Stop(Stop::Fail));
+            Served::Closed
+        });
+        state.indices.show();
+        let is_open = state.is_open || !state.waiting.is_empty() || state.stop.is_some() || state.op.holds();
+        self.is_open.store(is_open, Ordering::Relaxed);
+        if self.later.is_some() {
+            let is_last = state.stop.is_some_and(|stop| stop == Stop::Fail || state.has_ended);
+            self.gives.store(state.is_open, Ordering::Relaxed);
+            self.is_ending.store(is_last && state.waiting.is_empty(), Ordering::Relaxed);
+        }
+        served
+    }
+
+    fn has_work(&self) -> bool {
+        if !self.domain.has_room() || self.domain.is_stopped() {
             return false;
         }
         let has_work = || self.watch.is_ready() || self.is_open.load(Ordering::Relaxed);
@@ -326,21 +300,15 @@ where
         }
     }
 
-    fn is_held(&self) -> bool {
-        let word = self.baton.word();
-        !word.is_free() && !word.is_closed()
+    fn needs_room(&self) -> bool {
+        true
     }
 
-    fn taken(&self) -> u64 {
-        // The cell that closed the node is not an item.
-        self.watch.taken().saturating_sub(u64::from(self.baton.word().is_closed()))
+    fn cells(&self) -> u64 {
+        self.watch.taken()
     }
 
-    fn given(&self) -> u64 {
-        self.domain.made()
-    }
-
-    fn mean_ns(&self) -> u64 {
-        0
+    fn given(&self) -> Option<u64> {
+        Some(self.domain.made())
     }
 }

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
@@ -13,9 +12,9 @@ use crate::engine::counter::Counter;
 use crate::engine::failure::Cause;
 use crate::engine::input::Lane;
 use crate::engine::measures::Tally;
-use crate::engine::node::{Poked, SerialNode};
 use crate::engine::push::{Demand, Out};
 use crate::engine::quantum::{Quantum, Served};
+use crate::engine::serving::{ServedNode, Serving};
 use crate::engine::site::Site;
 use crate::engine::taker::{Read, Taker};
 use crate::engine::upstream::Upstream;
@@ -158,7 +157,7 @@ where
         let watch = (turns.watch(), ports.watch());
         let state = State::<'run, L::Ports, C> { turns, ports, out, counter };
         let is_sink = assembly.ends_with_sink(id);
-        assembly.serial(id, JoinNode { site, baton: Baton::new(state), watch, is_sink });
+        assembly.serial(id, ServedNode::new(JoinNode { site, state: PhantomData, watch, is_sink }, state));
         fork.connect(assembly, writer);
     }
 }
@@ -194,14 +193,20 @@ impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
 /// A join as a node of a line.
 struct JoinNode<'run, P: Ports, C: Combine<P::Values>> {
     site: Site,
-    baton: Baton<State<'run, P, C>>,
+    state: PhantomData<fn(State<'run, P, C>)>,
     watch: (Watch<()>, P::Watches),
     /// Whether the unit ends with the sink.
     is_sink: bool,
 }
 
-impl<P: Ports, C: Combine<P::Values>> JoinNode<'_, P, C> {
-    fn serve(&self, state: &mut State<'_, P, C>, quantum: &mut Quantum) -> Served {
+impl<'run, P: Ports, C: Combine<P::Values>> Serving for JoinNode<'run, P, C> {
+    type State = State<'run, P, C>;
+
+    fn site(&self) -> &Site {
+        &self.site
+    }
+
+    fn serve(&self, state: &mut State<'run, P, C>, quantum: &mut Quantum) -> Served {
         let run = &*self.site.run;
         let served = catch_unwind(AssertUnwindSafe(|| {
             while !run.is_ending() {
@@ -231,56 +236,20 @@ impl<P: Ports, C: Combine<P::Values>> JoinNode<'_, P, C> {
         }
         served
     }
-}
 
-impl<P: Ports, C: Combine<P::Values>> SerialNode for JoinNode<'_, P, C> {
-    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
-        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        let _entered = self.site.enter();
-        let mut quantum = Quantum::begin(&self.site);
-        loop {
-            match self.serve(held.state(), &mut quantum) {
-                Served::Drained => match held.release() {
-                    Some(again) => held = again,
-                    None => break,
-                },
-                Served::Quantum => {
-                    held.let_go();
-                    if self.is_ready() {
-                        self.site.run.event.notify();
-                    }
-                    break;
-                }
-                Served::Closed => {
-                    quantum.closed = true;
-                    held.close();
-                    break;
-                }
-            }
-        }
-        quantum.end(&self.site)
+    fn has_work(&self) -> bool {
+        P::look(&self.watch.1)
     }
 
-    fn is_ready(&self) -> bool {
-        self.baton.word().is_free() && P::look(&self.watch.1)
+    fn needs_room(&self) -> bool {
+        false
     }
 
-    fn is_held(&self) -> bool {
-        let word = self.baton.word();
-        !word.is_free() && !word.is_closed()
+    fn cells(&self) -> u64 {
+        self.watch.0.taken()
     }
 
-    fn taken(&self) -> u64 {
-        // The cell that closed the node is not an item, unless a stage before stopped the stream with its last item.
-        let is_last = self.is_sink && self.site.run.ended_on_item.load(Ordering::Relaxed);
-        self.watch.0.taken() - u64::from(self.baton.word().is_closed() && !is_last)
-    }
-
-    fn given(&self) -> u64 {
-        self.taken()
-    }
-
-    fn mean_ns(&self) -> u64 {
-        0
+    fn is_closed_by_an_item(&self) -> bool {
+        self.is_sink && self.site.run.ended_on_item.load(Ordering::Relaxed)
     }
 }

@@ -10,22 +10,23 @@
 //! entry takes the next item of the stages before. When they have ended, items enter again as soon as they can.
 
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use anabranch_record::Word;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
-use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, fence, lock};
-use anabranch_record::{Baton, Word};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
 
 use crate::engine::assembly::Assembly;
 use crate::engine::counter::Counter;
 use crate::engine::failure::Cause;
 use crate::engine::input::{Drain, DrainWatch, Input, Lane};
 use crate::engine::measures::{Crossing, Tally};
-use crate::engine::node::{Poked, SerialNode};
 use crate::engine::push::{self, Demand, Out, Push};
 use crate::engine::quantum::{Quantum, Served};
 use crate::engine::room::RoomNotice;
 use crate::engine::run::Run;
+use crate::engine::serving::{ServedNode, Serving};
 use crate::engine::site::Site;
 use crate::engine::taker::{Read, Taker};
 use crate::engine::upstream::Upstream;
@@ -144,7 +145,7 @@ struct State<'run, T: Send> {
 struct EntryNode<'run, T: Send> {
     /// The node's place. Its domain is the one that the node opens.
     site: Site,
-    baton: Baton<State<'run, T>>,
+    state: PhantomData<fn(State<'run, T>)>,
     watch: DrainWatch<T>,
     domain: Arc<Domain>,
     laps: Arc<Loop<T>>,
@@ -163,43 +164,12 @@ impl<'run, T: Send> EntryNode<'run, T> {
         out: Out<'run, T>,
         crossing: Option<Crossing>,
         word: Arc<Word>,
-    ) -> Self {
+    ) -> ServedNode<Self> {
         let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
         let state = State { drain, indices, out, waiting: Vec::new(), stop: None, crossing };
-        let baton = Baton::with_word(word, state);
         let (is_open, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { site, baton, watch, domain, laps, is_open, has_ended }
-    }
-
-    fn serve(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Served {
-        let served = catch_unwind(AssertUnwindSafe(|| {
-            loop {
-                // Each item and each stop needs an index, so the room is checked first.
-                if state.indices.room() == 0 || self.domain.is_stopped() {
-                    return Served::Drained;
-                }
-                if let Some(served) = self.advance(state, quantum) {
-                    return served;
-                }
-                if quantum.count() || self.site.is_alone() || self.site.run.is_ending() {
-                    return Served::Quantum;
-                }
-            }
-        }));
-        let served = served.unwrap_or_else(|payload| {
-            // A stage that is fused to the entry has panicked, or a drop.
-            let is_open = state.indices.turn().is_open();
-            let turn = if is_open { state.indices.turn() } else { state.indices.open() };
-            self.site.halt(turn.index(), Cause::Panic(payload));
-            let out = &mut state.out;
-            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
-            Served::Closed
-        });
-        state.indices.show();
-        let is_open = !state.waiting.is_empty() || state.stop == Some(Stop::Fail);
-        self.is_open.store(is_open, Ordering::Relaxed);
-        self.has_ended.store(has_ended(state), Ordering::Relaxed);
-        served
+        let node = Self { site, state: PhantomData, watch, domain, laps, is_open, has_ended };
+        ServedNode::with_word(node, state, word)
     }
 
     /// Takes one step: lets an item enter, takes a cell of the stages before, or ends. Returns how the serving ends, if it
@@ -271,39 +241,47 @@ fn put<T: Send>(state: &mut State<'_, T>, cell: Cell<T>) -> Demand {
     state.out.push(state.indices.open(), cell)
 }
 
-impl<T: Send> SerialNode for EntryNode<'_, T> {
-    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
-        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        let _entered = self.site.enter();
-        let mut quantum = Quantum::begin(&self.site);
-        loop {
-            match self.serve(held.state(), &mut quantum) {
-                Served::Drained => match held.release() {
-                    Some(again) => held = again,
-                    None => break,
-                },
-                Served::Quantum => {
-                    held.let_go();
-                    break;
-                }
-                Served::Closed => {
-                    quantum.closed = true;
-                    held.close();
-                    return quantum.end_counted(&self.site);
-                }
-            }
-        }
-        // A thread that made room, or let items leave, while this thread held the baton has woken nobody, so this thread
-        // looks again (rule 7).
-        fence(Ordering::SeqCst);
-        if self.is_ready() {
-            self.site.run.event.notify();
-        }
-        quantum.end_counted(&self.site)
+impl<'run, T: Send> Serving for EntryNode<'run, T> {
+    type State = State<'run, T>;
+    const COUNTS_CELLS: bool = true;
+
+    fn site(&self) -> &Site {
+        &self.site
     }
 
-    fn is_ready(&self) -> bool {
-        if !self.baton.word().is_free() || !self.domain.has_room() || self.domain.is_stopped() {
+    fn serve(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Served {
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            loop {
+                // Each item and each stop needs an index, so the room is checked first.
+                if state.indices.room() == 0 || self.domain.is_stopped() {
+                    return Served::Drained;
+                }
+                if let Some(served) = self.advance(state, quantum) {
+                    return served;
+                }
+                if quantum.count() || self.site.is_alone() || self.site.run.is_ending() {
+                    return Served::Quantum;
+                }
+            }
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            // A stage that is fused to the entry has panicked, or a drop.
+            let is_open = state.indices.turn().is_open();
+            let turn = if is_open { state.indices.turn() } else { state.indices.open() };
+            self.site.halt(turn.index(), Cause::Panic(payload));
+            let out = &mut state.out;
+            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
+            Served::Closed
+        });
+        state.indices.show();
+        let is_open = !state.waiting.is_empty() || state.stop == Some(Stop::Fail);
+        self.is_open.store(is_open, Ordering::Relaxed);
+        self.has_ended.store(has_ended(state), Ordering::Relaxed);
+        served
+    }
+
+    fn has_work(&self) -> bool {
+        if !self.domain.has_room() || self.domain.is_stopped() {
             return false;
         }
         let next = self.domain.made();
@@ -315,22 +293,17 @@ impl<T: Send> SerialNode for EntryNode<'_, T> {
             && (due <= next || self.is_open.load(Ordering::Relaxed) || self.watch.is_ready())
     }
 
-    fn is_held(&self) -> bool {
-        let word = self.baton.word();
-        !word.is_free() && !word.is_closed()
+    /// Threads make room, and let items leave.
+    fn needs_room(&self) -> bool {
+        true
     }
 
-    fn taken(&self) -> u64 {
-        // The cell that closed the node is not an item.
-        self.watch.taken().saturating_sub(u64::from(self.baton.word().is_closed()))
+    fn cells(&self) -> u64 {
+        self.watch.taken()
     }
 
-    fn given(&self) -> u64 {
-        self.domain.made()
-    }
-
-    fn mean_ns(&self) -> u64 {
-        0
+    fn given(&self) -> Option<u64> {
+        Some(self.domain.made())
     }
 }
 
