@@ -7,7 +7,7 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{Give, ItemOp, SerialItems, by_pointer, through};
+use super::cell::{Give, SerialItems, by_pointer, through};
 use super::counter::Counter;
 use super::direct::DirectSink;
 use super::end::LineEnd;
@@ -65,7 +65,7 @@ where
         let (index, items, is_item) = (turn.index(), cell.len(), spot.run.is_item(&cell));
         counter.add(Tally { cells: 1, items, given: 0 });
         let taken = Taken { is_item, turn, end, site: &spot.site };
-        through(spot, index, cell, by_pointer!(op, ItemOp<T, Infallible, E>), taken)
+        through(spot, index, cell, by_pointer!(op, super::cell::ItemOp<T, Infallible, E>), taken)
     }
 
     fn serve(&mut self, input: &mut Input<T>, quantum: &mut Quantum, run: &Run) -> Served {

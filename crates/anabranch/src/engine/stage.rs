@@ -6,7 +6,7 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{Give, ItemOp, SerialItems, by_pointer, through};
+use super::cell::{Give, SerialItems, by_pointer, through};
 use super::counter::Counter;
 use super::direct::{DirectStage, pass_of};
 use super::failure::ErrorSlot;
@@ -60,7 +60,7 @@ impl<T: Send, E: Send, Op: Serial<T, E>> Push<T> for StageCall<'_, T, E, Op> {
         let Self { spot, counter, op, out, .. } = self;
         let (index, items) = (turn.index(), cell.len());
         let onward = Onward { items, turn, counter, out };
-        through(spot, index, cell, by_pointer!(op, ItemOp<T, Op::Out, E>), onward)
+        through(spot, index, cell, by_pointer!(op, super::cell::ItemOp<T, Op::Out, E>), onward)
     }
 
     fn serve(&mut self, input: &mut Input<T>, quantum: &mut Quantum, run: &Run) -> Served {
