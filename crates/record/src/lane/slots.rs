@@ -35,6 +35,10 @@ union Content<T> {
     batch: ManuallyDrop<Box<Batch<T>>>,
 }
 
+/// Tells the compiler that the code behind a call is rarely reached.
+#[cold]
+fn rare() {}
+
 /// A ring of slots between two ports.
 ///
 /// The ports keep these invariants:
@@ -133,9 +137,14 @@ impl<T> Slots<T> {
                 unsafe { (*place).assume_init_read() }
             })
         };
-        match slot.stamp.load(Ordering::Relaxed) & ((1 << KIND_BITS) - 1) {
+        let kind = slot.stamp.load(Ordering::Relaxed) & ((1 << KIND_BITS) - 1);
+        if kind == VALUE {
             // SAFETY: the stamp says that the content is a value.
-            VALUE => Cell::Value(ManuallyDrop::into_inner(unsafe { load().value })),
+            return Cell::Value(ManuallyDrop::into_inner(unsafe { load().value }));
+        }
+        // Otherwise the compiler makes a jump table of both, which costs each single value an indirect jump.
+        rare();
+        match kind {
             EMPTY => Cell::Empty,
             END => Cell::Stop(Stop::End),
             FAIL => Cell::Stop(Stop::Fail),
