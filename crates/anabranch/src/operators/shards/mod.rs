@@ -45,14 +45,14 @@ impl<R> Shards<R> {
     }
 }
 
-impl Shards<Dealt> {
+impl Shards<InTurn> {
     /// Item *i* goes to shard *i* mod `count`.
     ///
     /// # Panics
     /// If `count` is 0.
     #[track_caller]
     pub fn dealt(count: usize) -> Self {
-        Self::new(count, Dealt { next: 0 })
+        Self::new(count, InTurn::new())
     }
 }
 
@@ -67,11 +67,11 @@ impl<F> Shards<ByKey<F>> {
     where
         F: FnMut(&T) -> K,
     {
-        Self::new(count, ByKey(key))
+        Self::new(count, ByKey::new(key))
     }
 }
 
-impl<F> Shards<Chosen<F>> {
+impl<F> Shards<F> {
     /// An item goes to the shard that `choose` returns, modulo `count`. `choose` is called for the items in
     /// order.
     ///
@@ -82,28 +82,54 @@ impl<F> Shards<Chosen<F>> {
     where
         F: FnMut(&T) -> usize,
     {
-        Self::new(count, Chosen(choose))
+        Self::new(count, choose)
     }
 }
 
-/// Chooses the shard of each item; see [`Shards`].
+/// Chooses where each item goes: to which branch of a [`split`](crate::Stream::split), or to which of the [`Shards`] of a stage.
+///
+/// A closure `|item: &T| -> usize` is a route, and so are [`ByKey`] and [`InTurn`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say where an item of the type `{T}` goes",
+    label = "not a route of these items",
+    note = "a route is a closure `|item: &{T}| -> usize`, a `ByKey` or an `InTurn`"
+)]
 pub trait Route<T>: Send {
     /// How a plan calls the schedule.
     #[doc(hidden)]
-    const SCHEDULE: Schedule;
+    const SCHEDULE: Schedule = Schedule::Custom;
 
-    /// The shard of the next item, which is taken modulo the number of shards. It is called for the items in
-    /// order.
+    /// The number of the branch or shard of the next item. It is taken modulo the number of branches or shards. It is called for
+    /// the items in order.
     fn shard(&mut self, item: &T) -> usize;
 }
 
-/// Deals items in turn; see [`Shards::dealt`].
-#[derive(Debug)]
-pub struct Dealt {
+/// Deals items in turn: item *i* goes to branch or shard *i* modulo their number.
+///
+/// ```
+/// use anabranch::{InTurn, Stream};
+///
+/// let mut sum = 0;
+/// let items = Stream::from_iter([10, 20, 30, 40])
+///     .split(InTurn::new())
+///     .branch(|items| items.map(|n| n + 1))
+///     .branch(|items| items.serial(|n| { sum += n; sum }))
+///     .join();
+/// assert_eq!(items.collect::<Vec<_>>(), [11, 20, 31, 60]);
+/// ```
+#[derive(Debug, Default)]
+pub struct InTurn {
     next: usize,
 }
 
-impl<T> Route<T> for Dealt {
+impl InTurn {
+    /// A route that begins with the first branch or shard.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<T> Route<T> for InTurn {
     const SCHEDULE: Schedule = Schedule::Dealt;
 
     fn shard(&mut self, _: &T) -> usize {
@@ -112,8 +138,32 @@ impl<T> Route<T> for Dealt {
     }
 }
 
-/// Deals items by the hash of a key; see [`Shards::by_key`].
+/// Deals items with equal keys to the same branch or shard, which is chosen by the hash of the key. It is the same one in every
+/// run of one build of the program.
+///
+/// ```
+/// use anabranch::{ByKey, Stream};
+///
+/// let (mut first, mut second) = (0, 0);
+/// let counts = Stream::from_iter(["ann", "bob", "ann", "ann"])
+///     .split(ByKey::new(|name: &&str| name.len()))
+///     .branch(|names| names.serial(|name| { first += 1; name }))
+///     .branch(|names| names.serial(|name| { second += 1; name }))
+///     .join();
+/// assert_eq!(counts.collect::<Vec<_>>(), ["ann", "bob", "ann", "ann"]);
+/// assert!([(4, 0), (0, 4)].contains(&(first, second)));
+/// ```
 pub struct ByKey<F>(F);
+
+impl<F> ByKey<F> {
+    /// A route by the key that `key` returns for an item.
+    pub fn new<T, K: Hash>(key: F) -> Self
+    where
+        F: FnMut(&T) -> K,
+    {
+        Self(key)
+    }
+}
 
 impl<F> fmt::Debug for ByKey<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,20 +180,10 @@ impl<T, K: Hash, F: FnMut(&T) -> K + Send> Route<T> for ByKey<F> {
     }
 }
 
-/// Deals items as a function says; see [`Shards::chosen`].
-pub struct Chosen<F>(F);
-
-impl<F> fmt::Debug for Chosen<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Chosen")
-    }
-}
-
-impl<T, F: FnMut(&T) -> usize + Send> Route<T> for Chosen<F> {
-    const SCHEDULE: Schedule = Schedule::Custom;
-
+/// A function is a route: it returns the number of the branch or shard.
+impl<T, F: FnMut(&T) -> usize + Send> Route<T> for F {
     fn shard(&mut self, item: &T) -> usize {
-        (self.0)(item)
+        self(item)
     }
 }
 
@@ -193,6 +233,20 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Like [`map_sharded`](Self::map_sharded), with a function that may fail. The first failure in the order
     /// of the items ends the stream.
+    ///
+    /// ```
+    /// use anabranch::{Shards, Stream};
+    ///
+    /// let payments = Stream::from_iter([("ann", 3u32), ("bob", 5), ("ann", 4)]).try_map_sharded(
+    ///     Shards::by_key(8, |payment: &(&'static str, u32)| payment.0),
+    ///     || 5u32, // nobody pays more than 5
+    ///     |left, (name, sum)| {
+    ///         *left = left.checked_sub(sum).ok_or(name)?;
+    ///         Ok(*left)
+    ///     },
+    /// );
+    /// assert_eq!(payments.collect::<Vec<_>>(), Err("ann"));
+    /// ```
     pub fn try_map_sharded<R, L, V, E, N, F>(
         self,
         shards: Shards<R>,
