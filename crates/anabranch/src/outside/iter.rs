@@ -151,7 +151,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     ///
     /// All that an `Iterator` has can so be an end: `last`, `nth`, `position`, `max_by_key`, `min_by`, `partition`, `unzip`, and the
-    /// methods of crates such as itertools.
+    /// methods of crates such as itertools. The iterator is on another thread than the stream, which costs some time for each
+    /// item. For small items, [`fold`](Self::fold) is faster.
     ///
     /// ```
     /// use anabranch::Stream;

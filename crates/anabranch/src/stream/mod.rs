@@ -80,8 +80,14 @@ use crate::engine::{ErrorSlot, Upstream};
 /// let mut output = Vec::new();
 /// assert_eq!(alarms(&b"# in degrees\n20\n95\n91\n"[..], &mut output)?, 206);
 /// assert_eq!(output, b"2: 95\n3: 91\n");
+/// # Ok::<(), io::Error>(())
+/// ```
 ///
-/// // The other methods of the twenty.
+/// The end gives the plain result if nothing may fail, and a `Result` otherwise. Here are the other methods of the twenty:
+///
+/// ```
+/// use anabranch::Stream;
+///
 /// let letters = || Stream::from_iter(["ab", "c"]).flat_map(|word| word.chars());
 /// assert_eq!(letters().zip(1..).collect::<Vec<_>>(), [('a', 1), ('b', 2), ('c', 3)]);
 /// assert_eq!(letters().take(2).count(), 2);
@@ -91,8 +97,9 @@ use crate::engine::{ErrorSlot, Upstream};
 ///     buffer.len()
 /// });
 /// assert_eq!(doubled.fold(0, |sum, len| sum + len), 6);
-/// letters().map(|letter| letter.to_ascii_uppercase()).for_each(|letter| print!("{letter}"));
-/// # Ok::<(), io::Error>(())
+/// let mut capitals = String::new();
+/// letters().map(|letter| letter.to_ascii_uppercase()).for_each(|letter| capitals.push(letter));
+/// assert_eq!(capitals, "ABC");
 /// ```
 ///
 /// # The type
