@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 
 use anabranch_plan::Schedule;
 
-/// Chooses where each item goes: to which branch of a [`split`](crate::Stream::split), or to which of the [`Shards`] of a stage.
+/// Chooses where each item goes: to which branch of a [`split`](crate::Stream::split), or to which of the
+/// [`Shards`](crate::Shards) of a stage.
 ///
 /// A closure `|item: &T| -> usize` is a route, and so are [`ByKey`] and [`InTurn`].
 #[diagnostic::on_unimplemented(
