@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
+use std::iter;
 use std::thread;
 
 use anabranch::{Stream, default_workers};
@@ -53,7 +54,7 @@ pub fn annotated(mut input: impl Read + Send, mut output: impl Write + Send) -> 
 
 /// The loop as a stream.
 pub fn builder(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
-    Stream::try_from_fn(|| read_block(&mut input))
+    Stream::try_from_iter(iter::from_fn(|| read_block(&mut input).transpose()))
         .window(16)
         .try_map(|block| compress(&block))
         .try_for_each(|member| output.write_all(&member))?;

@@ -29,7 +29,7 @@ pub fn run(commands: impl BufRead, out: impl Write + Send) -> io::Result<Stopped
     let (post, jobs) = Stream::channel(JOBS);
     let (token, monitor) = (CancelToken::new(), Monitor::new());
     let out = Mutex::new(out);
-    let jobs = jobs.window(JOBS).cancel(&token).monitor(&monitor).map(|job: String| work(&job));
+    let jobs = jobs.window(JOBS).cancel(&token).watch(&monitor).map(|job: String| work(&job));
     let say = |text: &str| writeln!(out.lock().unwrap(), "{text}");
     thread::scope(|scope| {
         let stream = scope.spawn(move || jobs.try_for_each(|result| say(&result)));

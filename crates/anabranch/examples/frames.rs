@@ -69,7 +69,11 @@ fn digest(picture: &[u8]) -> u64 {
 /// # Errors
 /// If frames need each other in a cycle, or a frame is missing.
 pub fn builder(video: Vec<Frame>) -> Result<Vec<u64>, Unmet> {
-    Stream::from_vec(video).map_needing(3, needs, decode).map(|picture| digest(&picture)).collect()
+    Stream::from_iter(video)
+        .never_waits()
+        .map_needing(3, needs, decode)
+        .map(|picture| digest(&picture))
+        .collect()
 }
 
 /// Decodes one frame after the other: each when its turn comes, or when another frame needs it.

@@ -41,7 +41,7 @@ pub fn book(lines: &str, journal: &mut Vec<String>) -> Vec<(String, u32)> {
         .branch(|payments| payments.serial(|payment| journal.push(format!("{payment:?}"))))
         .branch(|payments| {
             payments
-                .split_if(Result::is_ok) // and to one of these two
+                .split(|payment: &Result<_, _>| usize::from(payment.is_err())) // and to one of these two
                 .branch(|right| {
                     right.filter_map(Result::ok).serial(|payment| {
                         total += payment.cents; // in order, beside the journal

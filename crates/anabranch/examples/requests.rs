@@ -58,7 +58,9 @@ pub fn statuses(log: impl BufRead + Send) -> Result<BTreeMap<u16, usize>, Troubl
 
 /// The request with the longest answer.
 pub fn longest(log: impl BufRead + Send) -> Result<Option<Request>, Trouble> {
-    requests(log).filter(|request| request.status == 200).max_by_key(|request| request.bytes)
+    requests(log)
+        .filter(|request| request.status == 200)
+        .with_iter(|requests| requests.max_by_key(|request| request.bytes))
 }
 
 fn main() -> Result<(), Trouble> {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::iter;
 use std::thread;
 
 use anabranch::{Stream, default_workers};
@@ -80,14 +81,14 @@ pub fn builder(
     from.seek(SeekFrom::Start(*done))?;
     to.seek(SeekFrom::Start(*done))?;
     let mut sums = Vec::new();
-    Stream::try_from_fn(|| read_block(&mut from)).try_map(|block| Ok((check(&block)?, block))).try_for_each(
-        |(sum, block)| -> io::Result<()> {
+    Stream::try_from_iter(iter::from_fn(|| read_block(&mut from).transpose()))
+        .try_map(|block| Ok((check(&block)?, block)))
+        .try_for_each(|(sum, block)| -> io::Result<()> {
             to.write_all(&block)?;
             *done += block.len() as u64;
             sums.push(sum);
             Ok(())
-        },
-    )?;
+        })?;
     Ok(sums)
 }
 

@@ -111,7 +111,7 @@
 //! | `workers = 4` | the [number of threads](crate::Stream::workers) |
 //! | `burst = 1` | how many items a thread [claims at once](crate::Stream::burst) |
 //! | `schedule = on_demand`, `schedule = dealt` | replicas take items when they are free (the default), or in turn (not with `unordered`) |
-//! | `wait = park`, `wait = spin` | waiting threads sleep (the default), or [spin](crate::Stream::spin) |
+//! | `wait = park`, `wait = spin` | waiting threads sleep (the default), or [spin](crate::Stream::with_plan) |
 //! | `pool = &pool` | the helping threads come from a [pool](crate::Pool) |
 //! | `cancel = &token` | a [token](crate::CancelToken) can end the loop |
 //! | `report = \|report\| ..` | called with the [`Report`](crate::Report) when the loop has ended |
@@ -285,6 +285,16 @@ pub struct NoReturnFromMacros<T>(pub T);
 /// Removes the wrapper from the result of a source.
 pub fn guarded<T>(mut next: impl FnMut() -> NoReturnFromMacros<T>) -> impl FnMut() -> T {
     move || next().0
+}
+
+/// The items of a source that may fail.
+pub fn items<T, E>(mut next: impl FnMut() -> Result<Option<T>, E>) -> impl Iterator<Item = Result<T, E>> {
+    std::iter::from_fn(move || next().transpose())
+}
+
+/// The option `wait = spin`.
+pub fn spin(plan: &mut crate::Plan) {
+    plan.settings.wait = crate::plan::Wait::Spin;
 }
 
 /// How the error of a `return Err(..)` crosses threads, in a function that returns `R`.

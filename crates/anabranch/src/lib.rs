@@ -27,7 +27,7 @@
 //! ```
 //!
 //! A [`Stream`] is a source, stages and settings. Its *end* runs it. Stages whose names have `serial` in them, and those that
-//! depend on the order of the items, such as `take`, `scan` and `batch`, run for one item at a time, in order, and may change
+//! depend on the order of the items, such as `take`, `scan` and `chunks`, run for one item at a time, in order, and may change
 //! the variables that they capture. The other stages run for several items at once. Stages may borrow from the caller's stack.
 //!
 //! # What it promises
@@ -99,11 +99,11 @@ pub use anabranch_macros::stream;
 pub use anabranch_plan::{self as plan, Plan};
 pub use control::{
     CancelToken, Monitor, NodeSnapshot, Pool, PoolShare, Recycled, Recycler, Retry, Snapshot, Stopped,
-    TimeLimit, TimedOut, Workers,
+    TimeLimit, TimedOut, Watch, WorkerCount, Workers,
 };
 pub use engine::{Flow, Halt, Progress};
 pub use operators::{
-    Branches, Broadcast, ByKey, Chosen, CountWindows, Dealt, KeyedWindow, Lap, OnLate, Route, SessionWindows,
+    Branches, Broadcast, ByKey, CountWindows, InTurn, KeyedWindow, Lap, OnLate, Route, SessionWindows,
     Shards, Split, TimeWindows, Unmet, Window, Windows,
 };
 #[cfg(feature = "futures")]

@@ -47,8 +47,8 @@ fn settings_of_any_size_take_memory_as_it_is_used() {
     let (workers, monitor, threads) = (Workers::new(1), Monitor::new(), Mutex::new(HashSet::new()));
     let steps = 1_500;
     Stream::from_iter(0..steps)
-        .workers_from(&workers)
-        .monitor(&monitor)
+        .workers(&workers)
+        .watch(&monitor)
         .map(|n: u64| {
             threads.lock().unwrap().insert(thread::current().id());
             thread::sleep(Duration::from_micros(100));

@@ -110,7 +110,7 @@ fn try_all() {
         let mut iterators = Vec::new();
         let monitor = Monitor::new();
         for _ in 0..100 {
-            let stream = Stream::from_iter(0..2_000u64).workers(1).monitor(&monitor);
+            let stream = Stream::from_iter(0..2_000u64).workers(1).watch(&monitor);
             iterators.push(stream.map(|n| n).into_iter());
         }
     });

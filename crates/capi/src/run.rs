@@ -5,7 +5,8 @@
 
 use std::sync::{Arc, PoisonError};
 
-use anabranch::{Plan, Progress, Report, Stream};
+use anabranch::plan::Wait;
+use anabranch::{Plan, Progress, Report, Stream, Watch};
 
 use crate::border::{Failure, Given, Owned};
 use crate::line::{Border, Ended, Group, Host, Items, Line, Settings, ShowReport};
@@ -34,11 +35,11 @@ impl Line {
     }
 
     /// The stream of the items of `next`, without stages.
-    fn source<'env, N>(&'env self, next: N) -> Items<'env>
+    fn source<'env, N>(&'env self, mut next: N) -> Items<'env>
     where
         N: FnMut() -> Given + Send + 'env,
     {
-        let source = Items::try_from_fn(next);
+        let source = Items::try_from_iter(std::iter::from_fn(move || next().transpose()));
         if self.settings.never_waits { source.never_waits() } else { source }
     }
 
@@ -122,7 +123,7 @@ fn set<'env>(mut stream: Items<'env>, settings: &'env Settings) -> Items<'env> {
         stream = stream.burst(burst);
     }
     if settings.spin {
-        stream = stream.spin();
+        stream = stream.with_plan(|plan| plan.settings.wait = Wait::Spin);
     }
     if settings.inline {
         stream = stream.inline();
@@ -156,10 +157,10 @@ fn closed<'env>(
     last: Option<&Border<'env>>,
 ) -> Items<'env> {
     if let Some(progress) = &settings.progress {
-        stream = stream.on_progress(|Progress { items, elapsed, .. }| {
+        stream = stream.watch(Watch::progress(|Progress { items, elapsed, .. }| {
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             progress.tell(items, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
-        });
+        }));
     }
     match last {
         Some(last) if last.unordered => stream.unordered().name_end(last.name()),

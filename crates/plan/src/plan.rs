@@ -37,6 +37,12 @@ pub struct Domain {
     pub ordered: bool,
 }
 
+impl AsRef<Plan> for Plan {
+    fn as_ref(&self) -> &Plan {
+        self
+    }
+}
+
 impl Plan {
     /// Creates a plan without nodes, and with one ordered domain that has the window of the settings.
     pub fn new(settings: Settings) -> Self {

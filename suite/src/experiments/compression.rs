@@ -8,7 +8,7 @@ use anabranch_applications::experiments::compression::{Input, Schedule, Wait};
 pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
     let mut blocks = Stream::from_iter(input.blocks()).window(input.window).workers(workers);
     if input.wait == Wait::Spin {
-        blocks = blocks.spin();
+        blocks = blocks.with_plan(|plan| plan.settings.wait = anabranch::plan::Wait::Spin);
     }
     let compress = |block: Vec<u8>| input.compress(&block);
     match input.schedule {

@@ -7,6 +7,7 @@ mod pool;
 mod recycler;
 mod retry;
 mod time_limit;
+mod watch;
 mod workers;
 
 pub use cancel::{CancelToken, Stopped};
@@ -16,4 +17,7 @@ pub use pool::{Pool, PoolShare};
 pub use recycler::{Recycled, Recycler};
 pub use retry::Retry;
 pub use time_limit::{TimeLimit, TimedOut};
-pub use workers::Workers;
+pub use watch::Watch;
+pub(crate) use watch::Watcher;
+pub(crate) use workers::Count;
+pub use workers::{WorkerCount, Workers};

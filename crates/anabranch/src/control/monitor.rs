@@ -13,7 +13,7 @@ use anabranch_record::sync::{Ordering, named_thread};
 use crate::engine::{Cause, Line, Position, Run};
 use crate::report::Report;
 
-/// Takes snapshots of running streams. [`Stream::monitor`](crate::Stream::monitor) makes a stream answer it.
+/// Takes snapshots of running streams. [`Stream::watch`](crate::Stream::watch) makes a stream answer it.
 ///
 /// ```
 /// use anabranch::{Monitor, Stream};
@@ -22,7 +22,7 @@ use crate::report::Report;
 /// let mut looks = Vec::new();
 /// Stream::from_iter(0..100)
 ///     .workers(2)
-///     .monitor(&monitor)
+///     .watch(&monitor)
 ///     .map(|n| n + 1)
 ///     .for_each(|n| if n == 50 { looks = monitor.snapshots() });
 /// assert_eq!(looks[0].nodes.last().unwrap().taken, 50);
@@ -155,7 +155,8 @@ pub(crate) type OnStall<'env> = Box<dyn FnMut(&Snapshot) + Send + 'env>;
 
 /// What the monitoring thread of one run is to do.
 pub(crate) struct MonitorThread<'r> {
-    monitor: Monitor,
+    /// The monitor that it answers.
+    monitor: Option<Monitor>,
     /// After how long without progress to call the function.
     stall: Option<(Duration, OnStall<'r>)>,
     /// Watches a line: [`watched`]. A snapshot has a report, and reports are large. A program that is linked statically has
@@ -166,8 +167,8 @@ pub(crate) struct MonitorThread<'r> {
 }
 
 /// Calls `work`, which runs `line`, while a thread of its own watches.
-fn watched(line: &Line<'_>, run: &Run, plan: &Plan, thread: MonitorThread<'_>, work: &dyn Fn()) {
-    let registered = Registered::new(&thread.monitor);
+fn watched(line: &Line<'_>, run: &Run, plan: &Plan, mut thread: MonitorThread<'_>, work: &dyn Fn()) {
+    let registered = Registered::new(thread.monitor.take().unwrap_or_default());
     std::thread::scope(|scope| {
         let registered = &registered;
         let look = move || snapshot(line, run, plan);
@@ -212,19 +213,20 @@ fn snapshot(line: &Line<'_>, run: &Run, plan: &Plan) -> Snapshot {
 }
 
 impl<'r> MonitorThread<'r> {
-    /// A thread that watches for nothing yet.
-    pub(crate) fn new() -> Self {
-        Self { monitor: Monitor::default(), stall: None, watched, copy: Plan::clone }
+    /// A thread that answers this monitor.
+    pub(crate) fn answering(monitor: Monitor) -> Self {
+        Self { monitor: Some(monitor), stall: None, watched, copy: Plan::clone }
     }
 
-    /// Lets the thread answer this monitor.
-    pub(crate) fn ask(&mut self, monitor: Monitor) {
-        self.monitor = monitor;
+    /// A thread that calls the function after this time without progress.
+    pub(crate) fn calling(after: Duration, function: OnStall<'r>) -> Self {
+        Self { monitor: None, stall: Some((after, function)), watched, copy: Plan::clone }
     }
 
-    /// Lets the thread call the function after this time without progress.
-    pub(crate) fn call(&mut self, after: Duration, function: OnStall<'r>) {
-        self.stall = Some((after, function));
+    /// The thread that does what this one does and, before that, what `other` does.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let (monitor, stall) = (other.monitor.or(self.monitor), other.stall.or(self.stall));
+        Self { monitor, stall, ..self }
     }
 
     /// Copies the plan of the run that this thread watches.
@@ -298,7 +300,7 @@ struct Registered {
 }
 
 impl Registered {
-    fn new(monitor: &Monitor) -> Self {
+    fn new(monitor: Monitor) -> Self {
         let mut state = monitor.shared.lock();
         while state.missing > 0 {
             state = monitor.shared.wait(state);
@@ -306,7 +308,7 @@ impl Registered {
         state.streams += 1;
         let from = state.question;
         drop(state);
-        Self { monitor: monitor.clone(), from, over: Mutex::new(false) }
+        Self { monitor, from, over: Mutex::new(false) }
     }
 
     fn is_over(&self) -> bool {

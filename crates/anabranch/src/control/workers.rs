@@ -13,7 +13,7 @@ use crate::engine::Run;
 ///
 /// let workers = Workers::new(1);
 /// let total: u64 = Stream::from_iter(0..10_000u64)
-///     .workers_from(&workers)
+///     .workers(&workers)
 ///     .inspect(|&n| if n == 100 { workers.set(3) }) // two more workers from here on
 ///     .fold(0, |sum, n| sum + n);
 /// assert_eq!(total, 49_995_000);
@@ -21,6 +21,29 @@ use crate::engine::Run;
 #[derive(Debug, Clone)]
 pub struct Workers {
     shared: StdArc<Mutex<Shared>>,
+}
+
+/// How many threads work in a stream: a number, or a [`Workers`] handle that says it. [`Stream::workers`](crate::Stream::workers)
+/// takes it.
+#[derive(Debug, Clone)]
+pub struct WorkerCount(pub(crate) Count);
+
+#[derive(Debug, Clone)]
+pub(crate) enum Count {
+    Number(usize),
+    Handle(Workers),
+}
+
+impl From<usize> for WorkerCount {
+    fn from(number: usize) -> Self {
+        Self(Count::Number(number))
+    }
+}
+
+impl From<&Workers> for WorkerCount {
+    fn from(handle: &Workers) -> Self {
+        Self(Count::Handle(handle.clone()))
+    }
 }
 
 #[derive(Debug)]

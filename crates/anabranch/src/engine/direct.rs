@@ -1,7 +1,7 @@
 //! Direct lines: the executor for a worker that is alone, in a stream in which each item only goes from the source to the sink.
 //!
-//! The nodes of other lines take each cell with a turn, and may count it. A line is direct if it has one domain and no
-//! branches, and nobody measures the run. Then no lane carries a cell, so an index is just a number. An item goes from
+//! The nodes of other lines take each cell with a turn, and may count it. A line is direct if it has no branches and
+//! no loops, and nobody measures the run. Then no lane carries a cell, so an index is just a number. An item goes from
 //! one stage to the next by one call, as a value.
 
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ use super::site::Spot;
 use super::taker::Taker;
 use crate::engine::progress::Reporter;
 use crate::engine::pull::{Pull, Pulled};
-use crate::engine::{Flow, Parallel, Serial};
+use crate::engine::{Flow, Parallel, Serial, Spread};
 
 /// A stage of a direct line.
 pub(crate) struct DirectStage<'run, T, U, E, O> {
@@ -98,6 +98,82 @@ impl<T, E, Op: Parallel<T, E>> ItemOp<T, Op::Out, E> for Alone<Op, Op::Local> {
     #[inline]
     fn many(&mut self, item: T, given: &mut Vec<Op::Out>) -> Flow<E> {
         self.items().many(item, given)
+    }
+}
+
+/// A spreading stage of a direct line. The items behind it have indices of their own.
+pub(crate) struct DirectSpread<'run, T, E, Op: Spread<T, E>> {
+    spot: Spot<E>,
+    op: Op,
+    next: Box<dyn Pass<Op::Out> + 'run>,
+    /// The index of the next result.
+    index: u64,
+    takes: PhantomData<fn(T)>,
+}
+
+impl<'run, T, E, Op: Spread<T, E>> DirectSpread<'run, T, E, Op> {
+    pub(crate) fn new(spot: Spot<E>, op: Op, next: Box<dyn Pass<Op::Out> + 'run>) -> Self {
+        Self { spot, op, next, index: 0, takes: PhantomData }
+    }
+
+    /// Gives the results of what is open.
+    #[inline]
+    fn give(&mut self) -> Demand {
+        let Self { spot, op, next, index, .. } = self;
+        while !spot.run.is_ending() {
+            let at = *index;
+            match op.next() {
+                Pulled::Item(item) => {
+                    *index += 1;
+                    if next.pass(at, item) == Demand::Nothing {
+                        return Demand::Nothing;
+                    }
+                }
+                Pulled::End => return Demand::More,
+                Pulled::Fail(error) => {
+                    spot.fail(at, error);
+                    return next.pass_cell(at, Cell::Stop(Stop::Fail));
+                }
+            }
+        }
+        Demand::Nothing
+    }
+
+    /// Gives what the operation keeps: here, nothing else is ready before the next cell.
+    #[inline]
+    fn give_kept(&mut self) -> Demand {
+        if self.op.idle() { self.give() } else { Demand::More }
+    }
+}
+
+impl<T: Send, E, Op: Spread<T, E>> Pass<T> for DirectSpread<'_, T, E, Op> {
+    #[inline]
+    fn pass(&mut self, _: u64, item: T) -> Demand {
+        self.op.open(item);
+        match self.give() {
+            Demand::More => self.give_kept(),
+            Demand::Nothing => Demand::Nothing,
+        }
+    }
+
+    fn pass_cell(&mut self, _: u64, cell: Cell<T>) -> Demand {
+        let stop = cell.stop();
+        for item in cell.into_items() {
+            self.op.open(item);
+            if self.give() == Demand::Nothing {
+                return Demand::Nothing;
+            }
+        }
+        if self.give_kept() == Demand::Nothing {
+            return Demand::Nothing;
+        }
+        if stop == Some(Stop::End) && self.op.end() && self.give() == Demand::Nothing {
+            return Demand::Nothing;
+        }
+        match stop {
+            Some(stop) => self.next.pass_cell(self.index, Cell::Stop(stop)),
+            None => Demand::More,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How far a run has come. The function of [`Stream::on_progress`](crate::Stream::on_progress) gets it.
+/// How far a run has come. The function of [`Watch::progress`](crate::Watch::progress) gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {

@@ -10,6 +10,7 @@ use anabranch_record::lane::{Cell, Domain, Indices, Stop};
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
 use super::assembly::Assembly;
+use super::direct::{DirectSpread, pass_of};
 use super::failure::{Cause, ErrorSlot};
 use super::input::{Drain, DrainWatch, Lane};
 use super::measures::Crossing;
@@ -41,6 +42,10 @@ impl<T: Send, E: Send, Op: Spread<T, E>> Upstream<Op::Out> for SpreadUpstream<'_
     {
         let Self { before, errors, mut op, id } = *self;
         op.limit(assembly.items_in_blocks(id));
+        if assembly.is_direct() {
+            let stage = DirectSpread::new(assembly.spot(id, &errors), op, pass_of(taker));
+            return before.connect(assembly, Taker::pass(id, stage));
+        }
         let out = assembly.after_serial(id, taker);
         let read = SpreadRead::<T, E, Op> { id, errors, op, out, takes: PhantomData };
         before.connect(assembly, Taker::read(id, read));

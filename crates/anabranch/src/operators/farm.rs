@@ -59,7 +59,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// at a time, and may keep a state: a connection, a device, a cache. The results have the order of the items.
     ///
     /// It is not defined which worker gets which item, so the results must not depend on it. If they do, deal the items to
-    /// branches: [`split_in_turn`](Self::split_in_turn) and [`split_by_key`](Self::split_by_key).
+    /// branches: [`split`](Self::split) with an [`InTurn`](crate::InTurn) or a [`ByKey`](crate::ByKey).
     ///
     /// If the number of workers of the stream is not set, it is at least the number of these workers, as with
     /// [`replicate`](Self::replicate).

@@ -1,21 +1,25 @@
 //! The operators: one file or one folder each.
 
-mod adapters;
 pub(crate) mod branches;
-mod clocked;
+mod chunks;
 mod farm;
 mod feedback;
 mod needing;
-mod order;
 mod parallel;
+mod route;
 mod serial;
 mod shards;
+mod sorted;
 mod spread;
+mod take;
+mod throttle;
 pub(crate) mod windows;
+mod zip;
 
 pub use branches::{Branches, Broadcast, Split};
 pub use feedback::Lap;
 pub use needing::Unmet;
+pub use route::{ByKey, InTurn, Route};
+pub use shards::Shards;
 pub(crate) use shards::with_states;
-pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 pub use windows::{CountWindows, KeyedWindow, OnLate, SessionWindows, TimeWindows, Window, Windows};

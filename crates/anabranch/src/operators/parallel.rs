@@ -14,6 +14,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// A function that is `async` gives futures, which nothing polls: the stream would be one of futures. Call what blocks
     /// instead, with [`replicate`](Self::replicate) for as many calls at once as should be, or run the futures in a runtime,
     /// and let `from_async` take their results.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(1..=3).map(|n| n * n).collect::<Vec<_>>(), [1, 4, 9]);
+    /// ```
     pub fn map<V, F>(self, f: F) -> Stream<'env, V, M>
     where
         V: Send + 'env,
@@ -23,6 +29,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Keeps the items for which `f` returns `true`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(1..=6).filter(|n| n % 3 == 0).collect::<Vec<_>>(), [3, 6]);
+    /// ```
     pub fn filter<F>(self, f: F) -> Stream<'env, T, M>
     where
         F: Fn(&T) -> bool + Send + Sync + 'env,
@@ -31,6 +43,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Turns each item into another, or drops it if `f` returns `None`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = Stream::from_iter(["1", "x", "3"]).filter_map(|word| word.parse::<u32>().ok());
+    /// assert_eq!(numbers.collect::<Vec<_>>(), [1, 3]);
+    /// ```
     pub fn filter_map<V, F>(self, f: F) -> Stream<'env, V, M>
     where
         V: Send + 'env,
@@ -58,7 +77,28 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.many(Node::parallel("flat_map"), f)
     }
 
+    /// Gives the items that are in each item, as [`flat_map`](Self::flat_map) does.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter([vec![1, 2], vec![3]]).flatten().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    pub fn flatten(self) -> Stream<'env, T::Item, M>
+    where
+        T: IntoIterator<Item: Send + 'env>,
+    {
+        self.many(Node::parallel("flatten"), |items| items)
+    }
+
     /// Calls `f` with a reference to each item, and passes the item on.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = Stream::from_iter(["down", "river"]).inspect(|word| println!("{word}"));
+    /// assert_eq!(words.count(), 2);
+    /// ```
     pub fn inspect<F>(self, f: F) -> Stream<'env, T, M>
     where
         F: Fn(&T) + Send + Sync + 'env,
@@ -70,7 +110,18 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.each(Node::parallel("inspect"), look)
     }
 
-    /// Counts bytes for [`on_progress`](Self::on_progress). `size` returns the number of bytes of an item.
+    /// Counts bytes for [`Watch::progress`](crate::Watch::progress). `size` returns the number of bytes of an item.
+    ///
+    /// ```
+    /// use anabranch::{Stream, Watch};
+    ///
+    /// let mut bytes = 0;
+    /// Stream::from_iter(["down", "river"])
+    ///     .watch(Watch::progress(|progress| bytes = progress.bytes))
+    ///     .count_bytes(|word| word.len() as u64)
+    ///     .for_each(drop);
+    /// assert_eq!(bytes, 9);
+    /// ```
     pub fn count_bytes<F>(self, size: F) -> Stream<'env, T, M>
     where
         F: Fn(&T) -> u64 + Send + Sync + 'env,
@@ -174,22 +225,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.parallel(node, ParallelEach::new(make, call))
     }
 
-    /// Like [`filter_map`](Self::filter_map), with a state that each worker creates for itself. See
-    /// [`map_with`](Self::map_with).
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let long = Stream::from_iter(["a b", "c d e", ""])
-    ///     .filter_map_with(Vec::new, |words, line| {
-    ///         words.clear(); // its memory is used again
-    ///         words.extend(line.split_whitespace());
-    ///         (words.len() > 2).then_some(line)
-    ///     })
-    ///     .collect::<Vec<_>>();
-    /// assert_eq!(long, ["c d e"]);
-    /// ```
-    pub fn filter_map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
+    /// Like [`filter_map`](Self::filter_map), with a state that each worker creates for itself.
+    pub(crate) fn filter_map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
     where
         L: 'env,
         V: Send + 'env,
@@ -203,6 +240,18 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Like [`try_map`](Self::try_map), with a state that each worker creates for itself. See
     /// [`map_with`](Self::map_with).
+    ///
+    /// ```
+    /// use std::fmt::{self, Write};
+    /// use anabranch::Stream;
+    ///
+    /// let lengths = Stream::from_iter([7, 1_000]).try_map_with(String::new, |buffer, n| {
+    ///     buffer.clear(); // its memory is used again
+    ///     write!(buffer, "{n}")?;
+    ///     Ok::<_, fmt::Error>(buffer.len())
+    /// });
+    /// assert_eq!(lengths.collect(), Ok(vec![1, 4]));
+    /// ```
     pub fn try_map_with<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, V, M::Then>
     where
         L: 'env,

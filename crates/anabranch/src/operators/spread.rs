@@ -31,6 +31,14 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Like [`serial_flat_map`](Self::serial_flat_map), with iterators over results. The first error ends the
     /// stream.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = |line: &'static str| line.split(' ').map(str::parse::<u32>);
+    /// assert_eq!(Stream::from_iter(["1 2", "3"]).try_serial_flat_map(numbers).sum::<u32>(), Ok(6));
+    /// assert!(Stream::from_iter(["1 x", "3"]).try_serial_flat_map(numbers).sum::<u32>().is_err());
+    /// ```
     pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> Stream<'env, V, M::Then>
     where
         V: Send + 'env,
@@ -80,6 +88,25 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Like [`serial_spread`](Self::serial_spread), with a function that may fail. The first error ends the
     /// stream.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// // The even digits of each number, from the last one on. An 8 is an error.
+    /// let digits = Stream::from_iter([241u32, 63]).try_serial_spread((), |(), rest: &mut u32| {
+    ///     while *rest > 0 {
+    ///         let digit = *rest % 10;
+    ///         *rest /= 10;
+    ///         match digit {
+    ///             8 => return Err("eight"),
+    ///             digit if digit % 2 == 0 => return Ok(Some(digit)),
+    ///             _ => {}
+    ///         }
+    ///     }
+    ///     Ok(None)
+    /// });
+    /// assert_eq!(digits.collect(), Ok(vec![4, 2, 6]));
+    /// ```
     pub fn try_serial_spread<L, V, E, F>(self, state: L, f: F) -> Stream<'env, V, M::Then>
     where
         L: Send + 'env,
@@ -96,6 +123,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Splits the batches that a [`flat_map`](Self::flat_map) has made into single items. Each item gets an
     /// index of its own, in a new window. The stages behind can therefore process the items of one batch in
     /// parallel.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let letters = Stream::from_iter(["ab", "c"]).flat_map(|word| word.chars()).spread();
+    /// assert_eq!(letters.map(|letter| letter.to_ascii_uppercase()).collect::<String>(), "ABC");
+    /// ```
     pub fn spread(self) -> Stream<'env, T, M> {
         self.spreading(Node::serial("spread"), SpreadOnly(None))
     }

@@ -381,6 +381,16 @@ impl<T: Send + 'static> Stream<'static, T> {
 
 impl<T: Send + 'static, E: Send + 'static> TryStream<'static, T, E> {
     /// Returns the results as an asynchronous stream of `Result`s, which ends after the first error.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    /// use futures::executor::block_on_stream;
+    ///
+    /// let numbers = Stream::from_iter(["1", "x"]).try_map(|word| word.parse::<u32>()).into_async();
+    /// let numbers: Vec<_> = block_on_stream(numbers).collect();
+    /// assert_eq!(numbers[0], Ok(1));
+    /// assert!(numbers[1].is_err());
+    /// ```
     pub fn into_async(self) -> AsyncItems<Result<T, E>> {
         spawn(self, |item| item)
     }

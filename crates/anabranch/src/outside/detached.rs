@@ -29,7 +29,7 @@ fn detached_stream(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Optio
     let Some(PoolShare::Shared(pool)) = &attached.pool else { return None };
     let Some(Outside { feed: Some(feed), .. }) = &attached.outside else { return None };
     let settings = &draft.outline.plan.settings;
-    if attached.is_watched() || settings.executor == Executor::Inline || settings.wait == Wait::Spin {
+    if attached.is_watched() || settings.executor == Executor::Inline {
         return None;
     }
     let mut outline = draft.outline.clone();
@@ -39,7 +39,7 @@ fn detached_stream(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Optio
     let needs_thread = plan.nodes.iter().any(|node| node.placement != Placement::Workers);
     let last = plan.nodes.len() - 1;
     let is_fused = plan.edges.iter().any(|edge| edge.to.0 == last && edge.kind == EdgeKind::Call);
-    if needs_thread || is_fused {
+    if needs_thread || is_fused || plan.settings.wait == Wait::Spin {
         return None;
     }
     // One worker is a thread of the pool too.

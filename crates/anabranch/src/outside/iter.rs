@@ -149,6 +149,18 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let first = lengths.with_iter(|lengths| lengths.take(2).sum::<usize>());
     /// assert_eq!(first, 8);
     /// ```
+    ///
+    /// All that an `Iterator` has can so be an end: `last`, `nth`, `position`, `max_by_key`, `min_by`, `partition`, `unzip`, and the
+    /// methods of crates such as itertools. The iterator is on another thread than the stream, which costs some time for each
+    /// item. For small items, [`fold`](Self::fold) is faster.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = || Stream::from_iter(["odd", "or", "even"]).map(str::to_uppercase);
+    /// assert_eq!(words().with_iter(|words| words.max_by_key(|word| word.len())), Some("EVEN".to_owned()));
+    /// assert_eq!(words().with_iter(|words| words.nth(1)), Some("OR".to_owned())); // stops the stream
+    /// ```
     pub fn with_iter<R>(mut self, f: impl FnOnce(&mut ScopedItems<T>) -> R) -> M::Output<R> {
         let (sender, receiver) = sync_channel(self.share_window());
         let token = CancelToken::new();

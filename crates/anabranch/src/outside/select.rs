@@ -204,7 +204,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     ///
     /// It is for sources that wait, such as [`channel`](Stream::channel) and `from_async`. Where a vector ends depends on the
     /// moment, so the stage is outside of the promise that a stream gives [the same output](crate::contract) each time. The
-    /// items and their order are the same. [`batch`](Self::batch) does without the clock, and
+    /// items and their order are the same. [`chunks`](Self::chunks) does without the clock, and
     /// [`ready_chunks`](Self::ready_chunks) waits for no item at all.
     ///
     /// The stages before begin to run at once, on threads of their own with their own settings, as in

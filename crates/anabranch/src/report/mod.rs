@@ -135,6 +135,13 @@ fn each(time: Duration, items: u64) -> u64 {
     nanos.round() as u64
 }
 
+/// The [plan with the measured costs](Report::measured_plan).
+impl AsRef<Plan> for Report {
+    fn as_ref(&self) -> &Plan {
+        self.measured_plan()
+    }
+}
+
 impl Report {
     pub(crate) fn new(plan: Plan, wall: Duration, measures: &Measures) -> Self {
         let waiting = measures.waiting();

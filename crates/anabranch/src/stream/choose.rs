@@ -6,20 +6,28 @@ use anabranch_plan::quantity::count;
 use anabranch_plan::{Burst, Executor, ItemType, Node, NodeId, Pass, Passes, Plan};
 
 use super::Stream;
-use super::defaults::Chooser;
+use super::defaults::{ANY_END, Chooser};
 use super::draft::machine;
-use crate::report::Report;
 use crate::stream::Mode;
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets the mean time that the last stage takes for an item. Predictions and passes use it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use anabranch::Stream;
+    ///
+    /// let stream = Stream::from_iter(0..100).map(|n| n + 1).cost(Duration::from_micros(3));
+    /// assert_eq!(stream.plan().nodes[1].cost, Some(3_000)); // in nanoseconds
+    /// ```
     pub fn cost(mut self, cost: Duration) -> Self {
         self.last_node().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Takes the costs that were measured in an earlier run of the same stream. Predictions and passes use
-    /// them. Stages are matched by their positions. A stage of another kind than before keeps its cost.
+    /// Takes the costs that were measured in an earlier run of the same stream, from its [`Report`](crate::Report), or those of a
+    /// [`Plan`]. Predictions and passes use them. Stages are matched by their positions. A stage of another kind than before keeps
+    /// its cost. The end of a plan that [`plan`](Self::plan) has made stands for any end.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -29,14 +37,15 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let plan = stream().costs_from(&first).plan();
     /// assert!(plan.predict(8).is_ok());
     /// ```
-    pub fn costs_from(mut self, report: &Report) -> Self {
-        self.draft.outline.unset.costs = Some(Box::new(report.measured_plan().clone()));
+    pub fn costs_from(mut self, costs: impl AsRef<Plan>) -> Self {
+        self.draft.outline.unset.costs = Some(Box::new(costs.as_ref().clone()));
         self
     }
 
     /// Lets passes choose the settings that were not set: which neighbouring serial stages run as one, how
     /// many replicas a parallel stage has, how many items are in flight, and how many items a worker claims
-    /// at once. The passes need the [costs](Self::cost) of the stages. They change only how long the run
+    /// at once. The passes need the [costs](Self::cost) of the stages and of the end: those of an
+    /// [earlier run](Self::costs_from), for example. They change only how long the run
     /// takes, never its results. [`explain`](Self::explain) says what they did, and why.
     ///
     /// Passes do not widen a window that was set, and do not change other settings that were set.
@@ -52,9 +61,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .cost(Duration::from_nanos(200))
     ///     .workers(4)
     ///     .map(|n| n * n)
-    ///     .cost(Duration::from_micros(30))
-    ///     .cost_end(Duration::from_nanos(100))
-    ///     .passes(Passes::all());
+    ///     .cost(Duration::from_micros(30));
+    /// let mut costs = stream.plan();
+    /// costs.nodes.last_mut().unwrap().cost = Some(100); // the end's, in nanoseconds
+    /// let stream = stream.costs_from(costs).passes(Passes::all());
     /// assert_eq!(stream.plan().domains[0].window, 64);
     /// println!("{}", stream.explain());
     /// ```
@@ -64,16 +74,17 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self
     }
 
-    /// Sets the mean time that the end takes for an item, as [`cost`](Self::cost) does for a stage.
-    pub fn cost_end(mut self, cost: Duration) -> Self {
-        self.draft.outline.unset.end_cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
-        self
-    }
-
     /// The plan in words. If the costs are known, the text has the prediction for this machine. It also says
     /// which settings were chosen by the user, by a pass, or are chosen by the executor.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let text = Stream::from_iter(0..100).workers(2).map(|n| n + 1).window(64).explain();
+    /// assert!(text.contains("at most 64 items in flight, as was set"));
+    /// ```
     pub fn explain(&self) -> String {
-        let (plan, notes) = self.draft.planned(Node::sink("end"), ItemType::of::<T>());
+        let (plan, notes) = self.draft.planned(Node::sink(ANY_END), ItemType::of::<T>());
         let mut text = plan.explain_on(&machine());
         text += "\nChoices\n";
         for pass in Pass::ALL {

@@ -3,17 +3,17 @@
 use std::sync::Arc as StdArc;
 
 use crate::control::bell::Bell;
-use crate::control::{CancelToken, MonitorThread, PoolShare, Workers};
+use crate::control::{CancelToken, MonitorThread, PoolShare, Watch, Watcher, Workers};
 use crate::engine::progress::{Bytes, Callback};
 use crate::engine::{Feed, Supply};
-use anabranch_plan::{Executor, Node, Note, Passes, Plan};
+use anabranch_plan::{Executor, Node, Note, Passes, Plan, Role};
 
 /// The settings that are not plain data, which a plan cannot hold.
 #[derive(Default)]
 pub(crate) struct Attached<'env> {
     pub(crate) pool: Option<PoolShare<'env>>,
     pub(crate) handle: Option<Workers>,
-    /// Present if a monitor or a watchdog watches the run.
+    /// Present if a thread watches the run.
     pub(crate) watch: Option<MonitorThread<'env>>,
     /// Whether the end returns a report.
     pub(crate) reports: bool,
@@ -52,13 +52,26 @@ pub(crate) type Handover<'env> = Box<dyn FnOnce() + Send + 'env>;
 /// The user's function that changes a plan before it runs.
 pub(crate) type Change<'env> = Box<dyn Fn(&mut Plan) + Send + 'env>;
 
-impl Attached<'_> {
+impl<'env> Attached<'env> {
+    /// Lets `watch` look at the run, besides those who look at it already.
+    pub(crate) fn watch_by(&mut self, watch: Watch<'env>) {
+        match watch.0 {
+            Watcher::End(callback) => self.progress = Some(callback),
+            Watcher::Line(thread) => {
+                self.watch = Some(match self.watch.take() {
+                    Some(before) => before.and(thread),
+                    None => thread,
+                });
+            }
+        }
+    }
+
     /// Whether somebody is told how many items have gone how far. Items then travel one by one.
     pub(crate) fn is_counted(&self) -> bool {
         self.is_watched() || self.progress.is_some() || !self.tokens.is_empty()
     }
 
-    /// Whether a monitor or a watchdog watches the run.
+    /// Whether a thread watches the run: for a monitor, or for stalls.
     pub(crate) fn is_watched(&self) -> bool {
         self.watch.is_some()
     }
@@ -86,8 +99,6 @@ pub(crate) struct Unset {
     pub(crate) blocks: Vec<Blocks>,
     /// The name of the end.
     pub(crate) end_name: Option<String>,
-    /// The cost of the end, in nanoseconds.
-    pub(crate) end_cost: Option<u64>,
     /// The plan from which costs are taken.
     pub(crate) costs: Option<Box<Plan>>,
     /// The passes that choose settings which were not set.
@@ -102,7 +113,6 @@ impl Default for Unset {
             window_behind: None,
             blocks: Vec::new(),
             end_name: None,
-            end_cost: None,
             costs: None,
             passes: None,
         }
@@ -117,6 +127,9 @@ pub(crate) struct Blocks {
     /// The number of parts of a block.
     pub(crate) parts: usize,
 }
+
+/// The operator of an end that is not known yet.
+pub(crate) const ANY_END: &str = "end";
 
 /// The number of items in a block, if the window has room for several such blocks for each worker.
 const BLOCK_ITEMS: usize = 4_096;
@@ -187,7 +200,7 @@ impl Unset {
             plan.fit_lanes();
         }
         for (node, other) in plan.nodes.iter_mut().zip(self.costs.iter().flat_map(|costs| &costs.nodes)) {
-            if node.operator == other.operator {
+            if node.operator == other.operator || (node.role == Role::Sink && other.operator == ANY_END) {
                 (node.cost, node.waits, node.rate) = (other.cost, other.waits, other.rate);
             }
         }

@@ -7,6 +7,7 @@ use anabranch_plan::{
 };
 
 use super::defaults::{Attached, Chooser, Unset, WINDOW_ITEMS};
+use crate::control::{Count, WorkerCount};
 use crate::engine;
 
 /// The plan of a stream while it is built, and its attachments.
@@ -40,6 +41,23 @@ pub(crate) struct Outline {
 const USUAL_NODES: usize = 5;
 
 impl Draft<'_> {
+    /// Sets the number of workers, or what says it.
+    ///
+    /// # Panics
+    /// If the number is 0.
+    #[track_caller]
+    pub(crate) fn set_workers(&mut self, workers: WorkerCount) {
+        self.attached.handle = match workers.0 {
+            Count::Handle(handle) => Some(handle),
+            Count::Number(number) => {
+                assert!(number > 0, "a stream needs 1 worker or more, not 0");
+                self.outline.plan.settings.workers = number;
+                self.outline.unset.workers = false;
+                None
+            }
+        };
+    }
+
     /// Creates the plan of a stream that has only a source.
     pub(crate) fn new(source: Node) -> Self {
         let mut plan = Plan::new(Settings::new(1, 1));
@@ -185,7 +203,6 @@ impl Outline {
         if let Some(name) = self.unset.end_name.take() {
             end.name = name.into();
         }
-        end.cost = self.unset.end_cost.or(end.cost);
         self.add(end, item);
         let Self { plan, unset, .. } = self;
         unset.fill_in(plan, attached);
@@ -203,11 +220,11 @@ impl Outline {
             && !attached.is_watched();
         self.is_alone = is_alone || plan.settings.executor == Executor::Inline;
         if self.is_alone {
-            // The calling thread runs the stream alone. The plain loop is the fastest, but it has no place for what waits
-            // between two domains or two branches, and measures nothing.
-            let has_branches = plan.nodes.iter().any(|node| node.branch > 0);
+            // The calling thread runs the stream alone. The plain loop is the fastest, but it has no place for what waits in
+            // branches or in a loop, and measures nothing.
+            let has_branches = plan.nodes.iter().any(|node| node.branch > 0 || node.in_loop);
             let is_counted = attached.reports || engine::is_traced();
-            let is_plain = plan.domains.len() == 1 && !has_branches && !is_counted;
+            let is_plain = !has_branches && !is_counted;
             plan.settings.executor = if is_plain { Executor::Inline } else { Executor::Threads };
             plan.settings.workers = 1;
             plan.nodes.iter_mut().for_each(|node| node.placement = Placement::Workers);

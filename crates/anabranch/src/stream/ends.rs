@@ -17,8 +17,8 @@ const LEAF_ITEMS: usize = 256;
 #[diagnostic::on_unimplemented(
     message = "items `{T}` cannot be collected into `{Self}`",
     label = "no container that begins empty and takes these items",
-    note = "to collect items that are `Result`s until the first error, write `.try_collect::<Vec<_>>()`",
-    note = "to put items into a container that is there, write `.collect_into(container)`"
+    note = "to collect items that are `Result`s until the first error, write `.try_map(|result| result).collect::<Vec<_>>()`",
+    note = "to put items into a container that is there, write `.for_each(|item| container.push(item))`"
 )]
 pub trait Container<T>: Default + Extend<T> {}
 
@@ -35,6 +35,14 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Calls `f` with each item, in order.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let mut text = String::new();
+    /// Stream::from_iter(["down", "river"]).map(str::to_uppercase).for_each(|word| text += &word);
+    /// assert_eq!(text, "DOWNRIVER");
+    /// ```
     pub fn for_each<F>(self, mut f: F) -> M::Output<()>
     where
         F: FnMut(T) + Send,
@@ -48,6 +56,16 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Calls `f` with each item, in order, until it fails. Returns the first failure of the stream, which may
     /// come from `f` or from a stage.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use anabranch::Stream;
+    ///
+    /// let mut output = Vec::new();
+    /// Stream::from_iter(["down", "river"]).map(str::to_uppercase).try_for_each(|word| writeln!(output, "{word}"))?;
+    /// assert_eq!(output, b"DOWN\nRIVER\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn try_for_each<E, F>(self, mut f: F) -> <M::Then as Mode>::Output<()>
     where
         M: Admit<E>,
@@ -63,6 +81,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Folds the items, in order.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let text = Stream::from_iter(1..=3).map(|n| n * n).fold(String::new(), |text, n| format!("{text}{n};"));
+    /// assert_eq!(text, "1;4;9;");
+    /// ```
     pub fn fold<A, F>(self, init: A, f: F) -> M::Output<A>
     where
         A: Send,
@@ -72,19 +97,19 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Collects the items, in order, into a new container.
+    ///
+    /// ```
+    /// use std::collections::BTreeSet;
+    /// use anabranch::Stream;
+    ///
+    /// let lengths: BTreeSet<usize> = Stream::from_iter(["never", "odd", "or", "not"]).map(str::len).collect();
+    /// assert_eq!(lengths, BTreeSet::from([2, 3, 5]));
+    /// ```
     pub fn collect<C>(self) -> M::Output<C>
     where
         C: Container<T> + Send,
     {
-        self.collect_into(C::default())
-    }
-
-    /// Adds the items, in order, to a container, and returns it.
-    pub fn collect_into<C>(self, container: C) -> M::Output<C>
-    where
-        C: Extend<T> + Send,
-    {
-        let mut container = Padded::new(container);
+        let mut container = Padded::new(C::default());
         let target = &mut *container;
         let ended = self.run_into(Node::sink("collect"), move |item| {
             target.extend(std::iter::once(item));
@@ -114,8 +139,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let mut all = Padded::new(None);
         let place = &mut *all;
         let ended = self
-            .batch(LEAF_ITEMS)
-            .filter_map(move |batch| batch.into_iter().reduce(&*leaf))
+            .chunks(LEAF_ITEMS)
+            .filter_map(move |leaf_items| leaf_items.into_iter().reduce(&*leaf))
             .run_into(Node::sink("reduce"), move |item| {
                 *place = Some(match place.take() {
                     Some(all) => f(all, item),
@@ -127,11 +152,23 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Counts the items.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(1..=100).filter(|n| n % 7 == 0).count(), 14);
+    /// ```
     pub fn count(self) -> M::Output<usize> {
         self.folded("count", 0, |count, _| count + 1)
     }
 
     /// Returns the first item for which `f` returns `true`. `f` is not called for the items after it.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(1..).map(|n| n * n).find(|square| square % 10 == 6), Some(16));
+    /// ```
     pub fn find<F>(self, mut f: F) -> M::Output<Option<T>>
     where
         F: FnMut(&T) -> bool + Send,
@@ -149,6 +186,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Whether `f` returns `true` for any item. `f` is not called for the items after the first such item.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert!(Stream::from_iter(1..).map(|n| n * n).any(|square| square > 1_000));
+    /// ```
     pub fn any<F>(self, mut f: F) -> M::Output<bool>
     where
         F: FnMut(T) -> bool + Send,
@@ -163,6 +206,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Whether `f` returns `true` for every item. `f` is not called for the items after the first `false`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert!(!Stream::from_iter(1..).map(|n| n * n).all(|square| square < 1_000));
+    /// ```
     pub fn all<F>(self, mut f: F) -> M::Output<bool>
     where
         F: FnMut(T) -> bool + Send,

@@ -31,7 +31,7 @@ use crate::engine::{ErrorSlot, Upstream};
 
 /// A streaming loop: a source, stages, and settings. The methods that are called *ends* run it.
 ///
-/// A stage whose name has `serial` in it, or that depends on the order of the items, as `take`, `scan` and `batch` do, runs for
+/// A stage whose name has `serial` in it, or that depends on the order of the items, as `take`, `scan` and `chunks` do, runs for
 /// one item at a time, in order, and may change the variables that it captures. The other stages run for several items at once.
 /// The end sees what the plain loop would have given: the same items in the same order, and the same first error.
 ///
@@ -43,18 +43,66 @@ use crate::engine::{ErrorSlot, Upstream};
 /// items of up to 128 KiB, also in a debug build. Put larger arrays into a `Box` or a `Vec`. The calling thread works too, and
 /// needs 2 MiB of stack for such items, or 8 MiB in a debug build, as a main thread has.
 ///
+/// # The first twenty methods
+///
+/// A stream begins with an iterator: [`from_iter`](Self::from_iter), or [`try_from_iter`](Self::try_from_iter) if reading may fail.
+/// [`map`](Self::map), [`filter`](Self::filter), [`filter_map`](Self::filter_map) and [`flat_map`](Self::flat_map) run on all cores,
+/// [`try_map`](Self::try_map) may fail there, and [`map_with`](Self::map_with) keeps a buffer for each worker.
+/// [`serial`](Self::serial) takes one item after the other, in order, so it may change variables. [`enumerate`](Self::enumerate),
+/// [`zip`](Self::zip), [`take`](Self::take) and [`chunks`](Self::chunks) do what they do for an iterator or a slice.
+/// [`workers`](Self::workers) and [`window`](Self::window) bound the threads and the items under way. The end runs it all:
+/// [`for_each`](Self::for_each), [`try_for_each`](Self::try_for_each), [`collect`](Self::collect), [`fold`](Self::fold),
+/// [`count`](Self::count).
+///
+/// ```
+/// use std::io::{self, BufRead, Write};
+/// use anabranch::Stream;
+///
+/// /// Writes the readings of a sensor that are out of bounds, with their lines, and returns the sum of all readings.
+/// fn alarms(input: impl BufRead + Send, mut output: impl Write + Send) -> io::Result<i64> {
+///     let mut sum = 0;
+///     Stream::try_from_iter(input.lines())                     // reads one line after the other
+///         .workers(4)
+///         .window(1_000)                                       // 1,000 lines are under way at most
+///         .enumerate()
+///         .filter(|(_, line)| !line.starts_with('#'))          // on all workers
+///         .try_map(|(at, line)| match line.parse::<i64>() {
+///             Ok(reading) => Ok((at, reading)),
+///             Err(error) => Err(io::Error::other(error)),      // ends the stream, behind the lines before
+///         })
+///         .serial(|(at, reading)| { sum += reading; (at, reading) }) // one after the other, in order
+///         .filter_map(|(at, reading)| (reading > 90).then(|| format!("{at}: {reading}\n")))
+///         .chunks(64)
+///         .try_for_each(|lines| output.write_all(lines.concat().as_bytes()))?; // in order
+///     Ok(sum)
+/// }
+///
+/// let mut output = Vec::new();
+/// assert_eq!(alarms(&b"# in degrees\n20\n95\n91\n"[..], &mut output)?, 206);
+/// assert_eq!(output, b"2: 95\n3: 91\n");
+/// # Ok::<(), io::Error>(())
+/// ```
+///
+/// The end gives the plain result if nothing may fail, and a `Result` otherwise. Here are the other methods of the twenty:
+///
 /// ```
 /// use anabranch::Stream;
 ///
-/// let mut seen = 0;
-/// let squares: Vec<u64> = Stream::from_iter(1..=1_000u64)
-///     .map(|n| n * n)            // on all cores
-///     .serial(|n| { seen += 1; n }) // one item at a time, in order
-///     .filter(|n| n % 2 == 0)    // on all cores again
-///     .collect();
-/// assert_eq!(seen, 1_000);
-/// assert_eq!(squares[..3], [4, 16, 36]);
+/// let letters = || Stream::from_iter(["ab", "c"]).flat_map(|word| word.chars());
+/// assert_eq!(letters().zip(1..).collect::<Vec<_>>(), [('a', 1), ('b', 2), ('c', 3)]);
+/// assert_eq!(letters().take(2).count(), 2);
+/// let doubled = letters().map_with(String::new, |buffer, letter| {
+///     buffer.clear(); // its memory is used again
+///     buffer.extend([letter, letter]);
+///     buffer.len()
+/// });
+/// assert_eq!(doubled.fold(0, |sum, len| sum + len), 6);
+/// let mut capitals = String::new();
+/// letters().map(|letter| letter.to_ascii_uppercase()).for_each(|letter| capitals.push(letter));
+/// assert_eq!(capitals, "ABC");
 /// ```
+///
+/// # The type
 ///
 /// The type of a stream says what its items and its errors are, and nothing else. So streams can be kept in fields, returned, and
 /// built in an `if`. A stream whose calls may fail is a [`TryStream`].
@@ -87,37 +135,40 @@ use crate::engine::{ErrorSlot, Upstream};
 ///
 /// | to | methods |
 /// |---|---|
-/// | begin with an iterator, a slice, a closure | [`from_iter`](Self::from_iter), [`from_slice`](Self::from_slice), [`from_vec`](Self::from_vec), [`from_range`](Self::from_range), [`from_fn`](Self::from_fn), [`try_from_iter`](Self::try_from_iter), [`try_from_fn`](Self::try_from_fn) |
+/// | begin with an iterator or a slice | [`from_iter`](Self::from_iter), [`from_slice`](Self::from_slice), [`from_range`](Self::from_range), [`try_from_iter`](Self::try_from_iter) |
 /// | begin with what other threads or tasks send | [`channel`](Self::channel); with the feature `futures` `from_async` and `try_from_async` |
 /// | call a function for each item, at the end | [`for_each`](Self::for_each), [`try_for_each`](Self::try_for_each) |
-/// | collect | [`collect`](Self::collect), [`collect_into`](Self::collect_into), [`try_collect`](Self::try_collect), [`partition`](Self::partition), [`unzip`](Self::unzip), [`count_by_key`](Self::count_by_key) |
-/// | make one value of all items | [`fold`](Self::fold), [`try_fold`](Self::try_fold), [`reduce`](Self::reduce), [`sum`](Self::sum), [`product`](Self::product), [`count`](Self::count), [`min`](Self::min), [`max`](Self::max), [`min_by`](Self::min_by), [`max_by`](Self::max_by), [`min_by_key`](Self::min_by_key), [`max_by_key`](Self::max_by_key), [`last`](Self::last) |
-/// | search | [`find`](Self::find), [`find_map`](Self::find_map), [`position`](Self::position), [`nth`](Self::nth), [`any`](Self::any), [`all`](Self::all) |
+/// | collect | [`collect`](Self::collect) |
+/// | make one value of all items | [`fold`](Self::fold), [`try_fold`](Self::try_fold), [`reduce`](Self::reduce), [`sum`](Self::sum), [`count`](Self::count), [`min`](Self::min), [`max`](Self::max) |
+/// | search | [`find`](Self::find), [`any`](Self::any), [`all`](Self::all) |
 /// | go on with an iterator or an asynchronous stream | `into_iter`, [`with_iter`](Self::with_iter); with the feature `futures` `into_async` |
-/// | change items on all cores | [`map`](Self::map), [`try_map`](Self::try_map), [`inspect`](Self::inspect), [`cloned`](Self::cloned) |
+/// | change items on all cores | [`map`](Self::map), [`try_map`](Self::try_map), [`inspect`](Self::inspect) |
 /// | drop items on all cores | [`filter`](Self::filter), [`filter_map`](Self::filter_map), [`try_filter_map`](Self::try_filter_map) |
 /// | make several items of one on all cores | [`flat_map`](Self::flat_map), [`try_flat_map`](Self::try_flat_map), [`flatten`](Self::flatten), [`spread`](Self::spread) |
-/// | keep a buffer or an encoder for each worker | [`map_with`](Self::map_with), [`filter_map_with`](Self::filter_map_with), [`try_map_with`](Self::try_map_with) |
+/// | keep a buffer or an encoder for each worker | [`map_with`](Self::map_with), [`try_map_with`](Self::try_map_with) |
 /// | keep a state for each key | [`map_by_key`](Self::map_by_key), [`map_sharded`](Self::map_sharded), [`try_map_sharded`](Self::try_map_sharded) |
 /// | use the results of other items | [`map_needing`](Self::map_needing), [`try_map_needing`](Self::try_map_needing) |
-/// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread), and those that begin with `try_` |
-/// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`skip_while`](Self::skip_while), [`step_by`](Self::step_by), [`map_while`](Self::map_while), [`dedup`](Self::dedup), [`dedup_by_key`](Self::dedup_by_key) |
-/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks), [`chunks_timeout`](Self::chunks_timeout) |
+/// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread) |
+/// | do so with a function that may fail | [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`try_serial_flat_map`](Self::try_serial_flat_map), [`try_serial_spread`](Self::try_serial_spread) |
+/// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`step_by`](Self::step_by), [`map_while`](Self::map_while) |
+/// | put items together | [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks), [`chunks_timeout`](Self::chunks_timeout) |
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
 /// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
 /// | put several streams into one as their items come | [`select_all`](Self::select_all) |
-/// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split), [`split_if`](Self::split_if), [`split_by_key`](Self::split_by_key), [`split_in_turn`](Self::split_in_turn); then `branch`, and [`zip`](crate::Branches::zip), [`merge`](crate::Branches::merge) or [`join`](crate::Branches::join) |
+/// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split); then `branch`, and [`zip`](crate::Branches::zip), [`merge`](crate::Branches::merge) or [`join`](crate::Branches::join) |
 /// | let items go round again | [`feedback`](Self::feedback), [`feedback_from`](Self::feedback_from) |
 /// | have workers that differ | [`farm`](Self::farm), [`try_farm`](Self::try_farm) |
 /// | apply a chain of stages that is a value | [`through`](Self::through) |
-/// | change the order | [`sorted_within`](Self::sorted_within), [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered), [`serial_unordered`](Self::serial_unordered) |
+/// | change the order | [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered) |
 /// | change the error | [`map_err`](Self::map_err) |
-/// | set threads | [`workers`](Self::workers), [`workers_from`](Self::workers_from), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`affinity`](Self::affinity), [`inline`](Self::inline), [`spin`](Self::spin) |
+/// | set threads | [`workers`](Self::workers), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`inline`](Self::inline) |
 /// | bound the rate, and the time of a call | [`throttle`](Self::throttle); [`TimeLimit`](crate::TimeLimit) |
 /// | make small items cheap | [`never_waits`](Self::never_waits) |
 /// | set bounds | [`window`](Self::window), [`window_bytes`](Self::window_bytes), [`burst`](Self::burst) |
-/// | stop a run, and look into it | [`cancel`](Self::cancel), [`monitor`](Self::monitor), [`watchdog`](Self::watchdog), [`on_progress`](Self::on_progress), [`report`](Self::report) |
-/// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`passes`](Self::passes), [`with_plan`](Self::with_plan) |
+/// | name what runs | [`title`](Self::title), [`name`](Self::name), [`name_end`](Self::name_end) |
+/// | stop a run, and look into it | [`cancel`](Self::cancel), [`watch`](Self::watch), [`count_bytes`](Self::count_bytes), [`report`](Self::report); with the feature `json` `trace` |
+/// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`with_plan`](Self::with_plan) |
+/// | let passes choose | [`cost`](Self::cost), [`costs_from`](Self::costs_from), [`passes`](Self::passes) |
 #[must_use = "a stream does nothing before its end"]
 pub struct Stream<'env, T: Send, M: Mode = Sure> {
     /// The code of the source and the stages, beside the plan.

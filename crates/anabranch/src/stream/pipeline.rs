@@ -81,7 +81,7 @@ where
 impl<'env, T: Send + 'env, M: Mode<Error: 'env> + 'env> Stream<'env, T, M> {
     /// Adds the stages of a [`Pipeline`].
     ///
-    /// If the stages may fail and the stream cannot, turn it into a [`TryStream`] first:
+    /// If the stages may fail and the stream cannot, turn it into a [`TryStream`](crate::TryStream) first:
     ///
     /// ```
     /// use std::num::ParseIntError;

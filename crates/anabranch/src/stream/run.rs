@@ -9,6 +9,7 @@ use anabranch_record::EventCount;
 use anabranch_record::sync::{Arc, Ordering};
 
 use super::Stream;
+use super::defaults::ANY_END;
 use super::draft::Draft;
 use crate::control::{CancelToken, Stopped, Workers};
 use crate::engine::progress::Reporter;
@@ -43,7 +44,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert!(plan.to_dot().contains("increment"));
     /// ```
     pub fn plan(&self) -> Plan {
-        self.draft.planned(Node::sink("end"), ItemType::of::<T>()).0
+        self.draft.planned(Node::sink(ANY_END), ItemType::of::<T>()).0
     }
 }
 

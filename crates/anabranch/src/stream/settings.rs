@@ -1,13 +1,10 @@
 //! Settings: how a stream runs. They do not change the results, except that `with_plan` may give up their order and a token may
 //! end the run early.
 
-use std::time::Duration;
-
-use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule, Wait};
+use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule};
 
 use super::{Mode, Reported, Stream};
-use crate::control::{CancelToken, Monitor, MonitorThread, PoolShare, Snapshot, Workers};
-use crate::engine::progress::Progress;
+use crate::control::{CancelToken, PoolShare, Watch, WorkerCount};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets how many threads work, including the calling thread. The default is
@@ -16,19 +13,24 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Threads start as there is work for them: a stream of ten items starts a few, whatever the number. If the system
     /// creates no more threads, the stream goes on with those that it has.
     ///
+    /// A [`Workers`](crate::Workers) handle in place of the number can change it while the stream runs. Of several calls, the last
+    /// one counts.
+    ///
+    /// ```
+    /// use anabranch::{Stream, Workers};
+    ///
+    /// assert_eq!(Stream::from_iter(0..100).workers(2).map(|n| 2 * n).max(), Some(198));
+    ///
+    /// let workers = Workers::new(1);
+    /// let more = |n: &u64| if *n == 50 { workers.set(2) };
+    /// assert_eq!(Stream::from_iter(0..100u64).workers(&workers).inspect(more).count(), 100);
+    /// ```
+    ///
     /// # Panics
-    /// If `workers` is 0.
+    /// If the number is 0.
     #[track_caller]
-    pub fn workers(mut self, workers: usize) -> Self {
-        assert!(workers > 0, "a stream needs 1 worker or more, not 0");
-        self.draft.outline.plan.settings.workers = workers;
-        self.draft.outline.unset.workers = false;
-        self
-    }
-
-    /// Lets a handle set how many threads work. The handle can change the number while the stream runs.
-    pub fn workers_from(mut self, workers: &Workers) -> Self {
-        self.draft.attached.handle = Some(workers.clone());
+    pub fn workers(mut self, workers: impl Into<WorkerCount>) -> Self {
+        self.draft.set_workers(workers.into());
         self
     }
 
@@ -62,10 +64,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// has nothing to do, and made again when it goes on.
     ///
     /// Other streams have a calling thread of their own besides: those with another source, which may block, and those with a
-    /// [`dedicated`](Self::dedicated) stage, a [`monitor`](Self::monitor), a [`watchdog`](Self::watchdog),
-    /// [`inline`](Self::inline) or [`spin`](Self::spin), or whose last stage and end were fused by
-    /// [passes](Self::passes). So have streams with a borrowed pool, and those in `select_all`.
-    /// [`workers_from`](Self::workers_from) has no effect on a stream without a calling thread.
+    /// [`dedicated`](Self::dedicated) stage, [`inline`](Self::inline), a [`watch`](Self::watch) by a monitor or for stalls, or the
+    /// setting [`Wait::Spin`](Self::with_plan), or whose last stage and end were fused by [passes](Self::passes). So have streams
+    /// with a borrowed pool, and those in `select_all`.
+    /// A [`Workers`](crate::Workers) handle has no effect on a stream without a calling thread.
     ///
     /// # A pool for other ends
     ///
@@ -82,18 +84,18 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self
     }
 
-    /// Pins each helping thread of the run to one processor, on systems that support it. The calling thread
-    /// and the threads of a pool are not pinned.
-    pub fn affinity(mut self) -> Self {
-        self.draft.outline.plan.settings.pinned = true;
-        self
-    }
-
     /// Sets how many items may be between the source and the end at a time. The bound holds however uneven
     /// the work is, and however slow the end is. The default depends on the size of the items: 4,096 items,
     /// or as many as fit into 64 KiB, but at least 16 for each worker. If the source [never waits](Self::never_waits), the
     /// first two numbers are multiplied by 4. Windows by key multiply them by 4 once more. The size does not include memory
     /// that an item owns, so set a window for items that own much memory.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let stream = Stream::from_iter((0..100).map(|n| vec![0u8; 1_000 * n])).window(8); // 8 vectors at a time
+    /// assert_eq!(stream.map(|bytes| bytes.len()).max(), Some(99_000));
+    /// ```
     ///
     /// # Panics
     /// If `window` is 0.
@@ -114,6 +116,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets how many items a worker claims at once, and how many a block of a source that
     /// [never waits](Self::never_waits) has. By default the number adapts to the cost of the items.
     ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let stream = Stream::from_iter(0..100).burst(1).map(|n| n + 1); // a worker claims one item at a time
+    /// assert_eq!(stream.sum::<u32>(), 5_050);
+    /// ```
+    ///
     /// # Panics
     /// If `burst` is 0.
     #[track_caller]
@@ -124,6 +133,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Sets the name of the run, which its plan and its threads have.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let stream = Stream::from_iter(0..10).title("squares").map(|n| n * n);
+    /// assert_eq!(stream.plan().name.as_deref(), Some("squares"));
+    /// ```
     pub fn title(mut self, title: impl Into<String>) -> Self {
         // The name of a thread must not contain a zero.
         self.draft.outline.plan.name = Some(title.into().replace('\0', ""));
@@ -131,6 +147,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Sets the name of the last stage, for plans and reports.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let stream = Stream::from_iter(0..10).name("numbers").map(|n| n * n).name("square");
+    /// assert_eq!(stream.plan().nodes[1].name, "square");
+    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.last_node().name = name.into().into();
         self
@@ -149,6 +172,16 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Lets the last stage run for at most `replicas` items at once. If the number of workers is not set, it
     /// is raised to `replicas`, so that stages which sleep overlap.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use anabranch::Stream;
+    ///
+    /// // 20 calls that sleep overlap, also on a machine with fewer processors.
+    /// let stream = Stream::from_iter(0..40).map(|n| { std::thread::sleep(Duration::from_millis(1)); n }).replicate(20);
+    /// assert!(stream.plan().settings.workers >= 20);
+    /// assert_eq!(stream.count(), 40);
+    /// ```
     ///
     /// # Panics
     /// If `replicas` is 0, or if the last stage is not parallel or has shards.
@@ -176,10 +209,22 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// With one worker and a source that blocks, give the source such a thread. Otherwise the worker may wait
     /// in the source while the results of a dedicated stage wait for the worker.
     ///
-    /// It does not compile behind a parallel stage.
+    /// ```
+    /// use std::io::{self, BufRead};
+    /// use anabranch::Stream;
+    ///
+    /// fn lengths(input: impl BufRead + Send) -> io::Result<usize> {
+    ///     Stream::try_from_iter(input.lines())
+    ///         .dedicated() // a thread that only reads
+    ///         .map(|line: String| line.len())
+    ///         .sum()
+    /// }
+    /// assert_eq!(lengths(&b"down\nriver\n"[..])?, 9);
+    /// # Ok::<(), io::Error>(())
+    /// ```
     ///
     /// # Panics
-    /// If the last stage is parallel, behind a box.
+    /// If the last stage is parallel.
     #[track_caller]
     pub fn dedicated(mut self) -> Self {
         let last = self.last_node();
@@ -193,17 +238,27 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Changes the plan before it runs. Use it for settings that the stream has no method for, or that a
-    /// program computes from the plan.
+    /// program computes from the plan. Two of them are:
+    ///
+    /// - `plan.settings.pinned = true` pins each helping thread of the run to one processor, on systems that support it. The
+    ///   calling thread and the threads of a pool are not pinned.
+    /// - `plan.settings.wait = Wait::Spin` makes one waiting worker poll for work until there is some, instead of parking after
+    ///   some microseconds. The other waiting workers park. The stream reacts faster, and occupies one processor while it waits.
+    ///   A stage with a thread of its own ([`dedicated`](Self::dedicated)) parks as without this setting.
     ///
     /// `change` gets the whole plan, with its end and with all defaults filled in. It is called each time the
     /// plan is made, for [`plan`](Self::plan) and [`explain`](Self::explain) too. It may change windows,
     /// bursts, replicas, the placement of serial stages, names, costs and settings, and may give up the order
-    /// of the items.
+    /// of the items. [Passes](Self::passes) have run by then.
     ///
     /// ```
-    /// use anabranch::Stream;
+    /// use anabranch::{Stream, plan::Wait};
     ///
-    /// let stream = Stream::from_iter(0..100).map(|n| n * n).with_plan(|plan| plan.domains[0].window = 8);
+    /// let stream = Stream::from_iter(0..100).workers(2).map(|n| n * n).with_plan(|plan| {
+    ///     plan.domains[0].window = 8;
+    ///     plan.settings.pinned = true;
+    ///     plan.settings.wait = Wait::Spin;
+    /// });
     /// assert_eq!(stream.plan().domains[0].window, 8);
     /// assert_eq!(stream.count(), 100);
     /// ```
@@ -227,83 +282,66 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Runs the stream on the calling thread alone. Each item passes from the source to the end before the source
     /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let thread = std::thread::current().id();
+    /// let stream = Stream::from_iter(0..100).inline().map(|_| std::thread::current().id());
+    /// assert!(stream.all(|id| id == thread));
+    /// ```
     pub fn inline(mut self) -> Self {
         self.draft.outline.plan.settings.executor = Executor::Inline;
         self
     }
 
-    /// Makes one waiting worker poll for work until there is some, instead of parking after some microseconds. The other
-    /// waiting workers park. The stream reacts faster, and occupies one processor while it waits. A stage with a thread of its
-    /// own ([`dedicated`](Self::dedicated)) parks as without this setting.
-    pub fn spin(mut self) -> Self {
-        self.draft.outline.plan.settings.wait = Wait::Spin;
-        self
-    }
-
     /// Lets a token stop the run from outside.
+    ///
+    /// ```
+    /// use anabranch::{CancelToken, Stream};
+    ///
+    /// let token = CancelToken::new();
+    /// let seen = Stream::from_iter(0u64..) // endless
+    ///     .cancel(&token)
+    ///     .inspect(|&n| if n == 1_000 { token.cancel() })
+    ///     .count();
+    /// assert!(token.stopped().is_some_and(|stopped| stopped.delivered == seen as u64));
+    /// ```
     pub fn cancel(mut self, token: &CancelToken) -> Self {
         self.draft.attached.tokens.push(token.clone());
         self
     }
 
-    /// Calls `f` while the stream runs, at most ten times a second, and once at its end.
+    /// Lets somebody look at the stream while it runs: `watch` is a `&`[`Monitor`](crate::Monitor), which takes snapshots of it,
+    /// a function that is told its [progress](Watch::progress), or one that is called when it [stalls](Watch::stalls). A stream
+    /// may have one of each. Of several of a kind, the last one counts.
     ///
     /// ```
-    /// use anabranch::Stream;
+    /// use anabranch::{Monitor, Stream, Watch};
     ///
-    /// let mut last = None;
-    /// Stream::from_iter(0..1_000).on_progress(|progress| last = Some(progress.items)).for_each(drop);
-    /// assert_eq!(last, Some(1_000));
+    /// let monitor = Monitor::new();
+    /// let (mut running, mut passed) = (0, 0);
+    /// Stream::from_iter(0..100)
+    ///     .watch(&monitor)
+    ///     .watch(Watch::progress(|progress| passed = progress.items))
+    ///     .for_each(|n| if n == 50 { running = monitor.snapshots().len() });
+    /// assert_eq!((running, passed), (1, 100));
     /// ```
-    pub fn on_progress<F>(mut self, f: F) -> Self
-    where
-        F: FnMut(Progress) + Send + 'env,
-    {
-        self.draft.attached.progress = Some(Box::new(f));
-        self
-    }
-
-    /// Lets a monitor take snapshots of the stream while it runs: how many items each stage has taken, and
-    /// how many wait before it.
-    pub fn monitor(mut self, monitor: &Monitor) -> Self {
-        self.draft.attached.watch.get_or_insert_with(MonitorThread::new).ask(monitor.clone());
-        self
-    }
-
-    /// Calls `f` with a snapshot whenever no node takes an item for the time `after`. The call may come
-    /// later, up to twice that time. The snapshot shows which stage hangs. `f` must not ask a [`Monitor`] of
-    /// the same stream, because it would wait for its own answer. If `f` panics, the run is cancelled and the
-    /// caller gets the panic.
-    ///
-    /// ```
-    /// use std::sync::atomic::{AtomicU32, Ordering};
-    /// use std::time::Duration;
-    /// use anabranch::Stream;
-    ///
-    /// let stalls = AtomicU32::new(0);
-    /// Stream::from_iter(0..3)
-    ///     .watchdog(Duration::from_millis(20), |snapshot| {
-    ///         eprintln!("no progress: {snapshot}");
-    ///         stalls.fetch_add(1, Ordering::Relaxed);
-    ///     })
-    ///     .workers(2)
-    ///     .for_each(|n| {
-    ///         // An item that takes until the stall is seen.
-    ///         while n == 1 && stalls.load(Ordering::Relaxed) == 0 {
-    ///             std::thread::sleep(Duration::from_millis(1));
-    ///         }
-    ///     });
-    /// assert!(stalls.into_inner() > 0);
-    /// ```
-    pub fn watchdog<F>(mut self, after: Duration, f: F) -> Self
-    where
-        F: FnMut(&Snapshot) + Send + 'env,
-    {
-        self.draft.attached.watch.get_or_insert_with(MonitorThread::new).call(after, Box::new(f));
+    pub fn watch(mut self, watch: impl Into<Watch<'env>>) -> Self {
+        self.draft.attached.watch_by(watch.into());
         self
     }
 
     /// Makes the end return a [`Report`](crate::Report) together with its result.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (sum, report) = Stream::from_iter(1..=100u64).workers(2).map(|n| n * n).report().sum::<u64>();
+    /// assert_eq!(sum, 338_350);
+    /// assert_eq!(report.nodes().len(), 3);
+    /// println!("{report}");
+    /// ```
     pub fn report(self) -> Stream<'env, T, Reported<M>> {
         let Self { code, errors, mut draft, .. } = self;
         draft.attached.reports = true;
@@ -318,6 +356,14 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// long run has complete stretches that are evenly spread.
     ///
     /// Needs the feature `json`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (count, report) = Stream::from_iter(0..100).workers(2).map(|n| n + 1).trace().report().count();
+    /// assert_eq!(count, 100);
+    /// assert!(report.to_trace().starts_with('{'));
+    /// ```
     #[cfg(feature = "json")]
     pub fn trace(mut self) -> Self {
         self.draft.attached.traces = true;

@@ -32,6 +32,17 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///
     /// Only one thread at a time asks the iterator, but not always the same thread. The iterator is never
     /// asked for more items than the window has room for.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let lines = "down\nthe\nriver".lines(); // any iterator that is `Send`
+    /// assert_eq!(Stream::from_iter(lines).map(str::len).collect::<Vec<_>>(), [4, 3, 5]);
+    ///
+    /// let mut left = 3;
+    /// let countdown = std::iter::from_fn(|| (left > 0).then(|| { left -= 1; left })); // or a closure
+    /// assert_eq!(Stream::from_iter(countdown).map(|n| n * 10).collect::<Vec<_>>(), [20, 10, 0]);
+    /// ```
     #[allow(clippy::should_implement_trait)] // it needs a `Send` iterator, which the trait cannot ask for
     pub fn from_iter<I>(items: I) -> Self
     where
@@ -39,19 +50,6 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         I::IntoIter: SendIterator + 'env,
     {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
-    }
-
-    /// Creates a stream of the items that a closure returns, until it returns `None`.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let mut left = 3;
-    /// let countdown = Stream::from_fn(|| (left > 0).then(|| { left -= 1; left }));
-    /// assert_eq!(countdown.map(|n| n * 10).collect::<Vec<_>>(), [20, 10, 0]);
-    /// ```
-    pub fn from_fn<F: FnMut() -> Option<T> + Send + 'env>(next: F) -> Self {
-        Self::pulled(FromIter(std::iter::from_fn(next)), Node::source("from_fn"))
     }
 }
 
@@ -71,20 +69,7 @@ impl<'env, V: Sync> Stream<'env, &'env V> {
     }
 }
 
-impl<'env, T: Send + 'env> Stream<'env, T> {
-    /// Creates a stream of the items of a vector. The items travel in blocks, as after
-    /// [`never_waits`](Self::never_waits).
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let texts = vec!["4".to_owned(), "2".to_owned()];
-    /// assert_eq!(Stream::from_vec(texts).map(|text| text.parse::<u32>().unwrap()).collect::<Vec<_>>(), [4, 2]);
-    /// ```
-    pub fn from_vec(items: Vec<T>) -> Self {
-        Self::pulled_in_blocks(FromIter(items.into_iter()), Node::source("from_vec"))
-    }
-}
+impl<'env, T: Send + 'env> Stream<'env, T> {}
 
 impl<'env> Stream<'env, u64> {
     /// Creates a stream of the numbers of a range. The numbers travel in blocks, as after
@@ -120,23 +105,6 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
     {
         Self::pulled(TryFromIter(items.into_iter()), Node::source("try_from_iter").fallible())
     }
-
-    /// Creates a stream of the items that a closure returns, until it returns `Ok(None)` or an error.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let mut lines = ["1", "2", "three", "4"].iter();
-    /// let numbers = Stream::try_from_fn(|| lines.next().map(|line| line.parse::<i32>()).transpose());
-    /// assert!(numbers.collect::<Vec<_>>().is_err());
-    /// ```
-    pub fn try_from_fn<F>(mut next: F) -> Self
-    where
-        F: FnMut() -> Result<Option<T>, E> + Send + 'env,
-    {
-        let items = std::iter::from_fn(move || next().transpose());
-        Self::pulled(TryFromIter(items), Node::source("try_from_fn").fallible())
-    }
 }
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
@@ -150,8 +118,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// 2,048, and at most a quarter of each worker's share of the window.
     ///
     /// Items travel one by one if somebody counts them on their way: with [`cancel`](Self::cancel),
-    /// [`on_progress`](Self::on_progress), [`monitor`](Self::monitor), [`watchdog`](Self::watchdog) or
-    /// [`window_bytes`](Self::window_bytes), and if a stage gives up their order.
+    /// [`watch`](Self::watch) or [`window_bytes`](Self::window_bytes), and if a stage gives up their order.
     ///
     /// One worker takes the items of a block through a stage, one after another. So do not call this if calls of a stage wait
     /// for each other, for example at a barrier.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anabranch::plan::Plan;
-use anabranch::{CancelToken, Monitor, Shards, Stream};
+use anabranch::{CancelToken, Monitor, Shards, Stream, Watch};
 
 /// The message of the panic that `f` ends with.
 fn panic_of(f: impl FnOnce()) -> String {
@@ -47,7 +47,7 @@ fn the_sources_in_memory_give_all_their_items_in_order() {
                 doubled
             );
             assert_eq!(
-                Stream::from_vec(numbers).workers(workers).map(|n| 2 * n).collect::<Vec<_>>(),
+                Stream::from_iter(numbers).never_waits().workers(workers).map(|n| 2 * n).collect::<Vec<_>>(),
                 doubled
             );
         }
@@ -138,15 +138,15 @@ fn items_that_somebody_counts_on_their_way_travel_one_by_one() {
     assert!(in_blocks(stream().map(|n| n).serial(|n| n).plan()));
     assert!(!in_blocks(Stream::from_iter(0..1_000).plan()));
     assert!(!in_blocks(stream().cancel(&CancelToken::new()).plan()));
-    assert!(!in_blocks(stream().on_progress(|_| ()).plan()));
-    assert!(!in_blocks(stream().monitor(&Monitor::new()).plan()));
-    assert!(!in_blocks(stream().watchdog(Duration::from_secs(60), |_| ()).plan()));
+    assert!(!in_blocks(stream().watch(Watch::progress(|_| ())).plan()));
+    assert!(!in_blocks(stream().watch(&Monitor::new()).plan()));
+    assert!(!in_blocks(stream().watch(Watch::stalls(Duration::from_secs(60), |_| ())).plan()));
     assert!(!in_blocks(stream().window_bytes(100, |_| 8).plan()));
     assert!(!in_blocks(stream().unordered().map(|n| n).serial(|n| n).plan()));
     assert!(stream().explain().contains("in blocks"), "{}", stream().explain());
 
     let mut last = 0;
-    stream().on_progress(|progress| last = progress.items).for_each(drop);
+    stream().watch(Watch::progress(|progress| last = progress.items)).for_each(drop);
     assert_eq!(last, 1_000);
 
     let token = CancelToken::new();
@@ -245,7 +245,7 @@ fn blocks_become_single_items_where_a_stage_needs_them() {
     let plain: Vec<(u64, u64)> = plain.collect();
     assert_eq!(totals(sharded.collect()), totals(plain));
 
-    let flat = Stream::from_vec(vec![1u64, 2, 3]).flat_map(|n| 0..n).map_sharded(
+    let flat = Stream::from_iter(vec![1u64, 2, 3]).never_waits().flat_map(|n| 0..n).map_sharded(
         Shards::dealt(2),
         || 0,
         |seen: &mut u64, n| {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier};
 
 use crate::contract_support::random;
 use crate::contract_support::watchdog::{Gate, PLANTED, hush, message, panic_of, within};
-use anabranch::{CancelToken, Lap, Monitor, Pool, Stream, TryStream};
+use anabranch::{CancelToken, InTurn, Lap, Monitor, Pool, Stream, TryStream};
 use proptest::prelude::*;
 
 /// A stage of a random graph. Each has a number, which faults name.
@@ -417,9 +417,9 @@ fn add<'w>(stages: &'w [Stage], mut line: Line<'w>, world: &'w World) -> Line<'w
                     Fork::Zip => zipped(line, branches, world),
                     Fork::Join => {
                         let count = branches.len() as u64;
-                        joined(line.split(move |item| (item.value % count) as usize), branches, world)
+                        joined(line.split(move |item: &Token| (item.value % count) as usize), branches, world)
                     }
-                    _ => joined(line.split_in_turn(), branches, world),
+                    _ => joined(line.split(InTurn::new()), branches, world),
                 };
                 joined.map(move |items| {
                     let value = items.iter().fold(number, |value, item| mixed(value, item.value));
@@ -618,13 +618,13 @@ fn a_result_of_branches_does_not_wait_for_the_source() {
             let seen = Gate::default();
             let mut given = 0;
             // The source gives its second item only after the result of the first one was seen.
-            let source = Stream::from_fn(|| {
+            let source = Stream::from_iter(std::iter::from_fn(|| {
                 given += 1;
                 if given == 2 {
                     seen.pass();
                 }
                 (given <= 2).then_some(given)
-            });
+            }));
             let pairs = source
                 .workers(workers)
                 .broadcast()
@@ -642,13 +642,13 @@ fn an_item_in_a_loop_does_not_wait_for_the_source() {
         for workers in [1, 2] {
             let seen = Gate::default();
             let mut given = 0;
-            let source = Stream::from_fn(|| {
+            let source = Stream::from_iter(std::iter::from_fn(|| {
                 given += 1;
                 if given == 2 {
                     seen.pass();
                 }
                 (given <= 2).then_some(given)
-            });
+            }));
             let lap = |n: i32| if n < 100 { Lap::Again(n + 10) } else { Lap::Done(n) };
             source.workers(workers).feedback(1, |laps| laps.map(lap)).for_each(|_| seen.open());
         }
@@ -819,7 +819,7 @@ fn reports_and_monitors_see_branches_and_loops() {
     within(|| {
         let monitor = Monitor::new();
         let lap = |n: u64| if n < 1_000 { Lap::Again(n + 300) } else { Lap::Done(n) };
-        let stream = Stream::from_iter(0..1_000u64).workers(2).monitor(&monitor);
+        let stream = Stream::from_iter(0..1_000u64).workers(2).watch(&monitor);
         let stream =
             stream.broadcast().branch(|items| items.map(|n| n)).branch(|items| items.serial(|n| n)).merge();
         let (count, report) = stream.feedback(16, |laps| laps.map(lap)).report().count();

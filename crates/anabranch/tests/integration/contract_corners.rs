@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::contract_support::process;
 use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, within};
+use anabranch::plan::Wait;
 use anabranch::{Pool, Stream};
 
 /// The result of a pipeline with stages of every kind, as one number.
@@ -95,7 +96,7 @@ fn an_empty_source_gives_nothing_at_once() {
                 let empty = || Stream::from_iter(std::iter::empty::<u32>()).workers(workers).window(window);
                 assert_eq!(empty().count(), 0);
                 assert_eq!(empty().map(|n| n + 1).serial(|n| n).map(|n| n).count(), 0);
-                assert_eq!(empty().flat_map(|n| vec![n; 3]).batch(4).count(), 0);
+                assert_eq!(empty().flat_map(|n| vec![n; 3]).chunks(4).count(), 0);
                 assert_eq!(empty().find(|_| true), None);
                 assert!(empty().all(|_| false));
                 assert!(!empty().any(|_| true));
@@ -110,7 +111,7 @@ fn an_empty_source_gives_nothing_at_once() {
 fn a_source_of_one_item_gives_it() {
     within(|| {
         for workers in 1..5 {
-            let one = Stream::from_iter([41]).workers(workers).map(|n| n + 1).serial(|n| n).batch(3);
+            let one = Stream::from_iter([41]).workers(workers).map(|n| n + 1).serial(|n| n).chunks(3);
             assert_eq!(one.collect::<Vec<_>>(), [vec![42]]);
         }
     });
@@ -140,7 +141,7 @@ fn zero_is_refused_where_it_makes_no_sense() {
         refuses_zero("window", || drop(stream().window(0)));
         refuses_zero("burst", || drop(stream().burst(0)));
         refuses_zero("replicate", || drop(stream().map(|n| n).replicate(0)));
-        refuses_zero("batch", || drop(stream().batch(0)));
+        refuses_zero("chunks", || drop(stream().chunks(0)));
     });
 }
 
@@ -228,10 +229,10 @@ fn sources_serial_stages_and_sinks_may_run_streams() {
         let small = |n: u64| Stream::from_iter(0..n).workers(2).map(|k| k).count() as u64;
         let mut sum = 0;
         let mut left = 20;
-        Stream::from_fn(|| {
+        Stream::from_iter(std::iter::from_fn(|| {
             left -= 1;
             (left > 0).then(|| small(left))
-        })
+        }))
         .workers(3)
         .window(2)
         .serial(small)
@@ -348,7 +349,10 @@ fn a_dedicated_stage_that_fails_ends_the_run() {
 fn workers_that_always_spin_give_the_same() {
     within(|| {
         for workers in 1..4 {
-            let stream = Stream::from_iter(0..2_000u64).workers(workers).window(8).spin();
+            let stream = Stream::from_iter(0..2_000u64)
+                .workers(workers)
+                .window(8)
+                .with_plan(|plan| plan.settings.wait = Wait::Spin);
             assert_eq!(stream.map(|n| n * 2).serial(|n| n).fold(0, |a, n| a + n), 3_998_000);
         }
     });

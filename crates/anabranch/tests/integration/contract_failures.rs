@@ -409,7 +409,7 @@ fn who_has_enough_before_the_failure_hides_it() {
         };
         assert_eq!(stream().find(|&n| n == 19), Ok(Some(19)));
         assert_eq!(stream().take(39).count(), Ok(39));
-        assert_eq!(stream().take(40).map(|n| n).batch(7).count(), Ok(6));
+        assert_eq!(stream().take(40).map(|n| n).chunks(7).count(), Ok(6));
         assert_eq!(stream().take(41).count(), Err(20));
         assert_eq!(stream().find(|&n| n == 20), Err(20));
         assert_eq!(stream().any(|n| n == 19), Ok(true));
@@ -433,7 +433,7 @@ fn a_stop_inside_a_batch_of_children_leaves_the_rest() {
         });
         assert_eq!((result, seen), (Err(47), 48));
         // The stage after the stop gives what it has gathered, as at the end of a source.
-        let batches = stream().take(25).batch(10).map(|batch| batch.len()).collect::<Vec<_>>();
+        let batches = stream().take(25).chunks(10).map(|batch| batch.len()).collect::<Vec<_>>();
         assert_eq!(batches, [10, 10, 5]);
     });
 }

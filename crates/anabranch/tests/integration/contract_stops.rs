@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, message, others_rest, panic_of, within};
-use anabranch::{CancelToken, Monitor, Pool, Stream, Workers};
+use anabranch::{CancelToken, Monitor, Pool, Stream, Watch, Workers};
 use futures::executor::block_on_stream;
 
 /// Counts the calls that begin after a token has cancelled their run. Each call takes long.
@@ -153,19 +153,24 @@ fn progress_is_told_once_more_at_every_end() {
         for workers in 1..3 {
             let mut last = None;
             let stream = || Stream::from_iter(0..5_000u64).workers(workers);
-            stream().on_progress(|progress| last = Some(progress.items)).take(700).for_each(drop);
+            stream().watch(Watch::progress(|progress| last = Some(progress.items))).take(700).for_each(drop);
             assert_eq!(last.take(), Some(700));
-            stream().on_progress(|progress| last = Some(progress.items)).batch(999).for_each(drop);
+            stream()
+                .watch(Watch::progress(|progress| last = Some(progress.items)))
+                .chunks(999)
+                .for_each(drop);
             assert_eq!(last.take(), Some(5_000));
-            let failing = stream().on_progress(|progress| last = Some(progress.items));
+            let failing = stream().watch(Watch::progress(|progress| last = Some(progress.items)));
             panic_of(|| failing.for_each(|n| assert!(n < 30)));
             assert_eq!(last.take(), Some(30));
             let token = CancelToken::new();
-            stream().on_progress(|progress| last = Some(progress.items)).cancel(&token).for_each(|n| {
-                if n == 40 {
-                    token.cancel();
-                }
-            });
+            stream().watch(Watch::progress(|progress| last = Some(progress.items))).cancel(&token).for_each(
+                |n| {
+                    if n == 40 {
+                        token.cancel();
+                    }
+                },
+            );
             assert_eq!(last, Some(41));
         }
     });
@@ -176,7 +181,7 @@ fn progress_is_told_in_time_though_each_item_takes_long() {
     within(|| {
         for workers in 1..3 {
             let mut calls = 0;
-            let stream = Stream::from_iter(0..12).workers(workers).on_progress(|_| calls += 1);
+            let stream = Stream::from_iter(0..12).workers(workers).watch(Watch::progress(|_| calls += 1));
             stream.for_each(|_| sleep(Duration::from_millis(40)));
             assert!(calls > 2, "{calls} calls in half a second with {workers} workers");
         }
@@ -187,7 +192,8 @@ fn progress_is_told_in_time_though_each_item_takes_long() {
 fn nothing_is_asked_of_the_source_if_nothing_is_taken() {
     within(|| {
         for workers in 1..3 {
-            let stream = Stream::from_fn(|| -> Option<u32> { unreachable!("nobody wants any") });
+            let stream =
+                Stream::from_iter(std::iter::from_fn(|| -> Option<u32> { unreachable!("nobody wants any") }));
             assert_eq!(stream.map(|n| n + 1).workers(workers).take(0).count(), 0);
             let (_sender, stream) = Stream::<_>::channel(4);
             assert_eq!(stream.map(|n: u32| n + 1).workers(workers).take(0).count(), 0);
@@ -202,7 +208,7 @@ fn of_several_failures_of_an_unordered_stream_the_first_in_time_is_returned() {
         let (failed, in_time, monitor) = (Gate::default(), Gate::default(), Monitor::new());
         let late_sink = Stream::from_iter(0..1_000u64)
             .workers(2)
-            .monitor(&monitor)
+            .watch(&monitor)
             .unordered()
             .try_map(|n| {
                 if n == 8 {
@@ -227,7 +233,7 @@ fn of_several_failures_of_an_unordered_stream_the_first_in_time_is_returned() {
             failed.open();
             Some(Err("source"))
         }));
-        let stream = Stream::try_from_iter(items).workers(2).burst(1).monitor(&monitor).unordered();
+        let stream = Stream::try_from_iter(items).workers(2).burst(1).watch(&monitor).unordered();
         let late_stage = stream.try_map(|n| {
             if n == 8 {
                 failed.pass();
@@ -251,11 +257,11 @@ fn a_watchdog_that_panics_ends_the_run_with_its_panic() {
             let (monitor, seen) = (Monitor::new(), Gate::default());
             let payload = panic_of(|| {
                 Stream::from_iter(0..3)
-                    .monitor(&monitor)
-                    .watchdog(Duration::from_millis(5), |_| {
+                    .watch(&monitor)
+                    .watch(Watch::stalls(Duration::from_millis(5), |_| {
                         seen.open();
                         panic!("mine")
-                    })
+                    }))
                     .workers(workers)
                     .for_each(|n| {
                         if n == 1 {
@@ -274,8 +280,8 @@ fn a_stall_is_seen_while_a_monitor_asks() {
     within(|| {
         let (monitor, seen) = (Monitor::new(), Gate::default());
         Stream::from_iter(0..2)
-            .monitor(&monitor)
-            .watchdog(Duration::from_millis(20), |_| seen.open())
+            .watch(&monitor)
+            .watch(Watch::stalls(Duration::from_millis(20), |_| seen.open()))
             .workers(2)
             .for_each(|n| {
                 let asks = || {
@@ -291,7 +297,7 @@ fn a_stall_is_seen_while_a_monitor_asks() {
 fn a_title_may_have_zeros_in_it() {
     within(|| {
         let monitor = Monitor::new();
-        Stream::from_iter(0..9).title("a\0b").monitor(&monitor).workers(3).for_each(drop);
+        Stream::from_iter(0..9).title("a\0b").watch(&monitor).workers(3).for_each(drop);
         assert!(monitor.snapshots().is_empty());
     });
 }
@@ -322,7 +328,9 @@ fn a_window_in_bytes_holds_for_those_that_wait_for_an_iterator_too() {
 fn one_worker_is_watched_too() {
     within(|| {
         let seen = Gate::default();
-        let stream = Stream::from_iter(0..3).watchdog(Duration::from_millis(5), |_| seen.open()).workers(1);
+        let stream = Stream::from_iter(0..3)
+            .watch(Watch::stalls(Duration::from_millis(5), |_| seen.open()))
+            .workers(1);
         stream.for_each(|n| {
             if n == 1 {
                 seen.pass();
@@ -344,8 +352,8 @@ fn helpers_that_come_later_have_processors_of_their_own() {
         let workers = Workers::new(2);
         let seen = std::sync::Mutex::new(std::collections::BTreeMap::new());
         Stream::from_iter(0..2_000u64)
-            .affinity()
-            .workers_from(&workers)
+            .with_plan(|plan| plan.settings.pinned = true)
+            .workers(&workers)
             .inspect(|&n| {
                 workers.set((2 + n as usize / 100).min(processors + 1));
                 sleep(Duration::from_micros(50));

@@ -168,9 +168,9 @@ fn a_serial_stage_and_the_source_may_not_change_the_same_thing() {
     refuses(
         "two_writers",
         "E0499",
-        "let mut n = 0; Stream::from_fn(|| { n += 1; (n < 9).then_some(n) }).serial(|k| { n += 1; k }).count();",
+        "let mut n = 0; Stream::from_iter(std::iter::from_fn(|| { n += 1; (n < 9).then_some(n) })).serial(|k| { n += 1; k }).count();",
         "let (mut n, mut m) = (0, 0);
-         Stream::from_fn(|| { n += 1; (n < 9).then_some(n) }).serial(|k| { m += 1; k }).count();",
+         Stream::from_iter(std::iter::from_fn(|| { n += 1; (n < 9).then_some(n) })).serial(|k| { m += 1; k }).count();",
     );
 }
 

@@ -1,4 +1,4 @@
-//! Each method of a stream is drawn by a generator of random cases, and CONTRIBUTING.md says by which.
+//! The methods of a stream are few, have examples, and are drawn by generators of random cases: CONTRIBUTING.md says by which.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,18 +14,21 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }
 
-/// The public methods of a stream, of the branches of a fork, and of a pipeline.
-fn methods() -> BTreeSet<String> {
-    let mut methods = BTreeSet::new();
+/// Whether each public method of the types has an example. `types` are the beginnings of their names.
+fn methods(types: &[&str]) -> BTreeMap<String, bool> {
+    let mut methods = BTreeMap::new();
     for file in sources(&folder("src")) {
-        let mut is_ours = false;
+        let (mut is_ours, mut has_example) = (false, false);
         for line in fs::read_to_string(file).unwrap().lines() {
             if line.starts_with("impl") {
-                let types = ["Stream<'", "Branches<'", "Pipeline<'"];
                 is_ours = !line.contains(" for ") && types.iter().any(|name| line.contains(name));
             }
-            let Some(rest) = line.strip_prefix("    pub fn ").filter(|_| is_ours) else { continue };
-            methods.insert(rest.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect());
+            has_example |= line == "    /// ```";
+            if let Some(rest) = line.strip_prefix("    pub fn ").filter(|_| is_ours) {
+                let name = rest.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect();
+                *methods.entry(name).or_insert(true) &= has_example;
+            }
+            has_example &= line.starts_with("    ///") || line.starts_with("    #[");
         }
     }
     methods
@@ -56,17 +59,32 @@ fn calls(text: &str, method: &str) -> bool {
 
 #[test]
 fn each_method_is_drawn_by_a_generator() {
-    let (methods, table) = (methods(), table());
+    let methods = methods(&["Stream<'", "Branches<'", "Pipeline<'"]);
+    let table = table();
     let mut faults = Vec::new();
     for (file, drawn) in &table {
         let text = fs::read_to_string(folder("tests/integration").join(file)).unwrap();
-        let missing = methods.iter().filter(|method| calls(&text, method) && !drawn.contains(*method));
+        let missing = methods.keys().filter(|method| calls(&text, method) && !drawn.contains(*method));
         faults.extend(missing.map(|method| format!("the row of {file} does not say that it draws {method}")));
-        let wrong = drawn.iter().filter(|method| !methods.contains(*method) || !calls(&text, method));
+        let wrong = drawn.iter().filter(|method| !methods.contains_key(*method) || !calls(&text, method));
         faults.extend(wrong.map(|method| format!("{file} draws no method {method}")));
     }
     let is_drawn = |method: &String| table.values().any(|drawn| drawn.contains(method));
-    let undrawn = methods.iter().filter(|method| !is_drawn(method));
+    let undrawn = methods.keys().filter(|method| !is_drawn(method));
     faults.extend(undrawn.map(|method| format!("no generator draws {method}")));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// `scripts/methods.sh` prints them.
+#[test]
+fn a_stream_has_at_most_100_methods() {
+    let methods = methods(&["Stream<'"]);
+    assert!(methods.len() <= 100, "{} methods: {:?}", methods.len(), methods.keys());
+}
+
+#[test]
+fn each_method_of_a_stream_has_an_example() {
+    let mut methods = methods(&["Stream<'"]);
+    methods.retain(|_, has_example| !*has_example);
+    assert!(methods.is_empty(), "{:?}", methods.keys());
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anabranch::{
     CancelToken, CountWindows, Lap, Offload, Pool, Recycler, Retry, SessionWindows, Shards, Stream,
-    TimeWindows, Workers,
+    TimeWindows, Watch, Workers,
 };
 
 use crate::contract_support::watchdog::{LIMIT, finishes_within, message};
@@ -68,13 +68,13 @@ fn is_negative(length: usize) -> bool {
 fn settings() -> Vec<Setting> {
     vec![
         ("workers", |n| squares(items().workers(n)), squared_from_1),
-        ("workers_from", |n| squares(items().workers_from(&Workers::new(n))), squared_from_1),
+        ("workers, by a handle", |n| squares(items().workers(&Workers::new(n))), squared_from_1),
         (
             "Workers::set",
             |n| {
                 let workers = Workers::new(2);
                 workers.set(n);
-                squares(items().workers_from(&workers))
+                squares(items().workers(&workers))
             },
             squared_from_1,
         ),
@@ -95,12 +95,6 @@ fn settings() -> Vec<Setting> {
                 n => Some(all().into_iter().step_by(n).collect()),
             },
         ),
-        (
-            "nth",
-            |n| items().nth(n).into_iter().collect(),
-            |n| Some(all().get(n).copied().into_iter().collect()),
-        ),
-        ("batch", |n| items().batch(n).map(sum).collect(), sums),
         ("chunks", |n| items().chunks(n).map(sum).collect(), sums),
         (
             "ready_chunks",
@@ -112,8 +106,8 @@ fn settings() -> Vec<Setting> {
         ),
         ("chunks_timeout", |n| items().chunks_timeout(n, Duration::MAX).map(sum).collect(), sums),
         (
-            "sorted_within",
-            |n| items().map(|n| ITEMS - 1 - n).sorted_within(n).collect(),
+            "sorted_within_by_key",
+            |n| items().map(|n| ITEMS - 1 - n).sorted_within_by_key(n, |n| *n).collect(),
             |n| match n {
                 0 => Some(all().into_iter().rev().collect()),
                 1 => Some(vec![8, 7, 6, 5, 4, 3, 2, 1, 0, 9]),
@@ -292,12 +286,10 @@ fn settings() -> Vec<Setting> {
             squared,
         ),
         (
-            "watchdog",
+            "Watch::stalls",
             |n| {
-                squares(
-                    items()
-                        .watchdog(Duration::from_nanos(n as u64).max(Duration::from_secs(n as u64)), |_| {}),
-                )
+                let after = Duration::from_nanos(n as u64).max(Duration::from_secs(n as u64));
+                squares(items().watch(Watch::stalls(after, |_| {})))
             },
             squared,
         ),

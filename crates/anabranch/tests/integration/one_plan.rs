@@ -205,7 +205,7 @@ fn serial_stages(
             Some(at) if at == n => Err(n),
             _ => Ok(n + sum),
         })
-        .batch(4)
+        .chunks(4)
         .flat_map(|batch| batch)
         .serial(|n| n * 2)
         .serial(|n| n + 1);

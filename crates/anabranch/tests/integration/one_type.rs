@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::contract_support::watchdog::{Gate, message, panic_of, within};
 use anabranch::plan::EdgeKind;
-use anabranch::{CancelToken, Pool, Shards, Stream, TryStream};
+use anabranch::{CancelToken, InTurn, Pool, Shards, Stream, TryStream};
 
 #[derive(Debug, PartialEq)]
 struct Record(usize);
@@ -223,11 +223,11 @@ fn what_the_type_of_a_stream_does_not_say_is_refused_at_the_call() {
     let expected = "`zip()` takes one result or none of each branch, but the branch that ends with `twice` may give several \
                     for an item: use `merge()`";
     assert_eq!(message(&*zipped), expected);
-    let split = || numbers().split_in_turn().branch(|numbers| numbers.flat_map(|n| [n, n]));
+    let split = || numbers().split(InTurn::new()).branch(|numbers| numbers.flat_map(|n| [n, n]));
     assert!(message(&*panic_of(|| drop(split().join()))).starts_with("`join()` takes one result"));
     // The builder knows where several results may come from, not where they end.
-    let single = numbers().broadcast().branch(|numbers| numbers.flat_map(|n| [n]).batch(1)).branch(|n| n);
-    assert!(message(&*panic_of(|| drop(single.zip()))).contains("`batch`"));
+    let single = numbers().broadcast().branch(|numbers| numbers.flat_map(|n| [n]).chunks(1)).branch(|n| n);
+    assert!(message(&*panic_of(|| drop(single.zip()))).contains("`chunks`"));
     assert_eq!(branches().branch(|numbers| numbers).merge().count(), 27);
     assert_eq!(numbers().flat_map(|n| [n, n]).broadcast().branch(|n| n).branch(|n| n).zip().count(), 18);
 }

@@ -16,50 +16,56 @@ fn for_all(property: impl Fn(Vec<i32>, usize, usize) -> Result<(), TestCaseError
     });
 }
 
+/// An item that is compared by its key.
+#[derive(Debug)]
+struct Keyed {
+    key: i32,
+    at: usize,
+}
+
+impl PartialEq for Keyed {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Keyed {}
+
+impl PartialOrd for Keyed {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Keyed {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
 #[test]
 fn summaries_are_those_of_the_iterator() {
     for_all(|items, workers, window| {
-        let stream = || Stream::from_slice(&items).workers(workers).window(window).cloned();
+        let stream = || Stream::from_slice(&items).workers(workers).window(window).map(Clone::clone);
         let iter = || items.iter().copied();
         prop_assert_eq!(stream().sum::<i32>(), iter().sum::<i32>());
-        prop_assert_eq!(
-            stream().map(i64::from).take(9).product::<i64>(),
-            iter().map(i64::from).take(9).product::<i64>()
-        );
         prop_assert_eq!(
             stream().map(f64::from).map(|x| x / 7.0).sum::<f64>().to_bits(),
             iter().map(|x| f64::from(x) / 7.0).sum::<f64>().to_bits()
         );
         prop_assert_eq!((stream().min(), stream().max()), (iter().min(), iter().max()));
-        let numbered = || stream().enumerate();
-        let numbered_iter = || iter().enumerate();
-        prop_assert_eq!(numbered().min_by_key(|item| item.1), numbered_iter().min_by_key(|item| item.1));
-        prop_assert_eq!(numbered().max_by_key(|item| item.1), numbered_iter().max_by_key(|item| item.1));
-        prop_assert_eq!(
-            numbered().min_by(|a, b| a.1.cmp(&b.1)),
-            numbered_iter().min_by(|a, b| a.1.cmp(&b.1))
-        );
-        prop_assert_eq!(
-            numbered().max_by(|a, b| a.1.cmp(&b.1)),
-            numbered_iter().max_by(|a, b| a.1.cmp(&b.1))
-        );
-        prop_assert_eq!(stream().last(), iter().last());
-        prop_assert_eq!(stream().nth(7), iter().nth(7));
-        prop_assert_eq!(stream().position(|n| n > 40), iter().position(|n| n > 40));
-        let odd = |n: i32| (n % 2 != 0).then_some(n * 2);
-        prop_assert_eq!(stream().find_map(odd), iter().find_map(odd));
+        // Of equal items, it is the first that is the least, and the last that is the greatest.
+        let numbered = || stream().enumerate().map(|(at, n)| Keyed { key: n / 10, at });
+        let numbered_iter = || iter().enumerate().map(|(at, n)| Keyed { key: n / 10, at });
+        prop_assert_eq!(numbered().min().map(|item| item.at), numbered_iter().min().map(|item| item.at));
+        prop_assert_eq!(numbered().max().map(|item| item.at), numbered_iter().max().map(|item| item.at));
+        prop_assert_eq!(stream().with_iter(|items| items.last()), iter().last());
+        prop_assert_eq!(stream().with_iter(|items| items.nth(7)), iter().nth(7));
         let add = |sum: i32, n: i32| if n == 49 { Err(sum) } else { Ok(sum + n) };
         prop_assert_eq!(stream().try_fold(0, add), iter().try_fold(0, add));
-        let halves: (Vec<i32>, Vec<i32>) = stream().partition(|n| n % 3 == 0);
-        prop_assert_eq!(halves, iter().partition(|n| n % 3 == 0));
-        let pairs: (Vec<i32>, Vec<i64>) = stream().map(|n| (n, i64::from(n))).unzip();
-        prop_assert_eq!(pairs, iter().map(|n| (n, i64::from(n))).unzip());
         let try_all = |n: i32| if n == -50 { Err("least") } else { Ok(n) };
-        let collected: Result<Vec<i32>, &str> = stream().map(try_all).try_collect();
+        let collected: Result<Vec<i32>, &str> = stream().map(try_all).try_map(|result| result).collect();
         prop_assert_eq!(collected, iter().map(try_all).collect());
-        let counts = stream().count_by_key(|n| n % 4);
-        prop_assert_eq!(counts.values().sum::<usize>(), items.len());
-        prop_assert!(counts.iter().all(|(key, &count)| iter().filter(|n| n % 4 == *key).count() == count));
         Ok(())
     });
 }
@@ -70,8 +76,6 @@ fn adapters_are_those_of_the_iterator() {
         let stream = || Stream::from_iter(items.clone()).workers(workers).window(window).map(|n| n);
         let iter = || items.iter().copied();
         prop_assert_eq!(stream().skip(5).collect::<Vec<_>>(), iter().skip(5).collect::<Vec<_>>());
-        let skipped: Vec<i32> = stream().skip_while(|&n| n < 20).collect();
-        prop_assert_eq!(skipped, iter().skip_while(|&n| n < 20).collect::<Vec<_>>());
         prop_assert_eq!(stream().step_by(3).collect::<Vec<_>>(), iter().step_by(3).collect::<Vec<_>>());
         let until = |n: i32| (n < 45).then_some(n + 1);
         prop_assert_eq!(
@@ -83,9 +87,6 @@ fn adapters_are_those_of_the_iterator() {
         let groups: Vec<(bool, Vec<i32>)> =
             items.chunk_by(|a, b| (*a > 0) == (*b > 0)).map(|group| (group[0] > 0, group.to_vec())).collect();
         prop_assert_eq!(stream().chunk_by(|&n| n > 0).collect::<Vec<_>>(), groups);
-        let mut dedup: Vec<i32> = iter().map(|n| n / 20).collect();
-        dedup.dedup();
-        prop_assert_eq!(stream().map(|n| n / 20).dedup().collect::<Vec<_>>(), dedup);
         let chained: Vec<i32> = stream().take(3).chain([1, 2]).map(|n| n + 1).collect();
         prop_assert_eq!(chained, iter().take(3).chain([1, 2]).map(|n| n + 1).collect::<Vec<_>>());
         let mut lists = vec![items.clone()];
@@ -173,7 +174,10 @@ fn what_is_out_of_order_within_a_window_is_sorted_and_equal_items_keep_their_ord
             let mut mixed = numbered.clone();
             mixed.chunks_mut(reach + 1).for_each(<[(i32, usize)]>::reverse);
             let stream = Stream::from_iter(mixed.clone()).workers(workers).window(window).map(|item| item);
-            prop_assert_eq!(stream.sorted_within(reach).collect::<Vec<_>>(), numbered.clone());
+            prop_assert_eq!(
+                stream.sorted_within_by_key(reach, |item| *item).collect::<Vec<_>>(),
+                numbered.clone()
+            );
             // By a key, equal ones keep the order in which they came.
             let by_key: Vec<_> =
                 Stream::from_iter(mixed.clone()).sorted_within_by_key(reach, |item| item.0).collect();
@@ -192,7 +196,7 @@ fn a_failure_comes_behind_what_it_follows_and_what_is_held_back_is_dropped() {
             let numbers = Stream::from_iter(0..100u32).workers(workers);
             let failing = numbers.try_map(|n| if n == 50 { Err("fifty") } else { Ok(n) });
             let mut seen = Vec::new();
-            let result = failing.sorted_within(10).for_each(|n| seen.push(n));
+            let result = failing.sorted_within_by_key(10, |n| *n).for_each(|n| seen.push(n));
             assert_eq!((seen, result), ((0..40).collect(), Err("fifty")));
             let pieces = Stream::from_iter([1u32, 2, 3]).workers(workers).try_flat_map(|n| {
                 (0..n).map(move |m| if (n, m) == (3, 1) { Err("three") } else { Ok(10 * n + m) })

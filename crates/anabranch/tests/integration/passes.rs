@@ -9,7 +9,7 @@ const MICRO: Duration = Duration::from_micros(1);
 
 /// A stream with known costs: two serial stages, a cheap parallel stage and a costly one.
 fn costed<'env>(workers: usize) -> TryStream<'env, u64, u64> {
-    Stream::from_iter(0..5_000u64)
+    let stream = Stream::from_iter(0..5_000u64)
         .workers(workers)
         .cost(MICRO / 2)
         .map(|n| n + 1)
@@ -25,8 +25,10 @@ fn costed<'env>(workers: usize) -> TryStream<'env, u64, u64> {
         .name("twice")
         .cost(30 * MICRO)
         .try_map(|n| if n < 11_000 { Ok(n) } else { Err(n) })
-        .cost(MICRO)
-        .cost_end(MICRO / 10)
+        .cost(MICRO);
+    let mut costs = stream.plan();
+    costs.nodes.last_mut().unwrap().cost = Some(100);
+    stream.costs_from(costs)
 }
 
 /// The items at the end, and the first error.

@@ -7,7 +7,8 @@ use std::thread;
 
 use crate::contract_support::process::threads_named;
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, hush, message, panic_of, within};
-use anabranch::{AsyncItems, CancelToken, Closed, Items, Pool, Post, Stream};
+use anabranch::plan::Wait;
+use anabranch::{AsyncItems, CancelToken, Closed, Items, Pool, Post, Stream, Watch};
 use futures::StreamExt;
 use futures::executor::{block_on, block_on_stream};
 
@@ -527,7 +528,7 @@ fn streams_that_need_a_thread_have_one() {
             let results = match shape {
                 0 => stream.serial(|n: u64| n).dedicated().map(|n| n).into_iter(),
                 1 => stream.inline().serial(|n| n).into_iter(),
-                _ => stream.spin().serial(|n| n).into_iter(),
+                _ => stream.with_plan(|plan| plan.settings.wait = Wait::Spin).serial(|n| n).into_iter(),
             };
             (0..4).for_each(|n| post.post(n).unwrap());
             drop(post);
@@ -543,7 +544,8 @@ fn progress_and_with_plan_work_as_elsewhere() {
         let seen = Arc::new(Mutex::new(0));
         let last = Arc::clone(&seen);
         let (post, stream) = Stream::channel(100);
-        let stream = stream.pool(&pool).on_progress(move |progress| *last.lock().unwrap() = progress.items);
+        let stream =
+            stream.pool(&pool).watch(Watch::progress(move |progress| *last.lock().unwrap() = progress.items));
         let results = stream.map(|n: u32| n).with_plan(|plan| plan.domains[0].window = 3).into_iter();
         (0..100).for_each(|n| post.post(n).unwrap());
         drop(post);

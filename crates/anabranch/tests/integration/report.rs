@@ -299,7 +299,7 @@ fn a_snapshot_has_the_same_table_so_far() {
     Stream::from_iter(0..2_000u32)
         .title("watched")
         .workers(2)
-        .monitor(&monitor)
+        .watch(&monitor)
         .map(|n| n)
         .name("work")
         .for_each(|n| {

@@ -83,7 +83,7 @@ fn a_source_that_waits_while_workers_leave() {
                 workers.set(1);
             }
         });
-        let stream = Stream::from_iter(source).workers_from(&workers).window(4);
+        let stream = Stream::from_iter(source).workers(&workers).window(4);
         stream.map(|n| n + 1).serial(|n| n).map(|n| n).for_each(|_| passed.pass());
         assert_eq!(passed.count(), 5);
     });

@@ -78,7 +78,7 @@ fn serial_neighbours_hand_over() {
 #[test]
 fn a_last_batch_is_given_at_the_end() {
     sizes(|workers, window| {
-        let stream = Stream::from_iter(0..ITEMS).workers(workers).window(window).map(|n| n).batch(2);
+        let stream = Stream::from_iter(0..ITEMS).workers(workers).window(window).map(|n| n).chunks(2);
         assert_eq!(stream.map(|batch| batch.len()).collect::<Vec<_>>(), [2, 2, 1]);
     });
 }

@@ -220,7 +220,7 @@ impl Setting {
         let events = events.to_vec();
         let stream = match self.source {
             Source::Single => Stream::from_iter(events).map(|event| event),
-            Source::Blocks => Stream::from_vec(events).map(|event| event),
+            Source::Blocks => Stream::from_iter(events).never_waits().map(|event| event),
             Source::FlatMap => {
                 let parts: Vec<Vec<Event>> = events.chunks(7).map(<[Event]>::to_vec).collect();
                 Stream::from_iter(parts).flat_map(|part| part)

@@ -9,7 +9,7 @@ fn results() -> Result<Vec<u32>, std::num::ParseIntError> {
 
 /// Branches of different types.
 fn joined() -> usize {
-    let branches = Stream::from_iter(0..9u32).split_if(|n| n % 2 == 0);
+    let branches = Stream::from_iter(0..9u32).split(|n: &u32| (n % 2) as usize);
     branches.branch(|even| even).branch(|odd| odd.map(|n| n.to_string())).join().count()
 }
 

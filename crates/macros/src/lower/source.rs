@@ -75,7 +75,6 @@ impl Loop<'_> {
                 };
                 let label = source_label(span);
                 let body = if exits.skips { quote!(#label: loop { #body }) } else { body };
-                let from = Ident::new(if fails { "try_from_fn" } else { "from_fn" }, span);
                 let result = gives.result(exit, span).filter(|_| fails);
                 if let Head::For(_, of) = &self.head {
                     iter = Some(quote!(::core::iter::IntoIterator::into_iter(#of)));
@@ -85,7 +84,11 @@ impl Loop<'_> {
                     let support = support(span);
                     next = quote_spanned!(span=> #support::guarded(#next));
                 }
-                quote_spanned!(span=> #stream::#from(#next))
+                let support = support(span);
+                match fails {
+                    true => quote_spanned!(span=> #stream::try_from_iter(#support::items(#next))),
+                    false => quote_spanned!(span=> #stream::from_iter(::core::iter::from_fn(#next))),
+                }
             }
         };
         let StreamOptions { window, workers, burst, pool, cancel, title, .. } = &self.options;
@@ -107,7 +110,8 @@ impl Loop<'_> {
             }
         }
         if self.options.spins {
-            source.extend(quote_spanned!(span=> .spin()));
+            let support = support(span);
+            source.extend(quote_spanned!(span=> .with_plan(#support::spin)));
         }
         if self.options.is_unordered {
             source.extend(quote_spanned!(span=> .unordered()));

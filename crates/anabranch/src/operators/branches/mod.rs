@@ -5,14 +5,13 @@ mod join;
 mod tuple;
 
 use std::fmt;
-use std::hash::Hash;
 use std::marker::PhantomData;
 
 use anabranch_plan::{ItemType, Node};
 use anabranch_record::sync::Arc;
 
 use crate::engine::ErrorSlot;
-use crate::operators::{ByKey, Chosen, Dealt, Route, Shards};
+use crate::operators::Route;
 use crate::stream::{Blend, Draft, Mode, Stream};
 use fork::{BranchUpstream, Deal, Fork, InletSlot};
 use join::{BranchEnd, Combine, Ends, JoinUpstream, Ports};
@@ -22,12 +21,12 @@ pub use tuple::{Broadcast, Split};
 /// A stream between a fork and its join. [`branch`](Self::branch) adds a branch, and one of [`zip`](Self::zip),
 /// [`merge`](Self::merge) and [`join`](Self::join) makes one stream of the branches again.
 ///
-/// [`Stream::broadcast`], [`Stream::split`] and the methods beside it make it.
+/// [`Stream::broadcast`] and [`Stream::split`] make it.
 ///
 /// # What a branch does
 ///
 /// A branch has any stages that give their results for one item at a time: `map`, `filter`, `flat_map`, `serial`,
-/// `map_sharded`, `batch`, and their relatives, and forks of its own. The result is that of this loop:
+/// `map_sharded`, `chunks`, and their relatives, and forks of its own. The result is that of this loop:
 ///
 /// ```text
 /// for item in source {
@@ -44,7 +43,7 @@ pub use tuple::{Broadcast, Split};
 /// If branches fail at several items, the first of these items counts. If several branches fail at one item, the first
 /// branch counts. Nothing is joined for this item. If a branch needs no more items, as behind a
 /// [`take`](Stream::take), the stream ends with this item, after all branches have taken it. What other branches have
-/// kept by then, in a [`batch`](Stream::batch), is dropped.
+/// kept by then, in a [`chunks`](Stream::chunks), is dropped.
 ///
 /// The branches may fail with one type of error. [`map_err`](Stream::map_err) at the end of a branch converts others.
 ///
@@ -101,8 +100,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.fork(Node::serial("broadcast"), Box::new(Broadcast))
     }
 
-    /// Gives each item to one of several branches: to the one whose number, counted from 0, `choose` returns. The number is
-    /// taken modulo the number of branches. `choose` is called for the items in order.
+    /// Gives each item to one of several branches, as a [`Route`] says: a closure that returns the number of the branch, counted
+    /// from 0 and taken modulo the number of branches, a [`ByKey`](crate::ByKey), or an [`InTurn`](crate::InTurn). It is asked for
+    /// the items in order.
+    /// A closure must say the type of its argument, a reference to an item.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -114,81 +115,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .join();
     /// assert_eq!(words.collect::<Vec<_>>(), ["DOWN", "number 7", "RIVER", "X9"]);
     /// ```
-    pub fn split<F>(self, choose: F) -> Forked<'env, Split<Chosen<F>>, T, M>
-    where
-        F: FnMut(&T) -> usize + Send + 'env,
-    {
-        self.dealing(Shards::chosen(1, choose))
-    }
-
-    /// Gives the items for which `f` returns `true` to the first of two branches, and the others to the second.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let numbers = Stream::from_iter(1..=6)
-    ///     .split_if(|n| n % 3 == 0)
-    ///     .branch(|threes| threes.map(|n| n / 3))
-    ///     .branch(|others| others.filter(|n| *n != 5).map(|n| -n))
-    ///     .join();
-    /// assert_eq!(numbers.collect::<Vec<_>>(), [-1, -2, 1, -4, 2]);
-    /// ```
-    pub fn split_if<F>(
-        self,
-        mut f: F,
-    ) -> Forked<'env, Split<Chosen<impl FnMut(&T) -> usize + Send + 'env>>, T, M>
-    where
-        F: FnMut(&T) -> bool + Send + 'env,
-    {
-        self.split(move |item| usize::from(!f(item)))
-    }
-
-    /// Gives items with equal keys to the same branch, which is chosen by the hash of the key. It is the same branch in
-    /// every run of one build of the program.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let (mut first, mut second) = (0, 0);
-    /// let counts = Stream::from_iter(["ann", "bob", "ann", "ann"])
-    ///     .split_by_key(|name| *name)
-    ///     .branch(|names| names.serial(|name| { first += 1; name }))
-    ///     .branch(|names| names.serial(|name| { second += 1; name }))
-    ///     .join();
-    /// assert_eq!(counts.collect::<Vec<_>>(), ["ann", "bob", "ann", "ann"]);
-    /// assert!([(4, 0), (3, 1), (1, 3), (0, 4)].contains(&(first, second)));
-    /// ```
-    pub fn split_by_key<Q, F>(self, key: F) -> Forked<'env, Split<ByKey<F>>, T, M>
-    where
-        Q: Hash,
-        F: FnMut(&T) -> Q + Send + 'env,
-    {
-        self.dealing(Shards::by_key(1, key))
-    }
-
-    /// Gives the items to the branches in turn: item *i* of *n* branches goes to branch *i* mod *n*. The branches are a farm
-    /// whose workers differ and may keep states.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let mut sum = 0;
-    /// let items = Stream::from_iter([10, 20, 30, 40])
-    ///     .split_in_turn()
-    ///     .branch(|items| items.map(|n| n + 1))
-    ///     .branch(|items| items.serial(|n| { sum += n; sum }))
-    ///     .join();
-    /// assert_eq!(items.collect::<Vec<_>>(), [11, 20, 31, 60]);
-    /// ```
-    pub fn split_in_turn(self) -> Forked<'env, Split<Dealt>, T, M> {
-        self.dealing(Shards::dealt(1))
-    }
-
-    fn dealing<R>(self, shards: Shards<R>) -> Forked<'env, Split<R>, T, M>
+    pub fn split<R>(self, route: R) -> Forked<'env, Split<R>, T, M>
     where
         R: Route<T> + 'env,
     {
-        self.fork(Node::serial("split").schedule(R::SCHEDULE), Box::new(Split(shards.route)))
+        self.fork(Node::serial("split").schedule(R::SCHEDULE), Box::new(Split(route)))
     }
 
     fn fork<K>(self, node: Node, deal: Box<dyn Deal<T> + 'env>) -> Forked<'env, K, T, M> {

@@ -71,7 +71,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// A stage that gives its items new places in the order, as `spread` and `unordered`, cannot be in the loop, and adding it
     /// panics. So does a feedback in a loop or in a branch of a fork. A stage in the loop that keeps items until the end of
-    /// the stream, as [`batch`](Self::batch) does, must not give `Again` for them then: this panics when the stream runs.
+    /// the stream, as [`chunks`](Self::chunks) does, must not give `Again` for them then: this panics when the stream runs.
     ///
     /// FastFlow has the same pattern for its farms (M. Aldinucci and others, *Accelerating code on multi-cores with
     /// FastFlow*, Euro-Par 2011), without an order.

@@ -3,11 +3,12 @@
 mod node;
 
 use std::fmt;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
-use anabranch_plan::{Node, Schedule, State};
+use anabranch_plan::{Node, State};
 
+use super::route::{ByKey, InTurn, Route};
 use crate::engine::ParallelEach;
 use crate::stream::{Admit, ErrorAfter, Mode, Stream};
 use node::InShards;
@@ -45,14 +46,14 @@ impl<R> Shards<R> {
     }
 }
 
-impl Shards<Dealt> {
+impl Shards<InTurn> {
     /// Item *i* goes to shard *i* mod `count`.
     ///
     /// # Panics
     /// If `count` is 0.
     #[track_caller]
     pub fn dealt(count: usize) -> Self {
-        Self::new(count, Dealt { next: 0 })
+        Self::new(count, InTurn::new())
     }
 }
 
@@ -67,11 +68,11 @@ impl<F> Shards<ByKey<F>> {
     where
         F: FnMut(&T) -> K,
     {
-        Self::new(count, ByKey(key))
+        Self::new(count, ByKey::new(key))
     }
 }
 
-impl<F> Shards<Chosen<F>> {
+impl<F> Shards<F> {
     /// An item goes to the shard that `choose` returns, modulo `count`. `choose` is called for the items in
     /// order.
     ///
@@ -82,68 +83,7 @@ impl<F> Shards<Chosen<F>> {
     where
         F: FnMut(&T) -> usize,
     {
-        Self::new(count, Chosen(choose))
-    }
-}
-
-/// Chooses the shard of each item; see [`Shards`].
-pub trait Route<T>: Send {
-    /// How a plan calls the schedule.
-    #[doc(hidden)]
-    const SCHEDULE: Schedule;
-
-    /// The shard of the next item, which is taken modulo the number of shards. It is called for the items in
-    /// order.
-    fn shard(&mut self, item: &T) -> usize;
-}
-
-/// Deals items in turn; see [`Shards::dealt`].
-#[derive(Debug)]
-pub struct Dealt {
-    next: usize,
-}
-
-impl<T> Route<T> for Dealt {
-    const SCHEDULE: Schedule = Schedule::Dealt;
-
-    fn shard(&mut self, _: &T) -> usize {
-        self.next = self.next.wrapping_add(1);
-        self.next.wrapping_sub(1)
-    }
-}
-
-/// Deals items by the hash of a key; see [`Shards::by_key`].
-pub struct ByKey<F>(F);
-
-impl<F> fmt::Debug for ByKey<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ByKey")
-    }
-}
-
-impl<T, K: Hash, F: FnMut(&T) -> K + Send> Route<T> for ByKey<F> {
-    const SCHEDULE: Schedule = Schedule::ByKey;
-
-    fn shard(&mut self, item: &T) -> usize {
-        // This hasher has no random keys, so a key gives the same shard in every run.
-        BuildHasherDefault::<DefaultHasher>::default().hash_one((self.0)(item)) as usize
-    }
-}
-
-/// Deals items as a function says; see [`Shards::chosen`].
-pub struct Chosen<F>(F);
-
-impl<F> fmt::Debug for Chosen<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Chosen")
-    }
-}
-
-impl<T, F: FnMut(&T) -> usize + Send> Route<T> for Chosen<F> {
-    const SCHEDULE: Schedule = Schedule::Custom;
-
-    fn shard(&mut self, item: &T) -> usize {
-        (self.0)(item)
+        Self::new(count, choose)
     }
 }
 
@@ -193,6 +133,20 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Like [`map_sharded`](Self::map_sharded), with a function that may fail. The first failure in the order
     /// of the items ends the stream.
+    ///
+    /// ```
+    /// use anabranch::{Shards, Stream};
+    ///
+    /// let payments = Stream::from_iter([("ann", 3u32), ("bob", 5), ("ann", 4)]).try_map_sharded(
+    ///     Shards::by_key(8, |payment: &(&'static str, u32)| payment.0),
+    ///     || 5u32, // nobody pays more than 5
+    ///     |left, (name, sum)| {
+    ///         *left = left.checked_sub(sum).ok_or(name)?;
+    ///         Ok(*left)
+    ///     },
+    /// );
+    /// assert_eq!(payments.collect::<Vec<_>>(), Err("ann"));
+    /// ```
     pub fn try_map_sharded<R, L, V, E, N, F>(
         self,
         shards: Shards<R>,

@@ -285,11 +285,9 @@ pub enum End {
     TryForEach,
     ForEach,
     Find(u64),
-    FindMap(u64),
     Any(u64),
     Fold,
     TryFold,
-    Collect,
     /// An iterator, which is taken to its end.
     Iter,
 }
@@ -527,11 +525,9 @@ fn end() -> impl Strategy<Value = End> {
         3 => Just(End::TryForEach),
         1 => Just(End::ForEach),
         1 => (0..100u64).prop_map(End::Find),
-        1 => (0..100u64).prop_map(End::FindMap),
         1 => (0..100u64).prop_map(End::Any),
         1 => Just(End::Fold),
         1 => Just(End::TryFold),
-        1 => Just(End::Collect),
         1 => Just(End::Iter),
     ]
 }

@@ -455,7 +455,7 @@ impl Loop<'_> {
         self.delivered.push(item.key);
         self.visit(SINK, item, self.case.end.is_fallible(), false)?;
         match self.case.end {
-            End::Find(limit) | End::FindMap(limit) | End::Any(limit) if item.origin >= limit => {
+            End::Find(limit) | End::Any(limit) if item.origin >= limit => {
                 Err(Halt::End(Ended::Found(item.key)))
             }
             _ => Ok(()),

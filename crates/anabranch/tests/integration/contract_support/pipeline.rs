@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use anabranch::{CountWindows, Lap, Pipeline, Pool, SessionWindows, Shards, Stream, TimeWindows, TryStream};
+use anabranch::{
+    ByKey, CountWindows, InTurn, Lap, Pipeline, Pool, SessionWindows, Shards, Stream, TimeWindows, TryStream,
+};
 
 use super::case::{Case, Chain, End, Serial, Way, node};
 use super::model::{Ended, Seen, children, goes_round, group, keeps, next_state};
@@ -338,17 +340,6 @@ fn joined<'w>(left: Vec<Item<'w>>, right: Vec<Item<'w>>) -> Vec<Item<'w>> {
     left.into_iter().chain(right).collect()
 }
 
-/// A container that only records what it gets.
-struct Drain<'w>(&'w World<'w>, InOrder);
-
-impl<'w> Extend<Item<'w>> for Drain<'w> {
-    fn extend<I: IntoIterator<Item = Item<'w>>>(&mut self, items: I) {
-        for item in items {
-            sink(self.0, &mut self.1, &item).unwrap_or_else(|planted| panic_any(planted));
-        }
-    }
-}
-
 fn sink<'w>(world: &'w World<'w>, order: &mut InOrder, item: &Item<'w>) -> Result<(), Planted> {
     order.check(world, super::world::SINK, item);
     world.deliver(item)
@@ -410,7 +401,7 @@ macro_rules! stretch {
                     local.check();
                     f(item)
                 };
-                step!($stream.filter_map_with(local($world), f), $world, $at)
+                step!($stream.map_with(local($world), f).filter_map(|item| item), $world, $at)
             }
             Chain::Farms => {
                 let workers = (0..3).map(move |_| map($world, node($at, 0)));
@@ -594,22 +585,22 @@ fn gathering_or_dealing<'w>(stream: Singles<'w>, world: &'w World<'w>, at: usize
             let one = try_branch(world, at);
             match way {
                 Way::If => stream
-                    .split_if(is_kept)
+                    .split(move |item: &Item<'w>| usize::from(!is_kept(item)))
                     .branch(|items| items.map(none))
                     .branch(|items| items.try_map(one))
                     .join(),
                 Way::InTurn => stream
-                    .split_in_turn()
+                    .split(InTurn::new())
                     .branch(|items| items.map(none))
                     .branch(|items| items.try_serial(one))
                     .join(),
                 Way::ByKey => stream
-                    .split_by_key(|item| group(item.key))
+                    .split(ByKey::new(|item: &Item<'w>| group(item.key)))
                     .branch(|items| items.try_map(try_branch(world, at)))
                     .branch(|items| items.try_map(one))
                     .join(),
                 Way::Chosen => stream
-                    .split(|item| group(item.key) as usize)
+                    .split(|item: &Item<'w>| group(item.key) as usize)
                     .branch(|items| items.serial(none))
                     .branch(|items| items.try_map(one))
                     .branch(|items| items.map(branch(world, at, 2)))
@@ -662,18 +653,28 @@ macro_rules! batched_serial {
             Serial::Scan(limit) => stream.scan(0, scan($world, at, limit)),
             Serial::Enumerate => stream.enumerate().serial(numbered($world, at)),
             Serial::Zip(count) => stream.zip(0..count).serial(paired($world, at)),
-            Serial::Batch(size) if size % 2 == 0 => stream.chunks(size).serial(merged($world, at)),
-            Serial::Batch(size) => stream.batch(size).serial(merged($world, at)),
+            Serial::Batch(size) => stream.chunks(size).serial(merged($world, at)),
             Serial::Skip(count) => stream.skip(count as usize).serial(each($world, at)),
             Serial::SkipWhile(limit) => {
-                stream.skip_while(move |item| item.origin < limit).serial(each($world, at))
+                let mut skips = true;
+                let mut each = each($world, at);
+                stream.serial_filter_map(move |item: Item<'w>| {
+                    skips = skips && item.origin < limit;
+                    (!skips).then(|| each(item))
+                })
             }
             Serial::StepBy(step) => stream.step_by(step as usize).serial(each($world, at)),
             Serial::MapWhile(limit) => {
                 let mut until = until($world, at, limit);
                 stream.map_while(move |item| until(&item).then_some(item))
             }
-            Serial::Dedup => stream.dedup_by_key(|item| group(item.key)).serial(each($world, at)),
+            Serial::Dedup => {
+                let (mut last, mut each) = (None, each($world, at));
+                stream.serial_filter_map(move |item: Item<'w>| {
+                    let key = Some(group(item.key));
+                    (std::mem::replace(&mut last, key) != key).then(|| each(item))
+                })
+            }
             Serial::TryOption => {
                 let mut tries = try_each($world, at);
                 let node = node(at, 3);
@@ -723,13 +724,6 @@ macro_rules! finish {
                     Err(planted) => Ended::Error(planted),
                 }
             }
-            (Chain::Direct, End::FindMap(limit)) => {
-                let found = stream.find_map(|item| {
-                    surely(&mut order, &item);
-                    (item.origin >= limit).then_some(item.key)
-                });
-                found.map_or_else(Ended::Error, |key| key.map_or(Ended::Complete, Ended::Found))
-            }
             (Chain::Direct, End::Any(limit)) => {
                 let mut last = 0;
                 let found = stream.any(|item| {
@@ -762,7 +756,6 @@ macro_rules! finish {
                     })
                     .map(|_| ()),
             ),
-            (Chain::Direct, End::Collect) => over(stream.collect_into(Drain($world, order)).map(|_| ())),
             (Chain::Direct, End::TryForEach) => run!(stream, $world, at),
             (Chain::Map, _) => run!(stream.map(map($world, node(at, 0))), $world, at),
             (Chain::TryMap, _) => run!(stream.try_map(try_map($world, node(at, 0))), $world, at),

@@ -1,6 +1,7 @@
 //! Stages of a stream inside a network: they keep its promises, and their deadlocks are told.
 
 use anabranch::network::{Error, Network};
+use anabranch::plan::Wait;
 use anabranch::{Pool, Stream};
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ const SETTINGS: [(&str, Setting); 9] = [
     ("two workers", |items, _| items.workers(2)),
     ("four workers", |items, _| items.workers(4)),
     ("a narrow window", |items, _| items.workers(3).window(2)),
-    ("spinning", |items, _| items.workers(2).spin()),
+    ("spinning", |items, _| items.workers(2).with_plan(|plan| plan.settings.wait = Wait::Spin)),
     ("a dedicated stage", |items, _| items.workers(2).serial(|n| n).dedicated()),
     ("a dedicated source", |items, _| items.dedicated().workers(2)),
     ("a pool", |items, pool| items.workers(3).pool(pool)),
@@ -81,7 +82,7 @@ fn a_stage_that_keeps_items_in_a_cycle_is_a_deadlock_that_is_told() {
         let pool = &pool;
         // Two items make one, so that the cycle runs dry.
         net.stage("pairs", take, back, move |items| {
-            set(items, pool).batch(2).map(|pair| pair.iter().sum::<u64>())
+            set(items, pool).chunks(2).map(|pair| pair.iter().sum::<u64>())
         });
         net.process("turns", move |_| {
             for n in 0..4 {

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use anabranch::plan::Passes;
+use anabranch::plan::{Passes, Wait};
 use anabranch::{
-    CancelToken, CountWindows, Lap, Monitor, Pipeline, Pool, Shards, Stream, TryStream, Workers,
+    CancelToken, CountWindows, Lap, Monitor, Pipeline, Pool, Shards, Stream, TryStream, Watch, Workers,
 };
 
 use super::case::{Case, End, From, How, Kind, Lie, Need, Setting, Step};
@@ -293,11 +293,11 @@ fn add(line: Line, world: World_, at: usize) -> Line {
             line.map_sharded(shards, || [0; 3], add)
         }
         Step::Unordered => line.unordered(),
-        Step::EachUnordered => line.serial_unordered(f),
+        Step::EachUnordered => line.unordered().serial(f),
         Step::Each => line.serial(f),
         Step::TryEach => line.try_serial(tries),
         Step::Take(most) => line.take(most),
-        Step::Batch(size) => line.batch(size).serial(move |items| meet(merged(&items))),
+        Step::Batch(size) => line.chunks(size).serial(move |items| meet(merged(&items))),
         Step::SerialFlat => line.serial_flat_map(flat(world, node)),
         Step::FlatSpread => line.flat_map(flat(world, node)).spread(),
         Step::Chain(most) => line.chain((0..most).map(Item::other)),
@@ -421,20 +421,22 @@ fn set(line: Line, setting: Setting) -> Line {
     match setting {
         Setting::Dedicated => line.dedicated(),
         Setting::Replicate(replicas) => line.replicate(replicas),
-        Setting::Spin => line.spin(),
-        Setting::Affinity => line.affinity(),
-        Setting::Monitor => line.monitor(&Monitor::new()),
-        Setting::Watchdog => line.watchdog(Duration::from_secs(3_600), |_| panic!("the stream stands still")),
-        Setting::OnProgress => line.on_progress(|_| {}),
+        Setting::Spin => line.with_plan(|plan| plan.settings.wait = Wait::Spin),
+        Setting::Affinity => line.with_plan(|plan| plan.settings.pinned = true),
+        Setting::Monitor => line.watch(&Monitor::new()),
+        Setting::Watchdog => {
+            line.watch(Watch::stalls(Duration::from_secs(3_600), |_| panic!("the stream stands still")))
+        }
+        Setting::OnProgress => line.watch(Watch::progress(|_| {})),
         Setting::Names => line.title("shape\0").name("last").name_end("sink"),
         Setting::Costs => {
             let (_, report) = Stream::from_iter(0..9).map(|n| n).report().count();
-            line.cost(Duration::from_micros(3)).cost_end(Duration::from_micros(1)).costs_from(&report)
+            line.cost(Duration::from_micros(3)).costs_from(&report)
         }
         Setting::Passes => line.passes(Passes::all()),
         Setting::WithPlan => line.with_plan(|plan| plan.settings.window = plan.settings.window.max(2)),
         Setting::WindowBytes(bytes) => line.window_bytes(bytes, |item| item.key % 8),
-        Setting::WorkersFrom(workers) => line.workers_from(&Workers::new(workers)),
+        Setting::WorkersFrom(workers) => line.workers(&Workers::new(workers)),
         Setting::Plan => {
             assert!(!line.explain().is_empty() && line.plan().nodes.len() > 1);
             line
@@ -449,7 +451,7 @@ fn build_and_run(world: World_) -> Result<(), Planted> {
     let line: Line = match case.from {
         From::Iter => Stream::try_from_iter(source),
         From::Select => Stream::select_all([Stream::try_from_iter(source)]),
-        From::Fn => Stream::try_from_fn(move || source.next().transpose()),
+        From::Fn => Stream::try_from_iter(std::iter::from_fn(move || source.next())),
         From::Async if case.faults.iter().all(|fault| fault.node > 0) => {
             let sure = |item: Tried| item.unwrap_or_else(|planted| unreachable!("{planted:?}"));
             Stream::from_async(Hesitant { source, polls: 0 }.map(sure)).into()

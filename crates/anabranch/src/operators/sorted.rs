@@ -1,0 +1,104 @@
+//! Sorts a stream that is nearly sorted.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+
+use anabranch_plan::Node;
+
+use super::spread::SpreadOnly;
+use crate::engine::{Flow, Serial};
+use crate::stream::{Mode, Stream};
+
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+    /// Sorts a stream that is nearly sorted by a key, for example by the time of an event: each item is at most `window` places
+    /// away from its sorted position. It holds `window` items back, which do not count in the stream's window. Items with equal
+    /// keys keep their order. `key` is called once for each item.
+    ///
+    /// An item that is further behind comes out as soon as it has come, and so out of order.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let events = Stream::from_iter([(3, "c"), (1, "a"), (2, "b"), (4, "d")]);
+    /// let names = events.sorted_within_by_key(2, |event| event.0).map(|event| event.1);
+    /// assert_eq!(names.collect::<String>(), "abcd");
+    /// ```
+    pub fn sorted_within_by_key<K, F>(self, window: usize, key: F) -> Stream<'env, T, M>
+    where
+        K: Ord + Send + 'env,
+        F: FnMut(&T) -> K + Send + 'env,
+    {
+        let sorted = self.stage(Node::serial("sorted_within_by_key"), SortedWithin::new(window, key));
+        sorted.spreading(Node::serial("sorted_within_by_key"), SpreadOnly(None))
+    }
+}
+
+/// A serial stage that sorts: it holds `window` items back, and gives the least of them for each that comes.
+struct SortedWithin<K, T, F> {
+    key: F,
+    window: usize,
+    held: BinaryHeap<Held<K, T>>,
+    next: u64,
+}
+
+impl<K: Ord, T, F> SortedWithin<K, T, F> {
+    fn new(window: usize, key: F) -> Self {
+        Self { key, window, held: BinaryHeap::new(), next: 0 }
+    }
+}
+
+impl<T, K, F, E> Serial<T, E> for SortedWithin<K, T, F>
+where
+    T: Send,
+    K: Ord + Send,
+    F: FnMut(&T) -> K + Send,
+{
+    type Out = T;
+
+    fn call(&mut self, item: T, give: &mut impl FnMut(T)) -> Flow<E> {
+        let key = (self.key)(&item);
+        self.held.push(Held { key, number: self.next, item });
+        self.next += 1;
+        if self.held.len() > self.window
+            && let Some(least) = self.held.pop()
+        {
+            give(least.item);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn finish(&mut self, give: &mut impl FnMut(T)) -> Flow<E> {
+        // The greatest comes out first, so the last of this order.
+        let rest = std::mem::take(&mut self.held).into_sorted_vec();
+        rest.into_iter().rev().for_each(|held| give(held.item));
+        ControlFlow::Continue(())
+    }
+}
+
+/// An item with its key and its place among all items. It is greater the sooner it comes out.
+struct Held<K, T> {
+    key: K,
+    number: u64,
+    item: T,
+}
+
+impl<K: Ord, T> Ord for Held<K, T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&other.key, other.number).cmp(&(&self.key, self.number))
+    }
+}
+
+impl<K: Ord, T> PartialOrd for Held<K, T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K: Ord, T> PartialEq for Held<K, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<K: Ord, T> Eq for Held<K, T> {}

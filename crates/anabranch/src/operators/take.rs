@@ -1,0 +1,117 @@
+//! Parts of a stream: what `Iterator` takes and skips by number or by a condition.
+
+use std::ops::ControlFlow;
+
+use anabranch_plan::Node;
+
+use crate::engine::{Flow, Halt, Serial};
+use crate::stream::{Mode, Stream};
+
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+    /// Passes on `count` items, and ends the stream with the last of them.
+    ///
+    /// The source may have given up to one window of items more. If `count` is 0, the source is not asked at
+    /// all.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(1..).map(|n| n * n).take(3).collect::<Vec<_>>(), [1, 4, 9]);
+    /// ```
+    pub fn take(mut self, count: usize) -> Stream<'env, T, M> {
+        self.draft.attached.takes_none |= count == 0;
+        self.stage(Node::serial("take"), Take { left: count })
+    }
+
+    /// Passes on items while `f` returns `true`. The first item for which `f` returns `false` is dropped and
+    /// ends the stream.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let squares = Stream::from_iter(1..).map(|n| n * n).take_while(|square| *square < 20);
+    /// assert_eq!(squares.collect::<Vec<_>>(), [1, 4, 9, 16]);
+    /// ```
+    pub fn take_while<F>(self, mut f: F) -> Stream<'env, T, M>
+    where
+        F: FnMut(&T) -> bool + Send + 'env,
+    {
+        self.serial_while(Node::serial("take_while"), move |item| f(&item).then_some(item))
+    }
+
+    /// Turns each item into another, in order, until `f` returns `None`: that ends the stream.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = Stream::from_iter(["1", "2", "end", "3"]).map_while(|word| word.parse::<u32>().ok());
+    /// assert_eq!(numbers.collect::<Vec<_>>(), [1, 2]);
+    /// ```
+    pub fn map_while<V, F>(self, f: F) -> Stream<'env, V, M>
+    where
+        V: Send + 'env,
+        F: FnMut(T) -> Option<V> + Send + 'env,
+    {
+        self.serial_while(Node::serial("map_while"), f)
+    }
+
+    /// Drops the first `count` items.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(0..5).skip(3).collect::<Vec<_>>(), [3, 4]);
+    /// ```
+    pub fn skip(self, count: usize) -> Stream<'env, T, M> {
+        let mut left = count;
+        let passes = move |item| {
+            if left == 0 {
+                return Some(item);
+            }
+            left -= 1;
+            None
+        };
+        self.serial_each(Node::serial("skip"), passes)
+    }
+
+    /// Keeps the first item, and then every `step`th.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(0..10).step_by(4).collect::<Vec<_>>(), [0, 4, 8]);
+    /// ```
+    ///
+    /// # Panics
+    /// If `step` is 0.
+    #[track_caller]
+    pub fn step_by(self, step: usize) -> Stream<'env, T, M> {
+        assert!(step > 0, "a step is 1 item or more, not 0");
+        let mut left = 0;
+        let passes = move |item| {
+            let is_kept = left == 0;
+            left = if is_kept { step - 1 } else { left - 1 };
+            is_kept.then_some(item)
+        };
+        self.serial_each(Node::serial("step_by"), passes)
+    }
+}
+
+/// A serial stage that passes on the first items, and ends the stream with the last of them.
+struct Take {
+    left: usize,
+}
+
+impl<T: Send, E> Serial<T, E> for Take {
+    type Out = T;
+
+    #[inline]
+    fn call(&mut self, item: T, give: &mut impl FnMut(T)) -> Flow<E> {
+        if self.left == 0 {
+            return ControlFlow::Break(Halt::Break);
+        }
+        self.left -= 1;
+        give(item);
+        if self.left == 0 { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
+    }
+}

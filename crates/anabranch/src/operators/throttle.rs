@@ -1,0 +1,46 @@
+//! Bounds the rate of a stream.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use anabranch_plan::Node;
+
+use crate::stream::{Mode, Stream};
+
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+    /// Lets at most `most` items through in any stretch of time `per`: the others wait for their time, one after the other
+    /// and in order. What comes out does not change, only when.
+    ///
+    /// The stage sleeps while an item waits. Behind it, [`dedicated`](Self::dedicated) gives it a thread of its own, so that
+    /// no worker sleeps. Stopping the run waits for the item that is delayed. The [contract](crate::contract) covers the items
+    /// and their order, but not the time at which they come out.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use anabranch::Stream;
+    ///
+    /// let began = Instant::now();
+    /// let requests = Stream::from_iter(0..7).throttle(2, Duration::from_millis(10)).dedicated();
+    /// assert_eq!(requests.map(|n| n * 2).sum::<u32>(), 42);
+    /// assert!(began.elapsed() >= Duration::from_millis(30)); // 2 at once, and then 2 each 10 ms
+    /// ```
+    ///
+    /// # Panics
+    /// If `most` is 0.
+    #[track_caller]
+    pub fn throttle(self, most: usize, per: Duration) -> Stream<'env, T, M> {
+        assert!(most > 0, "a rate is 1 item or more in a time, not 0");
+        // When the last items went through: `most` of them at most.
+        let mut gone: VecDeque<Instant> = VecDeque::new();
+        let waits = move |item| {
+            if gone.len() == most
+                && let Some(first) = gone.pop_front()
+            {
+                std::thread::sleep(per.saturating_sub(first.elapsed()));
+            }
+            gone.push_back(Instant::now());
+            Some(item)
+        };
+        self.serial_each(Node::serial("throttle"), waits)
+    }
+}
