@@ -152,7 +152,7 @@ impl<S: Send> Drain<S> {
 
     /// Takes the next cell. `None` if no cell is ready, or if the index of the last cell was not given back
     /// yet.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(&mut self) -> Option<Cell<S>> {
         match &mut self.port {
             DrainPort::Ordered(reader, _) => reader.take().map(|(_, cell)| cell),

@@ -162,6 +162,7 @@ where
 
     /// Takes one step: gives an item, opens an item, or takes a cell. Returns how the serving ends, if it
     /// ends here.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn advance(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
         if state.is_open {
             match state.op.next() {
@@ -213,8 +214,15 @@ where
             state.has_cell = true;
             quantum.tally.cells += 1;
             quantum.tally.items += cell.len();
-            state.stop = cell.stop();
-            cell.add_reversed(&mut state.waiting);
+            match cell {
+                Cell::Value(item) => state.waiting.push(item),
+                Cell::Empty => {}
+                Cell::Stop(stop) => state.stop = Some(stop),
+                Cell::Batch(batch) => {
+                    state.stop = batch.stop;
+                    state.waiting.extend(batch.items.into_iter().rev());
+                }
+            }
             Self::pass(state);
         }
         None
@@ -231,6 +239,7 @@ where
         }
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn put(state: &mut State<'run, T, Op, E>, cell: Cell<Op::Out>) -> Option<Served> {
         if let Some(crossing) = &mut state.crossing {
             crossing.enters(state.indices.next());

@@ -100,15 +100,6 @@ impl<T> Cell<T> {
         one.into_iter().chain(several)
     }
 
-    /// Adds the values to the end of `items`, the last one first.
-    pub fn add_reversed(self, items: &mut Vec<T>) {
-        match self {
-            Cell::Value(item) => items.push(item),
-            Cell::Empty | Cell::Stop(_) => {}
-            Cell::Batch(batch) => items.extend(batch.items.into_iter().rev()),
-        }
-    }
-
     /// The same cell with `stop` behind its values.
     #[must_use]
     pub fn with_stop(self, stop: Stop) -> Self {

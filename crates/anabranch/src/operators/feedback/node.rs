@@ -207,7 +207,8 @@ impl<'run, T: Send> EntryNode<'run, T> {
         quantum.tally.cells += 1;
         quantum.tally.items += cell.len();
         state.stop = cell.stop();
-        cell.add_reversed(&mut state.waiting);
+        state.waiting.extend(cell.into_items());
+        state.waiting.reverse();
         pass(state);
         None
     }
