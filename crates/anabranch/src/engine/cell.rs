@@ -122,16 +122,16 @@ pub(crate) fn through<T, U, E, R>(
                     Some(result) => return give.value(result),
                     None => return give.nothing(),
                 },
-                ControlFlow::Break(halt) => stopped(spot, index, given, halt, op),
+                ControlFlow::Break(halt) => stopped(spot, index, given, halt, &mut |given| op.finish(given)),
             }
         }
         Cell::Value(item) => {
             let mut given = Vec::new();
             let stop = each(spot, index, std::iter::once(item), &mut given, op);
-            ended(spot, index, given, stop, op)
+            ended(spot, index, given, stop, &mut |given| op.finish(given))
         }
         Cell::Empty => return give.nothing(),
-        Cell::Stop(stop) => ended(spot, index, Vec::new(), Some(stop), op),
+        Cell::Stop(stop) => ended(spot, index, Vec::new(), Some(stop), &mut |given| op.finish(given)),
         Cell::Batch(batch) => several(spot, index, *batch, op),
     };
     give.rarely(cell)
@@ -140,15 +140,15 @@ pub(crate) fn through<T, U, E, R>(
 /// The cell of an item at which the stream stops.
 #[cold]
 #[inline(never)]
-pub(crate) fn stopped<T, U, E>(
+pub(crate) fn stopped<U, E>(
     spot: &Spot<E>,
     index: u64,
     given: Option<U>,
     halt: Halt<E>,
-    op: &mut (impl ItemOp<T, U, E> + ?Sized),
+    finish: &mut dyn FnMut(&mut Vec<U>) -> Flow<E>,
 ) -> Cell<U> {
     let stop = note(spot, index, halt);
-    ended(spot, index, given.into_iter().collect(), Some(stop), op)
+    ended(spot, index, given.into_iter().collect(), Some(stop), finish)
 }
 
 /// Takes a batch through a node.
@@ -163,7 +163,7 @@ fn several<T, U, E>(
     let mut given = Vec::with_capacity(items.len());
     let stopped = each(spot, index, items.into_iter(), &mut given, op);
     // The loop would have met a stop at an item before the one behind the items.
-    ended(spot, index, given, stopped.or(stop), op)
+    ended(spot, index, given, stopped.or(stop), &mut |given| op.finish(given))
 }
 
 /// Calls the node with each item. Returns the stop, if the stream stops at one of them.
@@ -185,17 +185,18 @@ fn each<T, U, E>(
     }
 }
 
-/// The cell of what a node has given, and of what it gives at the end of the stream if that has come.
+/// The cell of what a node has given, and of what it gives at the end of the stream if that has come. Compiled once for all nodes
+/// that give the same type.
 #[inline(never)]
-fn ended<T, U, E>(
+fn ended<U, E>(
     spot: &Spot<E>,
     index: u64,
     mut given: Vec<U>,
     mut stop: Option<Stop>,
-    op: &mut (impl ItemOp<T, U, E> + ?Sized),
+    finish: &mut dyn FnMut(&mut Vec<U>) -> Flow<E>,
 ) -> Cell<U> {
     if stop == Some(Stop::End)
-        && let ControlFlow::Break(halt) = op.finish(&mut given)
+        && let ControlFlow::Break(halt) = finish(&mut given)
     {
         stop = Some(note(spot, index, halt));
     }

@@ -13,7 +13,7 @@ use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
 use super::blocks::Length;
-use super::cell::{Give, ItemOp, ParallelItems, SerialItems, stopped, through};
+use super::cell::{Give, ItemOp, ParallelItems, SerialItems, by_pointer, stopped, through};
 use super::clock::Moment;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -23,7 +23,7 @@ use super::site::Spot;
 use super::taker::Taker;
 use crate::engine::progress::Reporter;
 use crate::engine::pull::{Pull, Pulled};
-use crate::engine::{Flow, Parallel, Serial, Spread};
+use crate::engine::{Parallel, Serial, Spread};
 
 /// A stage of a direct line.
 pub(crate) struct DirectStage<'run, T, U, E, O> {
@@ -51,53 +51,65 @@ impl<T: Send, U: Send, E, O: ItemOp<T, U, E>> Pass<T> for DirectStage<'_, T, U, 
         match (flow, given) {
             (ControlFlow::Continue(()), Some(result)) => next.pass(index, result),
             (ControlFlow::Continue(()), None) => next.pass_cell(index, Cell::Empty),
-            (ControlFlow::Break(halt), given) => next.pass_cell(index, stopped(spot, index, given, halt, op)),
+            (ControlFlow::Break(halt), given) => {
+                let cell = stopped(spot, index, given, halt, &mut |given| op.finish(given));
+                next.pass_cell(index, cell)
+            }
         }
     }
 
     fn pass_cell(&mut self, index: u64, cell: Cell<T>) -> Demand {
         let Self { spot, op, next, .. } = self;
-        through(spot, index, cell, op, Next { index, next: &mut **next })
+        let call = by_pointer!(op, super::cell::ItemOp<T, U, E>);
+        through(spot, index, cell, call, Next { index, next: &mut **next })
     }
 }
 
-/// A parallel stage of a worker that is alone, with its state.
-pub(crate) struct Alone<Op, L> {
+/// A parallel stage of a direct line, with its state.
+pub(crate) struct DirectParallel<'run, T, E, Op: Parallel<T, E>> {
+    spot: Spot<E>,
     op: Op,
     /// Created when the first item comes.
-    local: Option<L>,
+    local: Option<Op::Local>,
+    next: Box<dyn Pass<Op::Out> + 'run>,
 }
 
-impl<Op, L> Alone<Op, L> {
-    pub(crate) fn new(op: Op) -> Self {
-        Self { op, local: None }
+impl<'run, T, E, Op: Parallel<T, E>> DirectParallel<'run, T, E, Op> {
+    pub(crate) fn new(spot: Spot<E>, op: Op, next: Box<dyn Pass<Op::Out> + 'run>) -> Self {
+        Self { spot, op, local: None, next }
     }
+}
 
+impl<T: Send, E, Op: Parallel<T, E>> Pass<T> for DirectParallel<'_, T, E, Op> {
     #[inline]
-    fn items<T, E>(&mut self) -> ParallelItems<'_, Op, L>
-    where
-        Op: Parallel<T, E, Local = L>,
-    {
-        let Self { op, local } = self;
+    fn pass(&mut self, index: u64, item: T) -> Demand {
+        if Op::GIVES_MANY {
+            return self.pass_cell(index, Cell::Value(item));
+        }
+        let Self { spot, op, local, next } = self;
         let local = local.get_or_insert_with(|| op.local());
-        ParallelItems { op, local }
-    }
-}
-
-impl<T, E, Op: Parallel<T, E>> ItemOp<T, Op::Out, E> for Alone<Op, Op::Local> {
-    #[inline]
-    fn gives_many(&self) -> bool {
-        Op::GIVES_MANY
-    }
-
-    #[inline]
-    fn one(&mut self, item: T, given: &mut Option<Op::Out>) -> Flow<E> {
-        self.items().one(item, given)
+        let mut given = None;
+        let flow = op.call(local, item, &mut |result| given = Some(result));
+        match (flow, given) {
+            (ControlFlow::Continue(()), Some(result)) => next.pass(index, result),
+            (ControlFlow::Continue(()), None) => next.pass_cell(index, Cell::Empty),
+            (ControlFlow::Break(halt), given) => {
+                let cell = stopped(spot, index, given, halt, &mut |_| ControlFlow::Continue(()));
+                next.pass_cell(index, cell)
+            }
+        }
     }
 
-    #[inline]
-    fn many(&mut self, item: T, given: &mut Vec<Op::Out>) -> Flow<E> {
-        self.items().many(item, given)
+    fn pass_cell(&mut self, index: u64, cell: Cell<T>) -> Demand {
+        let Self { spot, op, local, next } = self;
+        if cell.is_empty() {
+            // The state is created for the first item.
+            return next.pass_cell(index, cell.stop().map_or(Cell::Empty, Cell::Stop));
+        }
+        let local = local.get_or_insert_with(|| op.local());
+        let mut items = ParallelItems { op, local };
+        let call = by_pointer!(&mut items, super::cell::ItemOp<T, Op::Out, E>);
+        through(spot, index, cell, call, Next { index, next: &mut **next })
     }
 }
 
@@ -204,7 +216,7 @@ impl<T: Send, E, Op: Serial<T, E, Out = Infallible>> Pass<T> for DirectSink<'_, 
         match self.op.one(item, &mut None) {
             ControlFlow::Continue(()) => self.end.pass_direct(index),
             ControlFlow::Break(halt) => {
-                stopped(&self.spot, index, None, halt, &mut self.op);
+                stopped(&self.spot, index, None, halt, &mut |given| self.op.finish(given));
                 self.end.stop(index, false, &self.spot);
                 Demand::Nothing
             }
@@ -213,7 +225,8 @@ impl<T: Send, E, Op: Serial<T, E, Out = Infallible>> Pass<T> for DirectSink<'_, 
 
     fn pass_cell(&mut self, index: u64, cell: Cell<T>) -> Demand {
         let is_item = self.spot.run.is_item(&cell);
-        if through(&self.spot, index, cell, &mut self.op, Stops) {
+        let call = by_pointer!(&mut self.op, super::cell::ItemOp<T, Infallible, E>);
+        if through(&self.spot, index, cell, call, Stops) {
             self.end.stop(index, is_item, &self.spot);
             return Demand::Nothing;
         }

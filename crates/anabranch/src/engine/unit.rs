@@ -14,7 +14,7 @@ use super::assembly::Assembly;
 use super::cell::{Give, ItemOp, ParallelItems, by_pointer, through};
 use super::claims::{Claims, Refill};
 use super::clock::Mean;
-use super::direct::{Alone, DirectStage, pass_of};
+use super::direct::{DirectParallel, pass_of};
 use super::failure::{Cause, ErrorSlot, caught, caught_drop};
 use super::input::Lane;
 use super::measures::Tally;
@@ -59,7 +59,7 @@ where
         let Self { before, errors, op, id, kind } = *self;
         let spot = assembly.spot(assembly.first_of_unit(id), &errors);
         if assembly.is_direct() {
-            let stage = DirectStage::new(spot, Alone::new(op), pass_of(taker));
+            let stage = DirectParallel::new(spot, op, pass_of(taker));
             return before.connect(assembly, Taker::pass(id, stage));
         }
         let code: Box<dyn Code<T, Op::Out> + 'run> = Box::new(OpCode { spot, op, takes: PhantomData });
