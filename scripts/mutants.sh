@@ -3,10 +3,10 @@
 #
 #     scripts/mutants.sh [NAME...]     only these mutants; without names all of them
 #
-# A mutant is a `cfg(mutant = "NAME")` switch in the sources. scripts/mutants.md says what each one does and which
-# models kill it; they are run one by one, until one fails. A mutant without a row is run against all models of its
-# crate. Every model that is used is run without a mutant first, under the same time limit: so a model that hangs
-# or reaches a limit with the mutant was killed by it.
+# A mutant is a `Mutant("NAME")` in the sources. scripts/mutants.md says what each one does and which models kill it;
+# they are run one by one, until one fails. A mutant without a row is run against all models of its crate.
+# The models are built once for each checker, and the variable MUTANT chooses a mutant. Every model that is used is run
+# without a mutant first, under the same time limit: so a model that hangs or reaches a limit with the mutant was killed by it.
 #
 # MODEL_SECONDS is the time limit of a model (120). A mutant that survives is tried again with SCHEDULES (40) times as many
 # random schedules.
@@ -18,33 +18,24 @@ base=${CARGO_TARGET_DIR:-target}/models
 table=scripts/mutants.md
 limit=${MODEL_SECONDS:-120}
 patience=${SCHEDULES:-40}
+unset MUTANT
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
 
-in_sources() { grep -rhoE 'mutant = "[a-z_]+"' crates --include='*.rs' | cut -d'"' -f2 | sort -u; }
+in_sources() { grep -rhoE 'Mutant\("[a-z_]+"\)' crates --include='*.rs' | cut -d'"' -f2 | sort -u; }
 in_table() { sed -nE 's/^\| `([a-z_]+)` \|.*/\1/p' "$table" | sort -u; }
 # The models that kill $1 according to the table, as MODULE::TEST of the crate's test program.
 models_of() { grep -E "^\| \`$1\` \|" "$table" | grep -oE '(loom|shuttle)_[a-z]+::[a-z_]+'; }
 
-# The test program with the models of checker $2 for mutant $1 ("none" for none).
+# The test program with the models of checker $1.
 build() {
-    local mutant=$1 checker=$2 package=anabranch-record wrapper log
-    [ "$checker" = shuttle ] && package=anabranch
-    if [ "$mutant" != none ]; then
-        # A wrapper per mutant, for the workspace's own crates only: dependencies are built once.
-        wrapper=$(realpath -m "$base/mutants/$mutant")
-        mkdir -p "$base/mutants"
-        printf '#!/bin/sh\nexec "$@" --cfg %s\n' "'mutant=\"$mutant\"'" >"$wrapper"
-        chmod +x "$wrapper"
-        export RUSTC_WORKSPACE_WRAPPER=$wrapper
-    else
-        unset RUSTC_WORKSPACE_WRAPPER
-    fi
-    log=$(RUSTFLAGS="--cfg $checker -A warnings" CARGO_TARGET_DIR=$base/$checker \
+    local package=anabranch-record log
+    [ "$1" = shuttle ] && package=anabranch
+    log=$(RUSTFLAGS="--cfg $1 --cfg mutants -A warnings" CARGO_TARGET_DIR=$base/mutants/$1 \
         cargo test -p "$package" --release --no-run --test integration 2>&1) || { echo "$log" >&2; return 1; }
     sed -nE 's/^ *Executable tests\/integration\/main\.rs \((.*)\)$/\1/p' <<<"$log"
 }
 
-# Runs one test of a program. 0: it holds; 124: it hangs; 2: there is no such test; else: it fails.
+# Runs test $2 of program $1. 0: it holds; 124 or 137: it hangs; 2: there is no such test; else: it fails.
 run() {
     local out code
     out=$(timeout -k 5 "$limit" "$1" --exact "$2" 2>&1)
@@ -61,7 +52,12 @@ if [ $# -eq 0 ] && ! diff <(echo "$sources") <(in_table) >&2; then
 fi
 names=("${@:-$sources}")
 declare -A known programs
-results=()
+for checker in loom shuttle; do
+    programs[$checker]=$(build $checker)
+    [ -n "${programs[$checker]}" ] || exit 2
+done
+count=0
+survivors=0
 for name in ${names[@]}; do
     if ! grep -qx "$name" <<<"$sources"; then
         echo "there is no mutant \"$name\"" >&2
@@ -71,18 +67,16 @@ for name in ${names[@]}; do
     if [ -z "$models" ]; then
         # Not in the table: everything that models the crate.
         checker=loom
-        grep -rlq "mutant = \"$name\"" crates/anabranch && checker=shuttle
-        models=$("$(build none "$checker")" --list 2>/dev/null | sed -nE "s/^(${checker}_[a-z_:]+): test$/\1/p")
+        grep -rlq "Mutant(\"$name\")" crates/anabranch && checker=shuttle
+        models=$("${programs[$checker]}" --list 2>/dev/null | sed -nE "s/^(${checker}_[a-z_:]+): test$/\1/p")
     fi
     verdict=SURVIVED
-    declare -A mutated=()
     for attempt in $(sed "s/$/@1/" <<<"$models") $(grep shuttle_ <<<"$models" | sed "s/$/@$patience/"); do
         model=${attempt%@*}
+        program=${programs[${model%%_*}]}
         export SCHEDULES=${attempt#*@}
-        checker=${model%%_*}
         if [ -z "${known[$attempt]:-}" ]; then
-            [ -n "${programs[$checker]:-}" ] || programs[$checker]=$(build none "$checker")
-            run "${programs[$checker]}" "$model"
+            run "$program" "$model"
             code=$?
             if [ $code -ne 0 ]; then
                 echo "$model does not hold without a mutant, or not within $limit s ($code)" >&2
@@ -90,20 +84,18 @@ for name in ${names[@]}; do
             fi
             known[$attempt]=holds
         fi
-        [ -n "${mutated[$checker]:-}" ] || mutated[$checker]=$(build "$name" "$checker")
-        [ -n "${mutated[$checker]}" ] || exit 2
-        run "${mutated[$checker]}" "$model"
-        code=$?
-        case $code in
+        MUTANT=$name run "$program" "$model"
+        case $? in
         0) continue ;;
         124 | 137) verdict="killed by $model (it hangs)" ;;
         *) verdict="killed by $model" ;;
         esac
         break
     done
-    results+=("$(printf '%-32s %s' "$name" "$verdict")")
-    echo "${results[-1]}"
-    [ "$verdict" = SURVIVED ] && failed=1
+    printf '%-36s %s\n' "$name" "$verdict"
+    count=$((count + 1))
+    [ "$verdict" = SURVIVED ] && survivors=$((survivors + 1))
 done
-echo "mutants: ${#results[@]}, survivors: $(printf '%s\n' "${results[@]}" | grep -c SURVIVED)"
+echo "mutants: $count, survivors: $survivors"
+[ $survivors -eq 0 ] || failed=1
 exit $failed

@@ -20,19 +20,20 @@
 
 use std::fmt;
 
+use crate::mutant::Mutant;
 use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell, fence};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_FENCE_IN_ROOM_NOTICE: bool = cfg!(mutant = "no_fence_in_room_notice");
-const POKE_BEHIND_A_HINT: bool = cfg!(mutant = "poke_behind_a_hint");
-const RELEASE_FORGETS_POKES: bool = cfg!(mutant = "release_forgets_pokes");
-const LET_GO_BY_A_PLAIN_STORE: bool = cfg!(mutant = "let_go_by_a_plain_store");
-const NO_FENCE_IN_LET_GO: bool = cfg!(mutant = "no_fence_in_let_go");
-const POKE_WITHOUT_ACQUIRE: bool = cfg!(mutant = "poke_without_acquire");
-const POKE_WITHOUT_RELEASE: bool = cfg!(mutant = "poke_without_release");
-const RELAXED_RELEASE: bool = cfg!(mutant = "relaxed_release");
-const RELEASE_WITHOUT_ACQUIRE: bool = cfg!(mutant = "release_without_acquire");
-const RELEASE_WITHOUT_RELEASE: bool = cfg!(mutant = "release_without_release");
+const NO_FENCE_IN_ROOM_NOTICE: Mutant = Mutant("no_fence_in_room_notice");
+const POKE_BEHIND_A_HINT: Mutant = Mutant("poke_behind_a_hint");
+const RELEASE_FORGETS_POKES: Mutant = Mutant("release_forgets_pokes");
+const LET_GO_BY_A_PLAIN_STORE: Mutant = Mutant("let_go_by_a_plain_store");
+const NO_FENCE_IN_LET_GO: Mutant = Mutant("no_fence_in_let_go");
+const POKE_WITHOUT_ACQUIRE: Mutant = Mutant("poke_without_acquire");
+const POKE_WITHOUT_RELEASE: Mutant = Mutant("poke_without_release");
+const RELAXED_RELEASE: Mutant = Mutant("relaxed_release");
+const RELEASE_WITHOUT_ACQUIRE: Mutant = Mutant("release_without_acquire");
+const RELEASE_WITHOUT_RELEASE: Mutant = Mutant("release_without_release");
 
 /// No thread holds the baton.
 const FREE: u64 = 0;
@@ -41,18 +42,24 @@ const FREE: u64 = 0;
 const CLOSED: u64 = 1 << 63;
 
 /// The memory ordering of a poke.
-const POKE: Ordering = match () {
-    () if POKE_WITHOUT_ACQUIRE => Ordering::Release,
-    () if POKE_WITHOUT_RELEASE => Ordering::Acquire,
-    () => Ordering::AcqRel,
-};
+#[inline(always)]
+fn poke_order() -> Ordering {
+    match () {
+        () if POKE_WITHOUT_ACQUIRE.is_on() => Ordering::Release,
+        () if POKE_WITHOUT_RELEASE.is_on() => Ordering::Acquire,
+        () => Ordering::AcqRel,
+    }
+}
 /// The memory ordering of the subtraction by which a holder tries to release the baton.
-const RELEASE: Ordering = match () {
-    () if RELAXED_RELEASE => Ordering::Relaxed,
-    () if RELEASE_WITHOUT_ACQUIRE => Ordering::Release,
-    () if RELEASE_WITHOUT_RELEASE => Ordering::Acquire,
-    () => Ordering::AcqRel,
-};
+#[inline(always)]
+fn release_order() -> Ordering {
+    match () {
+        () if RELAXED_RELEASE.is_on() => Ordering::Relaxed,
+        () if RELEASE_WITHOUT_ACQUIRE.is_on() => Ordering::Release,
+        () if RELEASE_WITHOUT_RELEASE.is_on() => Ordering::Acquire,
+        () => Ordering::AcqRel,
+    }
+}
 
 /// The state of a serial stage, together with a word that says which thread may touch it.
 ///
@@ -90,7 +97,7 @@ impl Word {
     /// [`Held::let_go`].
     #[inline]
     pub fn is_free_after_fence(&self) -> bool {
-        if !NO_FENCE_IN_ROOM_NOTICE {
+        if !NO_FENCE_IN_ROOM_NOTICE.is_on() {
             fence(Ordering::SeqCst);
         }
         self.is_free()
@@ -134,12 +141,12 @@ impl<S> Baton<S> {
     /// `None` means that the holder will look for work again, or that the baton is closed.
     #[inline]
     pub fn poke(&self) -> Option<Held<'_, S>> {
-        if POKE_BEHIND_A_HINT && !self.word.is_free() {
+        if POKE_BEHIND_A_HINT.is_on() && !self.word.is_free() {
             return None;
         }
         // Release: the holder sees what this thread has produced. Acquire: this thread sees the state as the
         // last holder left it.
-        (self.word.0.fetch_add(1, POKE) == FREE).then(|| Held { baton: self, seen: 1 })
+        (self.word.0.fetch_add(1, poke_order()) == FREE).then(|| Held { baton: self, seen: 1 })
     }
 
     /// The word of the baton, for threads that only ask whether it is held.
@@ -186,10 +193,10 @@ impl<'b, S> Held<'b, S> {
     #[inline]
     pub fn release(self) -> Option<Self> {
         let (baton, seen) = self.forget();
-        if RELEASE_FORGETS_POKES && baton.word.0.swap(FREE, RELEASE) != CLOSED {
+        if RELEASE_FORGETS_POKES.is_on() && baton.word.0.swap(FREE, release_order()) != CLOSED {
             return None;
         }
-        let left = baton.word.0.fetch_sub(seen, RELEASE) - seen;
+        let left = baton.word.0.fetch_sub(seen, release_order()) - seen;
         (left != FREE).then(|| Self { baton, seen: left })
     }
 
@@ -202,13 +209,13 @@ impl<'b, S> Held<'b, S> {
     #[inline]
     pub fn let_go(self) {
         let (baton, _) = self.forget();
-        if !LET_GO_BY_A_PLAIN_STORE {
+        if !LET_GO_BY_A_PLAIN_STORE.is_on() {
             baton.word.0.swap(FREE, Ordering::AcqRel);
         }
-        if LET_GO_BY_A_PLAIN_STORE {
+        if LET_GO_BY_A_PLAIN_STORE.is_on() {
             baton.word.0.store(FREE, Ordering::Release);
         }
-        if !NO_FENCE_IN_LET_GO {
+        if !NO_FENCE_IN_LET_GO.is_on() {
             fence(Ordering::SeqCst);
         }
     }

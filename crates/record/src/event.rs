@@ -28,23 +28,24 @@
 use std::{fmt, time::Duration};
 
 use crate::everybody;
+use crate::mutant::Mutant;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Padded, fence, lock};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const EPOCH_AFTER_CLEAR: bool = cfg!(mutant = "epoch_after_clear");
-const NO_FENCE_IN_ANNOUNCE: bool = cfg!(mutant = "no_fence_in_announce");
-const CLEAR_ON_LEAVING_ONLY: bool = cfg!(mutant = "clear_on_leaving_only");
-const LIGHT_WHOEVER_SLEEPS: bool = cfg!(mutant = "light_whoever_sleeps");
-const NO_FENCE_IN_PREPARE: bool = cfg!(mutant = "no_fence_in_prepare");
-const NO_CLEAR_ON_LEAVING: bool = cfg!(mutant = "no_clear_on_leaving");
-const NO_FENCE_IN_LEAVE: bool = cfg!(mutant = "no_fence_in_leave");
-const NO_FENCE_IN_NOTIFY: bool = cfg!(mutant = "no_fence_in_notify");
-const NO_EPOCH_IN_NOTIFY_ALL: bool = cfg!(mutant = "no_epoch_in_notify_all");
-const NOBODY_IS_RECALLED: bool = cfg!(mutant = "nobody_is_recalled");
-const SETTLES_WITHOUT_A_LOOK: bool = cfg!(mutant = "settles_without_a_look");
-const NO_LOOK_AT_THE_EPOCH: bool = cfg!(mutant = "no_look_at_the_epoch");
-const VACATES_WHATEVER_THE_EPOCH: bool = cfg!(mutant = "vacates_whatever_the_epoch");
-const NOT_ALL_ARE_RECALLED: bool = cfg!(mutant = "not_all_are_recalled");
+const EPOCH_AFTER_CLEAR: Mutant = Mutant("epoch_after_clear");
+const NO_FENCE_IN_ANNOUNCE: Mutant = Mutant("no_fence_in_announce");
+const CLEAR_ON_LEAVING_ONLY: Mutant = Mutant("clear_on_leaving_only");
+const LIGHT_WHOEVER_SLEEPS: Mutant = Mutant("light_whoever_sleeps");
+const NO_FENCE_IN_PREPARE: Mutant = Mutant("no_fence_in_prepare");
+const NO_CLEAR_ON_LEAVING: Mutant = Mutant("no_clear_on_leaving");
+const NO_FENCE_IN_LEAVE: Mutant = Mutant("no_fence_in_leave");
+const NO_FENCE_IN_NOTIFY: Mutant = Mutant("no_fence_in_notify");
+const NO_EPOCH_IN_NOTIFY_ALL: Mutant = Mutant("no_epoch_in_notify_all");
+const NOBODY_IS_RECALLED: Mutant = Mutant("nobody_is_recalled");
+const SETTLES_WITHOUT_A_LOOK: Mutant = Mutant("settles_without_a_look");
+const NO_LOOK_AT_THE_EPOCH: Mutant = Mutant("no_look_at_the_epoch");
+const VACATES_WHATEVER_THE_EPOCH: Mutant = Mutant("vacates_whatever_the_epoch");
+const NOT_ALL_ARE_RECALLED: Mutant = Mutant("not_all_are_recalled");
 
 /// An event count. Threads wait on it until *something has changed*, and then find out themselves what.
 ///
@@ -151,7 +152,7 @@ impl EventCount {
     /// publishes something sees the sleeper, or this look sees what was published.
     pub(crate) fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        if !NO_FENCE_IN_ANNOUNCE {
+        if !NO_FENCE_IN_ANNOUNCE.is_on() {
             fence(Ordering::SeqCst);
         }
     }
@@ -168,20 +169,20 @@ impl EventCount {
         // change.
         let mut epoch = self.epoch.load(Ordering::Acquire);
         let before = self.sleepers.fetch_add(1, Ordering::SeqCst);
-        if !CLEAR_ON_LEAVING_ONLY {
+        if !CLEAR_ON_LEAVING_ONLY.is_on() {
             self.waking.swap(false, Ordering::AcqRel);
         }
-        if EPOCH_AFTER_CLEAR {
+        if EPOCH_AFTER_CLEAR.is_on() {
             epoch = self.epoch.load(Ordering::Acquire);
         }
         if before & LIGHT != 0 {
             // From here on no notification is light, because this thread is counted.
             everybody::fence();
-            if !LIGHT_WHOEVER_SLEEPS {
+            if !LIGHT_WHOEVER_SLEEPS.is_on() {
                 self.sleepers.fetch_and(!LIGHT, Ordering::SeqCst);
             }
         }
-        if !NO_FENCE_IN_PREPARE {
+        if !NO_FENCE_IN_PREPARE.is_on() {
             fence(Ordering::SeqCst);
         }
         WaitKey { epoch }
@@ -203,7 +204,7 @@ impl EventCount {
     /// that was published before them. A thread that does not wait, because it leaves, calls this before its last look;
     /// [`prepare`](Self::prepare) does the same.
     pub fn settle(&self) {
-        if !SETTLES_WITHOUT_A_LOOK && self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
+        if !SETTLES_WITHOUT_A_LOOK.is_on() && self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
             // While this thread counts as one that waits, no notification is light.
             let _ = self.prepare();
             self.leave();
@@ -223,13 +224,13 @@ impl EventCount {
         }
         everybody::light();
         let state = self.sleepers.load(Ordering::Relaxed);
-        if LIGHT_WHOEVER_SLEEPS { state & LIGHT != 0 } else { state == LIGHT }
+        if LIGHT_WHOEVER_SLEEPS.is_on() { state & LIGHT != 0 } else { state == LIGHT }
     }
 
     /// Waits until a notification was given since `key` was made. It may return spuriously.
     pub fn wait(&self, key: WaitKey) {
         let mut waiting = lock(&self.waiting);
-        if NO_LOOK_AT_THE_EPOCH || self.epoch.load(Ordering::Acquire) == key.epoch {
+        if NO_LOOK_AT_THE_EPOCH.is_on() || self.epoch.load(Ordering::Acquire) == key.epoch {
             waiting.threads += 1;
             waiting = self.condvar.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
             waiting.threads -= 1;
@@ -263,7 +264,7 @@ impl EventCount {
     /// after [`wait`](Self::wait).
     pub fn vacate(&self, key: WaitKey, recall: Recall) -> bool {
         let mut waiting = lock(&self.waiting);
-        if VACATES_WHATEVER_THE_EPOCH || self.epoch.load(Ordering::Acquire) == key.epoch {
+        if VACATES_WHATEVER_THE_EPOCH.is_on() || self.epoch.load(Ordering::Acquire) == key.epoch {
             waiting.seats.push(recall);
             return true;
         }
@@ -280,10 +281,10 @@ impl EventCount {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         // While this thread was being woken, other threads left out their notifications. The fence makes the
         // look after `leave` see what those threads have published.
-        if !NO_CLEAR_ON_LEAVING {
+        if !NO_CLEAR_ON_LEAVING.is_on() {
             self.waking.store(false, Ordering::Relaxed);
         }
-        if !NO_FENCE_IN_LEAVE {
+        if !NO_FENCE_IN_LEAVE.is_on() {
             fence(Ordering::SeqCst);
         }
     }
@@ -295,7 +296,7 @@ impl EventCount {
         if self.is_light() {
             return;
         }
-        if !NO_FENCE_IN_NOTIFY {
+        if !NO_FENCE_IN_NOTIFY.is_on() {
             fence(Ordering::SeqCst);
         }
         if self.sleepers() > 0 {
@@ -316,7 +317,7 @@ impl EventCount {
             } else if let Some(recall) = waiting.seats.pop() {
                 // Not under the lock: the call may take other locks.
                 drop(waiting);
-                if !NOBODY_IS_RECALLED {
+                if !NOBODY_IS_RECALLED.is_on() {
                     recall();
                 }
             }
@@ -333,14 +334,14 @@ impl EventCount {
         }
         // No fence is needed: a thread that prepares sees the new epoch, at the latest when it takes the
         // lock.
-        if !NO_EPOCH_IN_NOTIFY_ALL {
+        if !NO_EPOCH_IN_NOTIFY_ALL.is_on() {
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
         let mut waiting = lock(&self.waiting);
         if waiting.threads > 0 {
             self.condvar.notify_all();
         }
-        if NOT_ALL_ARE_RECALLED {
+        if NOT_ALL_ARE_RECALLED.is_on() {
             return;
         }
         let seats = std::mem::take(&mut waiting.seats);

@@ -24,13 +24,14 @@ use std::fmt;
 use std::mem::MaybeUninit;
 
 use crate::leftovers::Leftovers;
+use crate::mutant::Mutant;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell, spin_hint, thread};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const RELAXED_POST: bool = cfg!(mutant = "relaxed_post");
-const RELAXED_TAKEN: bool = cfg!(mutant = "relaxed_taken");
-const NO_SETTLING_OF_POSTS: bool = cfg!(mutant = "no_settling_of_posts");
+const RELAXED_POST: Mutant = Mutant("relaxed_post");
+const RELAXED_TAKEN: Mutant = Mutant("relaxed_taken");
+const NO_SETTLING_OF_POSTS: Mutant = Mutant("no_settling_of_posts");
 
 /// A thread is posting.
 const LOCKED: u64 = 1;
@@ -153,7 +154,7 @@ impl<T> Shared<T> {
 
     #[inline]
     fn unlock(&self, posted: u64) {
-        let order = if RELAXED_POST { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_POST.is_on() { Ordering::Relaxed } else { Ordering::Release };
         self.posts.word.store(posted << FLAG_BITS, order);
     }
 }
@@ -175,7 +176,7 @@ impl<T> Inbox<T> {
         let Some(posted) = shared.lock() else { return Err(PostError::Closed(item)) };
         let known = &shared.posts.room;
         if posted >= known.load(Ordering::Relaxed) {
-            let order = if RELAXED_TAKEN { Ordering::Relaxed } else { Ordering::Acquire };
+            let order = if RELAXED_TAKEN.is_on() { Ordering::Relaxed } else { Ordering::Acquire };
             let room = shared.taken.load(order) + shared.limit.load(Ordering::Relaxed);
             known.store(room, Ordering::Relaxed);
             if posted >= room {
@@ -210,7 +211,7 @@ impl<T> Inbox<T> {
         let word = &self.0.posts.word;
         sequential();
         let before = word.load(Ordering::SeqCst);
-        if before & LOCKED == 0 || NO_SETTLING_OF_POSTS {
+        if before & LOCKED == 0 || NO_SETTLING_OF_POSTS.is_on() {
             return;
         }
         while word.load(Ordering::Acquire) == before {

@@ -60,6 +60,7 @@ mod everybody;
 pub mod inbox;
 pub mod lane;
 mod leftovers;
+pub mod mutant;
 mod record;
 mod ring;
 pub mod sync;

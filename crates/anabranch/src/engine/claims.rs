@@ -1,5 +1,6 @@
 //! How many items a worker claims at a parallel unit, and how many claims are under way (rules 4 and 14).
 
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
 use super::clock::{Mean, Moment};
@@ -7,8 +8,8 @@ use super::node::{Poked, SerialUnit};
 use super::run::Run;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_FENCE_AFTER_REPLICA: bool = cfg!(mutant = "no_fence_after_replica");
-const NO_NOTICE_AFTER_REPLICA: bool = cfg!(mutant = "no_notice_after_replica");
+const NO_FENCE_AFTER_REPLICA: Mutant = Mutant("no_fence_after_replica");
+const NO_NOTICE_AFTER_REPLICA: Mutant = Mutant("no_notice_after_replica");
 
 /// A worker asks for at least as many items as take this many nanoseconds, at the mean cost of an item. This minimum is at most
 /// [`CLAIM_LEAST_ITEMS`]. A claim is smaller if fewer items are ready.
@@ -65,10 +66,10 @@ impl Claims {
             self.now.fetch_sub(1, Ordering::SeqCst);
             // Orders the subtraction before the look. If another thread is told of an item at this time,
             // either that thread sees the free replica, or this look sees the item.
-            if !NO_FENCE_AFTER_REPLICA {
+            if !NO_FENCE_AFTER_REPLICA.is_on() {
                 fence(Ordering::SeqCst);
             }
-            if !NO_NOTICE_AFTER_REPLICA && ready() > 0 {
+            if !NO_NOTICE_AFTER_REPLICA.is_on() && ready() > 0 {
                 run.event.notify();
             }
         }

@@ -10,6 +10,7 @@ use std::sync::{Arc as StdArc, Mutex, PoisonError};
 use anabranch_plan::Plan;
 use anabranch_record::WaitKey;
 use anabranch_record::crew::{Dispatcher, Shift};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicUsize, Ordering};
 
 use super::assembly::Assembly;
@@ -20,7 +21,7 @@ use super::run::Run;
 use super::worker::{Origin, RunContext, Seat, WalkEnd, Worker};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const RECALLED_WITHOUT_LEAVING: bool = cfg!(mutant = "recalled_without_leaving");
+const RECALLED_WITHOUT_LEAVING: Mutant = Mutant("recalled_without_leaving");
 
 /// The parts of a detached run that are neither its plan nor its code.
 pub(crate) struct DetachedParts {
@@ -121,7 +122,7 @@ impl Detached {
     fn work(self: &StdArc<Self>, body: &Body, shift: &Shift<'_>, was_recalled: bool) -> WalkEnd {
         let Body { line, run, window, failed_spins, .. } = body;
         let _entered = run.spans().enter_run();
-        if was_recalled && !RECALLED_WITHOUT_LEAVING {
+        if was_recalled && !RECALLED_WITHOUT_LEAVING.is_on() {
             run.event.leave();
         }
         let vacate = |key| self.vacate(run, key);

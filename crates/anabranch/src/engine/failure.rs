@@ -1,5 +1,6 @@
 //! The reasons why a stream stops, and the choice of the failure that counts.
 
+use anabranch_record::mutant::Mutant;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const LAST_FAILURE_WINS: bool = cfg!(mutant = "last_failure_wins");
+const LAST_FAILURE_WINS: Mutant = Mutant("last_failure_wins");
 
 /// The reason why a stream stopped at an index.
 pub(crate) enum Cause {
@@ -71,7 +72,7 @@ impl Position {
     /// later items were processed. Of two failures at one position, the one nearer to the sink comes first,
     /// and it is noted later. The branches of a fork take an item one after the other, in their order.
     fn precedes(self, old: Position) -> bool {
-        if LAST_FAILURE_WINS {
+        if LAST_FAILURE_WINS.is_on() {
             return true;
         }
         let is_ordered = !self.in_time && !old.in_time;

@@ -1,12 +1,13 @@
 //! Tells the source of a domain that its window has room (rule 10).
 
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
 use super::gate::Gate;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_ROOM_NOTICE: bool = cfg!(mutant = "no_room_notice");
+const NO_ROOM_NOTICE: Mutant = Mutant("no_room_notice");
 
 /// Tells the source of a domain that its window has room.
 #[derive(Debug, Clone)]
@@ -24,7 +25,7 @@ impl RoomNotice {
     /// nobody, because the holder will look again.
     #[inline]
     pub(crate) fn give(&self) {
-        if NO_ROOM_NOTICE {
+        if NO_ROOM_NOTICE.is_on() {
             return;
         }
         // A thread that may have to be woken is awake then, and looks again before it sleeps.

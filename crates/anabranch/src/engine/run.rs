@@ -12,12 +12,13 @@ use super::supply::Supply;
 use anabranch_plan::{Plan, Wait};
 use anabranch_record::EventCount;
 use anabranch_record::lane::Cell;
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_WAKE_AT_RESUME: bool = cfg!(mutant = "no_wake_at_resume");
-const NO_WAKE_WHEN_DONE: bool = cfg!(mutant = "no_wake_when_done");
-const NO_LOOK_BEFORE_A_PAUSE: bool = cfg!(mutant = "no_look_before_a_pause");
+const NO_WAKE_AT_RESUME: Mutant = Mutant("no_wake_at_resume");
+const NO_WAKE_WHEN_DONE: Mutant = Mutant("no_wake_when_done");
+const NO_LOOK_BEFORE_A_PAUSE: Mutant = Mutant("no_look_before_a_pause");
 
 /// How a run ended.
 #[derive(Debug)]
@@ -164,7 +165,7 @@ impl Run {
             self.orders.fetch_or(PAUSED, Ordering::Release);
         } else {
             self.orders.fetch_and(!PAUSED, Ordering::Release);
-            if !NO_WAKE_AT_RESUME {
+            if !NO_WAKE_AT_RESUME.is_on() {
                 self.wake_all();
             }
         }
@@ -174,7 +175,7 @@ impl Run {
     pub(crate) fn wait_while_paused(&self) {
         while self.is_paused() && !self.is_stopping() {
             let key = self.event.prepare();
-            if self.is_paused() && !self.is_stopping() || NO_LOOK_BEFORE_A_PAUSE {
+            if self.is_paused() && !self.is_stopping() || NO_LOOK_BEFORE_A_PAUSE.is_on() {
                 self.event.wait(key);
             } else {
                 self.event.leave();
@@ -248,7 +249,7 @@ impl Run {
     /// Ends the run. Every thread leaves the next time it looks.
     pub(crate) fn finish(&self) {
         self.orders.fetch_or(STOPPING | DONE, Ordering::Release);
-        if !NO_WAKE_WHEN_DONE {
+        if !NO_WAKE_WHEN_DONE.is_on() {
             self.wake_all();
         }
     }

@@ -1,5 +1,6 @@
 //! A serial node: one thread at a time takes its baton and serves the cells that are ready (rules 5 to 7).
 
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, Ordering, fence};
 use anabranch_record::{Baton, Word};
 
@@ -8,7 +9,7 @@ use super::quantum::{Quantum, Served};
 use super::site::Site;
 
 // This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_LOOK_AFTER_SERVE: bool = cfg!(mutant = "no_look_after_serve");
+const NO_LOOK_AFTER_SERVE: Mutant = Mutant("no_look_after_serve");
 
 /// The code of a serial node.
 pub(crate) trait Serving: Sync {
@@ -84,7 +85,7 @@ impl<C: Serving<State: Send>> SerialNode for ServedNode<C> {
                 },
                 Served::Quantum => {
                     held.let_go();
-                    looks = !NO_LOOK_AFTER_SERVE;
+                    looks = !NO_LOOK_AFTER_SERVE.is_on();
                     break;
                 }
                 Served::Closed => {

@@ -2,6 +2,7 @@
 
 use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 
 use super::assembly::Assembly;
@@ -21,9 +22,9 @@ use super::weight::{Weigher, WeightInFlight};
 use crate::engine::pull::{Pull, Pulled, SourceEnd};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_LOOK_AFTER_PULL: bool = cfg!(mutant = "no_look_after_pull");
-const PULL_PAST_A_FAILURE: bool = cfg!(mutant = "pull_past_a_failure");
-const NO_NOTICE_OF_AN_ITEM: bool = cfg!(mutant = "no_notice_of_an_item");
+const NO_LOOK_AFTER_PULL: Mutant = Mutant("no_look_after_pull");
+const PULL_PAST_A_FAILURE: Mutant = Mutant("pull_past_a_failure");
+const NO_NOTICE_OF_AN_ITEM: Mutant = Mutant("no_notice_of_an_item");
 
 /// The longest time of one pull, in nanoseconds. The number of its items is computed from the mean time of an item, which
 /// includes the stages that are fused to the source. It is at most [`PULL_ITEMS`].
@@ -166,7 +167,7 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
         items: &mut u64,
     ) -> PullEnd {
         while *items < most && flow.indices.room() > 0 {
-            if !PULL_PAST_A_FAILURE && !conditions.site.run.may_pull() {
+            if !PULL_PAST_A_FAILURE.is_on() && !conditions.site.run.may_pull() {
                 break;
             }
             if P::IN_BLOCKS {
@@ -226,7 +227,7 @@ impl<T: Send> SourceOutput<'_, T> {
         mark.enters(self.indices.next());
         let turn = self.indices.open();
         // A worker that goes on with the item wakes another one itself, if it leaves work behind.
-        let demand = if NO_NOTICE_OF_AN_ITEM || conditions.goes_on {
+        let demand = if NO_NOTICE_OF_AN_ITEM.is_on() || conditions.goes_on {
             self.out.push_quietly(turn, cell)
         } else {
             self.out.push(turn, cell)
@@ -381,7 +382,7 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
         held.let_go();
         // A thread that made room while this thread held the baton has woken nobody, so this thread looks
         // again (rule 7).
-        if !NO_LOOK_AFTER_PULL
+        if !NO_LOOK_AFTER_PULL.is_on()
             && self.is_ready()
             && self.conditions.gate.as_ref().is_none_or(|gate| gate.is_worth_waking())
         {

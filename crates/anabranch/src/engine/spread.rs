@@ -7,6 +7,7 @@ use std::sync::Arc as StdArc;
 
 use anabranch_record::Word;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
 use super::assembly::Assembly;
@@ -24,8 +25,8 @@ use crate::engine::pull::Pulled;
 use crate::engine::{Later, Spread};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_LOOK_FOR_LATER: bool = cfg!(mutant = "no_look_for_later");
-const UNBOUNDED_LATER: bool = cfg!(mutant = "unbounded_later");
+const NO_LOOK_FOR_LATER: Mutant = Mutant("no_look_for_later");
+const UNBOUNDED_LATER: Mutant = Mutant("unbounded_later");
 
 /// A spreading stage and everything before it.
 pub(crate) struct SpreadUpstream<'env, T: Send, E, Op> {
@@ -157,7 +158,7 @@ where
     /// Whether another item may be opened.
     fn may_open(&self) -> bool {
         let has_room = |later: &StdArc<dyn Later + '_>| later.has_room(self.domain.window());
-        UNBOUNDED_LATER || self.later.as_ref().is_none_or(has_room)
+        UNBOUNDED_LATER.is_on() || self.later.as_ref().is_none_or(has_room)
     }
 
     /// Takes one step: gives an item, opens an item, or takes a cell. Returns how the serving ends, if it
@@ -307,7 +308,7 @@ where
         let has_work = || self.watch.is_ready() || self.is_open.load(Ordering::Relaxed);
         match &self.later {
             None => has_work(),
-            Some(later) if later.is_ready() && !NO_LOOK_FOR_LATER => true,
+            Some(later) if later.is_ready() && !NO_LOOK_FOR_LATER.is_on() => true,
             Some(_) if self.gives.load(Ordering::Relaxed) => true,
             Some(later) if self.is_ending.load(Ordering::Relaxed) => !later.is_waiting(),
             Some(_) => has_work() && self.may_open(),

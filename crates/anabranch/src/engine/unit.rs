@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::vec::Drain;
 
 use anabranch_record::lane::{Cell, Claim, Dealer, Outlet, Puts, Putter, Stop};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
@@ -25,9 +26,9 @@ use super::upstream::Upstream;
 use crate::engine::Parallel;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const DROP_AT_THE_STOP: bool = cfg!(mutant = "drop_at_the_stop");
-const NO_STOP_AFTER_PANIC: bool = cfg!(mutant = "no_stop_after_panic");
-const NO_NOTICE_AFTER_CLAIM: bool = cfg!(mutant = "no_notice_after_claim");
+const DROP_AT_THE_STOP: Mutant = Mutant("drop_at_the_stop");
+const NO_STOP_AFTER_PANIC: Mutant = Mutant("no_stop_after_panic");
+const NO_NOTICE_AFTER_CLAIM: Mutant = Mutant("no_notice_after_claim");
 
 /// Results are passed on to the next stage when they have taken this many nanoseconds at the mean cost, so that they do
 /// not wait long.
@@ -257,7 +258,7 @@ impl<'c, A: Send> Feed<'c, A> {
     /// Whether the next cell is to be processed. Cells behind the index at which the stream has stopped are dropped.
     #[inline]
     fn is_open<B: Send>(&mut self, site: &Site, results: &mut Results<'_, '_, B>) -> bool {
-        !site.is_late(self.index + u64::from(DROP_AT_THE_STOP)) || self.drop_late(site, results)
+        !site.is_late(self.index + u64::from(DROP_AT_THE_STOP.is_on())) || self.drop_late(site, results)
     }
 
     /// Drops cells behind the index at which the stream has stopped. Without an order, the first stop that arrives at the next
@@ -428,7 +429,7 @@ impl<A: Send, B: Send> StagesCarrier<A> for StageCarrier<'_, A, B> {
             // The panic may have come from the factory of the state, before the cell was taken. If this drop panics too, the
             // panic that was noted first counts.
             let _ = caught(&mut || feed.skip_to(index + 1));
-            if !NO_STOP_AFTER_PANIC && results.has_room() {
+            if !NO_STOP_AFTER_PANIC.is_on() && results.has_room() {
                 results.put(Cell::Stop(Stop::Fail));
             }
             runner.forget();
@@ -531,7 +532,7 @@ impl<A: Send> UnitCarrier<'_, A> {
         let Self { node, stages, mean } = self;
         let site = &node.site;
         let Some((claim, puts)) = node.dealer.claim(size) else { return false };
-        if !NO_NOTICE_AFTER_CLAIM && node.dealer.ready() > 0 {
+        if !NO_NOTICE_AFTER_CLAIM.is_on() && node.dealer.ready() > 0 {
             site.run.event.notify();
         }
         let (first, began) = (claim.index(), site.clock());

@@ -2,6 +2,7 @@
 
 use anabranch_record::WaitKey;
 use anabranch_record::crew::{Guest, Offer, Shift};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
 use super::claims::QUICK_SOURCE_NS;
@@ -13,15 +14,15 @@ use super::node::{Carrier, Poked, SerialUnit};
 use super::run::Run;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_FENCE_ON_LEAVING: bool = cfg!(mutant = "no_fence_on_leaving");
-const NO_POKE_AFTER_CLAIM: bool = cfg!(mutant = "no_poke_after_claim");
-const STARTS_NO_WORKER: bool = cfg!(mutant = "starts_no_worker");
-const LEAVES_WHATEVER_IS_LEFT: bool = cfg!(mutant = "leaves_whatever_is_left");
-const NO_POKE_OF_NEIGHBOUR: bool = cfg!(mutant = "no_poke_of_neighbour");
-const NO_LAST_LOOK: bool = cfg!(mutant = "no_last_look");
-const NO_LOOK_AFTER_SERVE: bool = cfg!(mutant = "no_look_after_serve");
-const NO_PASSING_ON: bool = cfg!(mutant = "no_passing_on");
-const CLAIM_POKES_BEHIND_A_HINT: bool = cfg!(mutant = "claim_pokes_behind_a_hint");
+const NO_FENCE_ON_LEAVING: Mutant = Mutant("no_fence_on_leaving");
+const NO_POKE_AFTER_CLAIM: Mutant = Mutant("no_poke_after_claim");
+const STARTS_NO_WORKER: Mutant = Mutant("starts_no_worker");
+const LEAVES_WHATEVER_IS_LEFT: Mutant = Mutant("leaves_whatever_is_left");
+const NO_POKE_OF_NEIGHBOUR: Mutant = Mutant("no_poke_of_neighbour");
+const NO_LAST_LOOK: Mutant = Mutant("no_last_look");
+const NO_LOOK_AFTER_SERVE: Mutant = Mutant("no_look_after_serve");
+const NO_PASSING_ON: Mutant = Mutant("no_passing_on");
+const CLAIM_POKES_BEHIND_A_HINT: Mutant = Mutant("claim_pokes_behind_a_hint");
 
 /// The longest time that a worker spins before it parks, in nanoseconds. A worker also spins for at most
 /// twice the mean of its recent waits.
@@ -261,7 +262,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         if !self.look() {
             return false;
         }
-        if !STARTS_NO_WORKER
+        if !STARTS_NO_WORKER.is_on()
             && run.workers.compare_exchange(now, now + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
             more();
@@ -304,12 +305,12 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.run.event.settle();
         // Pairs with the fence in the poke of a source: either this worker sees that the source is held, or
         // the holder of the source sees that it is alone (rule 16).
-        if !NO_FENCE_ON_LEAVING {
+        if !NO_FENCE_ON_LEAVING.is_on() {
             fence(Ordering::SeqCst);
         }
         let mut units = self.line.serial_units();
         let is_held = units.any(|unit| unit.own.is_none() && unit.node.is_held());
-        if !LEAVES_WHATEVER_IS_LEFT && is_held && self.look() {
+        if !LEAVES_WHATEVER_IS_LEFT.is_on() && is_held && self.look() {
             self.run.workers.fetch_add(1, Ordering::SeqCst);
             return false;
         }
@@ -358,10 +359,10 @@ impl<'l, 'env> Worker<'l, 'env> {
         if !carrier.carry(before, self.window, &elsewhere) {
             return false;
         }
-        if CLAIM_POKES_BEHIND_A_HINT && !behind.node.is_ready() {
+        if CLAIM_POKES_BEHIND_A_HINT.is_on() && !behind.node.is_ready() {
             return true;
         }
-        if !NO_POKE_AFTER_CLAIM {
+        if !NO_POKE_AFTER_CLAIM.is_on() {
             self.serve(unit.behind);
         }
         true
@@ -405,7 +406,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         };
         let worked = poked == Poked::Worked;
         // After a pull the worker walks from the sink again, so a source pokes no neighbour.
-        if worked && !unit.is_source && !NO_POKE_OF_NEIGHBOUR {
+        if worked && !unit.is_source && !NO_POKE_OF_NEIGHBOUR.is_on() {
             for behind in line.behind(at) {
                 if line.serial_unit(behind).is_some() {
                     self.serve(behind);
@@ -431,7 +432,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
         if !self.spin(began) {
             let key = self.run.event.prepare();
-            if !NO_LAST_LOOK && self.look() {
+            if !NO_LAST_LOOK.is_on() && self.look() {
                 self.run.event.leave();
             } else {
                 match (&self.run.feed, self.origin) {
@@ -467,7 +468,8 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// claims from it wakes the next. (The other two mutants leave this notification out as well, because it would hide
     /// their effect.)
     fn pass_on(&self) {
-        let passes_on = !(NO_PASSING_ON || NO_LOOK_AFTER_SERVE || NO_POKE_OF_NEIGHBOUR);
+        let passes_on =
+            !(NO_PASSING_ON.is_on() || NO_LOOK_AFTER_SERVE.is_on() || NO_POKE_OF_NEIGHBOUR.is_on());
         if passes_on && self.line.ready_from(0).nth(1).is_some() {
             self.run.event.notify();
         }

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc as StdArc;
 
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{Closed, EventCount, Sleep, WaitKey};
 
@@ -33,9 +34,9 @@ use super::{
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NOBODY_LOOKS_FOR_THE_BLOCKED_END: bool = cfg!(mutant = "nobody_looks_for_the_blocked_end");
-const QUIET_STAGE_IS_NOT_ROUSED: bool = cfg!(mutant = "quiet_stage_is_not_roused");
-const QUIET_WITHOUT_A_LOOK: bool = cfg!(mutant = "quiet_without_a_look");
+const NOBODY_LOOKS_FOR_THE_BLOCKED_END: Mutant = Mutant("nobody_looks_for_the_blocked_end");
+const QUIET_STAGE_IS_NOT_ROUSED: Mutant = Mutant("quiet_stage_is_not_roused");
+const QUIET_WITHOUT_A_LOOK: Mutant = Mutant("quiet_without_a_look");
 
 /// The state that a stage's stream and the network share.
 pub(super) struct StageLink {
@@ -121,7 +122,7 @@ impl StageLink {
     fn lie_down(&self, any: &dyn Fn() -> bool) {
         let mut state = self.state();
         state.asleep += 1;
-        if state.all_sleep() && !state.is_quiet && (QUIET_WITHOUT_A_LOOK || !any()) {
+        if state.all_sleep() && !state.is_quiet && (QUIET_WITHOUT_A_LOOK.is_on() || !any()) {
             self.rest(state);
         }
     }
@@ -164,7 +165,7 @@ impl StageLink {
                 Some(run) => {
                     drop(state);
                     // One of them looks, and makes the stage quiet.
-                    if !NOBODY_LOOKS_FOR_THE_BLOCKED_END {
+                    if !NOBODY_LOOKS_FOR_THE_BLOCKED_END.is_on() {
                         run.wake_all();
                     }
                     let _ = run;
@@ -191,7 +192,7 @@ impl StageLink {
     /// Makes the threads of the stream that wait for work look for it, after something has come.
     fn call(&self, mut state: MutexGuard<'_, State>) {
         // If only the end of the stream waits, nobody looks, so the stage stays quiet.
-        if state.asleep > usize::from(state.is_blocked) && !QUIET_STAGE_IS_NOT_ROUSED {
+        if state.asleep > usize::from(state.is_blocked) && !QUIET_STAGE_IS_NOT_ROUSED.is_on() {
             self.rouse(&mut state);
         }
         let run = state.run.clone().filter(|run| run.has_dedicated());

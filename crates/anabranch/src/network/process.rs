@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 use super::{
@@ -11,8 +12,8 @@ use super::{
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const WAKES_ONLY_WHO_SLEEPS: bool = cfg!(mutant = "wakes_nobody_who_is_about_to_sleep");
-const COUNTS_AFTER_WAKING: bool = cfg!(mutant = "counts_after_waking");
+const WAKES_ONLY_WHO_SLEEPS: Mutant = Mutant("wakes_nobody_who_is_about_to_sleep");
+const COUNTS_AFTER_WAKING: Mutant = Mutant("counts_after_waking");
 
 /// A process or a firing rule.
 #[derive(Debug)]
@@ -144,23 +145,23 @@ impl Actor {
     pub(super) fn wake(&self, awake: &Awake) {
         // The thread is counted as awake before it can run, because it may sleep again, and be subtracted,
         // before this function goes on.
-        if !COUNTS_AFTER_WAKING {
+        if !COUNTS_AFTER_WAKING.is_on() {
             awake.rouse();
         }
-        let before = if WAKES_ONLY_WHO_SLEEPS {
+        let before = if WAKES_ONLY_WHO_SLEEPS.is_on() {
             let woken = self.word.compare_exchange(ASLEEP, WOKEN, Ordering::AcqRel, Ordering::Acquire);
             woken.unwrap_or_else(|before| before)
         } else {
             self.word.swap(WOKEN, Ordering::AcqRel)
         };
         if before == ASLEEP {
-            if COUNTS_AFTER_WAKING {
+            if COUNTS_AFTER_WAKING.is_on() {
                 awake.rouse();
             }
             awake.count_rousing();
             self.bed.wake();
         } else {
-            if !COUNTS_AFTER_WAKING {
+            if !COUNTS_AFTER_WAKING.is_on() {
                 awake.rouse_nobody();
             }
         }

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
 use crate::engine::Moment;
@@ -16,7 +17,7 @@ use crate::engine::Moment;
 use super::{homes, hub::Hub, role::Role};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const RULE_IS_DEQUEUED_LATE: bool = cfg!(mutant = "rule_is_dequeued_late");
+const RULE_IS_DEQUEUED_LATE: Mutant = Mutant("rule_is_dequeued_late");
 
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
@@ -110,7 +111,7 @@ impl RuleLink {
     /// Notes that a worker has taken the rule out of the queue. The worker looks at the rule after this call.
     #[inline]
     pub(super) fn dequeued(&self) {
-        if !RULE_IS_DEQUEUED_LATE {
+        if !RULE_IS_DEQUEUED_LATE.is_on() {
             self.swap_queued(false);
         }
     }
@@ -118,7 +119,7 @@ impl RuleLink {
     /// Called after the look. Only the mutant takes its note here.
     #[inline]
     pub(super) fn looked(&self) {
-        if RULE_IS_DEQUEUED_LATE {
+        if RULE_IS_DEQUEUED_LATE.is_on() {
             self.swap_queued(false);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::Arc;
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const RULE_DOES_NOT_LOOK_AGAIN: bool = cfg!(mutant = "rule_does_not_look_again");
+const RULE_DOES_NOT_LOOK_AGAIN: Mutant = Mutant("rule_does_not_look_again");
 
 /// The result of a firing: `()`, or a [`ControlFlow`] whose `Break` ends the rule. A firing that breaks has
 /// no effect on the records: it commits nothing and consumes nothing.
@@ -140,7 +141,7 @@ where
                     // Items or room that came before the announcement have called no hook, so the rule looks
                     // again.
                     if shared.is_some()
-                        && !RULE_DOES_NOT_LOOK_AGAIN
+                        && !RULE_DOES_NOT_LOOK_AGAIN.is_on()
                         && self.readiness() != Readiness::Waits(port)
                     {
                         self.withdraw();

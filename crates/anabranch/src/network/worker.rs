@@ -10,9 +10,10 @@ use super::{
     role::Role,
     rule::Step,
 };
+use anabranch_record::mutant::Mutant;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_TURN_AFTER_THE_FIRST: bool = cfg!(mutant = "no_turn_after_the_first");
+const NO_TURN_AFTER_THE_FIRST: Mutant = Mutant("no_turn_after_the_first");
 
 /// How many times a rule fires before another rule gets its turn.
 pub(super) const FIRINGS: usize = 64;
@@ -140,7 +141,7 @@ fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
         match held.release() {
             // Another worker has poked the rule meanwhile, and has left it to this one.
             Some(more) => held = more,
-            None if again && !NO_TURN_AFTER_THE_FIRST => return cell.link.poke_last(),
+            None if again && !NO_TURN_AFTER_THE_FIRST.is_on() => return cell.link.poke_last(),
             None => return,
         }
     }

@@ -10,6 +10,7 @@ use std::task::Waker;
 use std::task::{Context, Poll};
 
 use anabranch_record::EventCount;
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, lock};
 
 use crate::control::bell::{POLLS, pause};
@@ -17,7 +18,7 @@ use crate::control::{CancelToken, Pool};
 use crate::engine::ResultQueue;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_NOTICE_OF_A_TAKEN_RESULT: bool = cfg!(mutant = "no_notice_of_a_taken_result");
+const NO_NOTICE_OF_A_TAKEN_RESULT: Mutant = Mutant("no_notice_of_a_taken_result");
 
 /// The results that wait for the reader of a detached run.
 ///
@@ -114,7 +115,7 @@ impl<T> Results<T> {
     fn make_room(&self, state: MutexGuard<'_, State<T>>) {
         let was_full = !self.has_room.swap(true, Ordering::Release);
         drop(state);
-        if was_full && !NO_NOTICE_OF_A_TAKEN_RESULT {
+        if was_full && !NO_NOTICE_OF_A_TAKEN_RESULT.is_on() {
             self.event.notify();
         }
     }

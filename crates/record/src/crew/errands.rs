@@ -28,10 +28,11 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Shared;
+use crate::mutant::Mutant;
 use crate::sync::{Arc, AtomicUsize, MutexGuard, Ordering};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const ERRAND_WITHOUT_A_COUNT: bool = cfg!(mutant = "errand_without_a_count");
+const ERRAND_WITHOUT_A_COUNT: Mutant = Mutant("errand_without_a_count");
 
 /// A piece of work that one thread of a crew does once. It must not panic.
 pub type Errand = Box<dyn FnOnce(&Shift<'_>) + Send>;
@@ -113,7 +114,7 @@ impl Dispatcher {
         }
         state.errands.queue.push_back(errand);
         shared.note_errands(&state.errands);
-        if !ERRAND_WITHOUT_A_COUNT {
+        if !ERRAND_WITHOUT_A_COUNT.is_on() {
             shared.calls.fetch_add(1, Ordering::Release);
         }
         if state.sleeping > 0 {

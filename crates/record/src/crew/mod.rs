@@ -27,6 +27,7 @@ mod threads;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::mutant::Mutant;
 use crate::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, spin_hint, thread_local,
 };
@@ -35,15 +36,15 @@ pub use errands::{Dispatcher, Errand, Shift};
 use threads::Threads;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const IDLE_JOBS_STAY_OPEN: bool = cfg!(mutant = "idle_jobs_stay_open");
-const CALL_WITHOUT_A_COUNT: bool = cfg!(mutant = "call_without_a_count");
-const JOB_STAYS_OPEN: bool = cfg!(mutant = "job_stays_open");
-const NO_WAIT_FOR_HELPERS: bool = cfg!(mutant = "no_wait_for_helpers");
-const NO_CALL_FOR_ROOM: bool = cfg!(mutant = "no_call_for_room");
-const NO_LOOK_AT_CLOSING: bool = cfg!(mutant = "no_look_at_closing");
-const BACK_TO_THE_LAST_JOB: bool = cfg!(mutant = "back_to_the_last_job");
-const NO_NOTICE_ON_LEAVING: bool = cfg!(mutant = "no_notice_on_leaving");
-const DONE_IS_FORGOTTEN: bool = cfg!(mutant = "done_is_forgotten");
+const IDLE_JOBS_STAY_OPEN: Mutant = Mutant("idle_jobs_stay_open");
+const CALL_WITHOUT_A_COUNT: Mutant = Mutant("call_without_a_count");
+const JOB_STAYS_OPEN: Mutant = Mutant("job_stays_open");
+const NO_WAIT_FOR_HELPERS: Mutant = Mutant("no_wait_for_helpers");
+const NO_CALL_FOR_ROOM: Mutant = Mutant("no_call_for_room");
+const NO_LOOK_AT_CLOSING: Mutant = Mutant("no_look_at_closing");
+const BACK_TO_THE_LAST_JOB: Mutant = Mutant("back_to_the_last_job");
+const NO_NOTICE_ON_LEAVING: Mutant = Mutant("no_notice_on_leaving");
+const DONE_IS_FORGOTTEN: Mutant = Mutant("done_is_forgotten");
 
 /// A set of threads that help with jobs and do [errands](Dispatcher). Dropping it ends the threads.
 pub struct Crew {
@@ -171,7 +172,7 @@ impl Guest<'_> {
         let mut state = self.shared.lock();
         if let Some(entry) = state.entry(self.id)
             && entry.inside == 1
-            && !IDLE_JOBS_STAY_OPEN
+            && !IDLE_JOBS_STAY_OPEN.is_on()
         {
             entry.open = false;
         }
@@ -354,7 +355,7 @@ impl Offer<'_> {
             entry.open = true;
             entry.wants
         });
-        if !CALL_WITHOUT_A_COUNT {
+        if !CALL_WITHOUT_A_COUNT.is_on() {
             self.shared.calls.fetch_add(1, Ordering::Release);
         }
         if wanted == 0 {
@@ -383,10 +384,12 @@ impl Offer<'_> {
 impl Drop for Offer<'_> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        if !JOB_STAYS_OPEN && let Some(entry) = state.entry(self.id) {
+        if !JOB_STAYS_OPEN.is_on()
+            && let Some(entry) = state.entry(self.id)
+        {
             entry.open = false;
         }
-        while !NO_WAIT_FOR_HELPERS && state.entry(self.id).is_some_and(|entry| entry.inside > 0) {
+        while !NO_WAIT_FOR_HELPERS.is_on() && state.entry(self.id).is_some_and(|entry| entry.inside > 0) {
             state = self.shared.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         state.jobs.retain(|entry| entry.id != self.id);
@@ -418,7 +421,7 @@ impl Shared {
     fn one_caller_less(&self, state: &State) {
         self.callers.fetch_sub(1, Ordering::Relaxed);
         if state.jobs.iter().any(|entry| entry.open) {
-            if !NO_CALL_FOR_ROOM {
+            if !NO_CALL_FOR_ROOM.is_on() {
                 self.calls.fetch_add(1, Ordering::Release);
             }
             if state.sleeping > 0 {
@@ -458,7 +461,7 @@ impl Shared {
             drop(state);
             let called = this.poll(seen);
             state = this.lock();
-            let closing = state.closing && !NO_LOOK_AT_CLOSING;
+            let closing = state.closing && !NO_LOOK_AT_CLOSING.is_on();
             if !called && !closing && this.calls.load(Ordering::Acquire) == seen {
                 let has_work;
                 (state, has_work) = this.sleep(state, is_temporary);
@@ -503,11 +506,10 @@ impl Shared {
     /// Enters the open job that has the fewest helpers, if there is one and the crew has room. Among equals
     /// it avoids the job that the helper was in last, which it may have left for the other one.
     fn enter(&self, state: &mut State, last: Option<usize>) -> Option<(usize, Erased<JobFn<'static>>)> {
-        let entry = state
-            .jobs
-            .iter_mut()
-            .filter(|entry| entry.open && entry.inside < entry.wants)
-            .min_by_key(|entry| (entry.inside, !BACK_TO_THE_LAST_JOB && last == Some(entry.id)))?;
+        let entry =
+            state.jobs.iter_mut().filter(|entry| entry.open && entry.inside < entry.wants).min_by_key(
+                |entry| (entry.inside, !BACK_TO_THE_LAST_JOB.is_on() && last == Some(entry.id)),
+            )?;
         if self.helpers.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed) >= self.size {
             return None;
         }
@@ -520,8 +522,8 @@ impl Shared {
         self.helpers.fetch_sub(1, Ordering::Relaxed);
         if let Some(entry) = state.entry(id) {
             entry.inside -= 1;
-            entry.open &= stay == Stay::Away || DONE_IS_FORGOTTEN;
-            if entry.inside == 0 && !entry.open && !NO_NOTICE_ON_LEAVING {
+            entry.open &= stay == Stay::Away || DONE_IS_FORGOTTEN.is_on();
+            if entry.inside == 0 && !entry.open && !NO_NOTICE_ON_LEAVING.is_on() {
                 self.left.notify_all();
             }
         }

@@ -1,10 +1,11 @@
 //! The threads of a crew: how they start, and how they are joined.
 
 use super::{CREW, Shared};
+use crate::mutant::Mutant;
 use crate::sync::{Arc, lock, thread, thread_local};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const JOINS_ITSELF: bool = cfg!(mutant = "joins_itself");
+const JOINS_ITSELF: Mutant = Mutant("joins_itself");
 
 /// The threads of a crew, until they are joined, with their numbers from 1 on.
 pub(super) struct Threads {
@@ -79,7 +80,7 @@ impl Shared {
             match next {
                 None => return,
                 // The last owner of the crew was an errand. This thread ends when it has looked at `closing`.
-                Some((number, _)) if is_home && number == own && !JOINS_ITSELF => {}
+                Some((number, _)) if is_home && number == own && !JOINS_ITSELF.is_on() => {}
                 // A helper catches every panic of a job, so a failed join has nothing to report.
                 Some((_, thread)) => _ = thread.join(),
             }

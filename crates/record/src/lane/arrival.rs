@@ -6,11 +6,12 @@ use std::ops::Range;
 use super::cell::{Cell, Stop};
 use super::domain::{Domain, Exit};
 use super::slots::Slots;
+use crate::mutant::Mutant;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const RELAXED_ARRIVAL: bool = cfg!(mutant = "relaxed_arrival");
+const RELAXED_ARRIVAL: Mutant = Mutant("relaxed_arrival");
 
 /// The runs of indices of a lane, in the order in which their first cells were put.
 ///
@@ -77,7 +78,7 @@ impl Arrivals {
         let position = self.tail.fetch_add(1, Ordering::Relaxed);
         let entry = self.entries.slot(position);
         entry.end.store(end, Ordering::Relaxed);
-        let order = if RELAXED_ARRIVAL { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_ARRIVAL.is_on() { Ordering::Relaxed } else { Ordering::Release };
         entry.first.store(first + 1, order);
     }
 

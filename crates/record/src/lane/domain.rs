@@ -2,11 +2,12 @@
 //! them back.
 
 use super::turn::{Turn, new_domain};
+use crate::mutant::Mutant;
 use crate::sync::{Arc, AtomicU64, Ordering, Padded};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const STOP_BY_A_STORE: bool = cfg!(mutant = "stop_by_a_store");
-const RELAXED_RELEASED: bool = cfg!(mutant = "relaxed_released");
+const STOP_BY_A_STORE: Mutant = Mutant("stop_by_a_store");
+const RELAXED_RELEASED: Mutant = Mutant("relaxed_released");
 
 /// The state that all ports of one stretch of a pipeline share.
 #[derive(Debug)]
@@ -88,10 +89,10 @@ impl Domain {
 
     /// Stops the stream at `index`: later items need not be processed. The lowest index of all calls counts.
     pub fn stop_at(&self, index: u64) {
-        if !STOP_BY_A_STORE {
+        if !STOP_BY_A_STORE.is_on() {
             self.stop.fetch_min(index, Ordering::AcqRel);
         }
-        if STOP_BY_A_STORE {
+        if STOP_BY_A_STORE.is_on() {
             self.stop.store(index, Ordering::Release);
         }
     }
@@ -99,7 +100,7 @@ impl Domain {
     /// Gives back every index below `next`.
     #[inline]
     pub(super) fn release(&self, next: u64) {
-        let order = if RELAXED_RELEASED { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_RELEASED.is_on() { Ordering::Relaxed } else { Ordering::Release };
         self.released.store(next, order);
     }
 }

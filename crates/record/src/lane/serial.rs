@@ -4,10 +4,11 @@ use super::cell::Cell;
 use super::domain::Domain;
 use super::slots::Slots;
 use super::turn::Turn;
+use crate::mutant::Mutant;
 use crate::sync::{Arc, Ordering};
 
 /// The ordering with which a cell is committed. The mutant takes it away, to show that a model notices: scripts/mutants.md.
-const COMMIT: Ordering = if cfg!(mutant = "relaxed_commit") { Ordering::Relaxed } else { Ordering::Release };
+const RELAXED_COMMIT: Mutant = Mutant("relaxed_commit");
 
 /// The writing end of a lane that one serial stage fills in index order.
 #[derive(Debug)]
@@ -39,7 +40,8 @@ impl<T> Writer<T> {
         // turn was opened.
         unsafe { self.slots.write(self.put, cell, Ordering::Relaxed) };
         self.put += 1;
-        self.slots.commit.store(self.put, COMMIT);
+        let order = if RELAXED_COMMIT.is_on() { Ordering::Relaxed } else { Ordering::Release };
+        self.slots.commit.store(self.put, order);
     }
 }
 

@@ -4,14 +4,15 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 
 use super::cell::{Batch, Cell, Stop};
 use crate::leftovers::Leftovers;
+use crate::mutant::Mutant;
 use crate::ring::Ring;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Padded, RawCell};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const CLAIM_BY_A_STORE: bool = cfg!(mutant = "claim_by_a_store");
-const STAMP: Ordering = if cfg!(mutant = "relaxed_stamp") { Ordering::Relaxed } else { Ordering::Release };
-const LOOK_WITHOUT_ACQUIRE: bool = cfg!(mutant = "look_without_acquire");
-const CLAIM_WITHOUT_ACQUIRE: bool = cfg!(mutant = "claim_without_acquire");
+const CLAIM_BY_A_STORE: Mutant = Mutant("claim_by_a_store");
+const RELAXED_STAMP: Mutant = Mutant("relaxed_stamp");
+const LOOK_WITHOUT_ACQUIRE: Mutant = Mutant("look_without_acquire");
+const CLAIM_WITHOUT_ACQUIRE: Mutant = Mutant("claim_without_acquire");
 
 /// The low bits of a stamp tell what the slot holds.
 const KIND_BITS: u32 = 3;
@@ -87,7 +88,7 @@ impl<T> Slots<T> {
     /// Whether slot `index` was written and stamped. If it was, the caller sees what was written.
     #[inline]
     pub(super) fn is_stamped(&self, index: u64) -> bool {
-        let order = if LOOK_WITHOUT_ACQUIRE { Ordering::Relaxed } else { Ordering::Acquire };
+        let order = if LOOK_WITHOUT_ACQUIRE.is_on() { Ordering::Relaxed } else { Ordering::Acquire };
         self.ring.slot(index).stamp.load(order) >> KIND_BITS == index + 1
     }
 
@@ -174,14 +175,14 @@ impl<T> Slots<T> {
     pub(super) fn claim_up_to(&self, most: u64) -> Option<(u64, u64)> {
         let mut first = self.claim.load(Ordering::Relaxed);
         loop {
-            let order = if CLAIM_WITHOUT_ACQUIRE { Ordering::Relaxed } else { Ordering::Acquire };
+            let order = if CLAIM_WITHOUT_ACQUIRE.is_on() { Ordering::Relaxed } else { Ordering::Acquire };
             let commit = self.commit.load(order);
             // The claim counter may have been read after a newer commit than `commit`, and so be above it.
             if first >= commit || most == 0 {
                 return None;
             }
             let end = commit.min(first.saturating_add(most));
-            if CLAIM_BY_A_STORE {
+            if CLAIM_BY_A_STORE.is_on() {
                 self.claim.store(end, Ordering::Relaxed);
                 return Some((first, end));
             }
@@ -198,8 +199,9 @@ impl<T> Slots<T> {
     /// As for [`write`](Self::write).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn put(&self, index: u64, cell: Cell<T>) {
+        let order = if RELAXED_STAMP.is_on() { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: the caller guarantees what `write` demands.
-        unsafe { self.write(index, cell, STAMP) };
+        unsafe { self.write(index, cell, order) };
     }
 
     /// Records in the stamp that slot `index` no longer holds a value. Lanes that are read out of order need

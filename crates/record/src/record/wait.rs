@@ -2,11 +2,12 @@
 //! count.
 
 use super::sleep::Sleep;
+use crate::mutant::Mutant;
 use crate::{EventCount, sync};
 use std::time::Duration;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_FENCE_IN_WAKE_ALL: bool = cfg!(mutant = "no_fence_in_wake_all");
+const NO_FENCE_IN_WAKE_ALL: Mutant = Mutant("no_fence_in_wake_all");
 
 /// How long a view polls before it sleeps. Waking a sleeping thread costs both sides together about as much time.
 const POLL_TIME: Duration = Duration::from_micros(50);
@@ -118,7 +119,7 @@ impl Patience {
 /// sleeper's look after `prepare` sees what was stored before this call.
 #[inline]
 pub(super) fn wake_all(event: &EventCount) {
-    if !NO_FENCE_IN_WAKE_ALL {
+    if !NO_FENCE_IN_WAKE_ALL.is_on() {
         sync::fence(sync::Ordering::SeqCst);
     }
     wake_sleepers(event);

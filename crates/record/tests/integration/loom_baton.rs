@@ -8,6 +8,7 @@
 use crate::model::check;
 use crate::ports::{Hop, Sink, map, open};
 use anabranch_record::lane::{Cell, Watch};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{Baton, EventCount, Held};
 use loom::thread;
@@ -216,7 +217,7 @@ fn stamp_and_poke_against_a_worker_that_looks_again_and_parks() {
         let other = Arc::clone(&line);
         let goes_on = thread::spawn(move || {
             other.carry_one();
-            if cfg!(not(mutant = "claim_pokes_behind_a_hint")) || other.is_ready() {
+            if !Mutant("claim_pokes_behind_a_hint").is_on() || other.is_ready() {
                 other.poke();
             }
         });

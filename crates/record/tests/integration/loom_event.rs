@@ -9,6 +9,7 @@ use crate::model::check;
 use crate::ports::{Hop, Source, open};
 use anabranch_record::EventCount;
 use anabranch_record::lane::{Cell, Exit, Stamped};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
 
@@ -19,7 +20,7 @@ fn park_until<R>(event: &EventCount, mut look: impl FnMut() -> Option<R>) -> R {
             return found;
         }
         let key = event.prepare();
-        if cfg!(mutant = "no_last_look") {
+        if Mutant("no_last_look").is_on() {
             event.wait(key);
         } else if let Some(found) = look() {
             event.leave();
@@ -54,8 +55,7 @@ impl Lane {
     /// Claims one item, and waits for it. A thread that leaves work behind notifies another (rule 10).
     fn claim_one(&self) -> u64 {
         let mut claim = park_until(&self.event, || self.hop.claim(1));
-        #[cfg(not(mutant = "no_notice_of_what_is_left"))]
-        if self.hop.ready() > 0 {
+        if !Mutant("no_notice_of_what_is_left").is_on() && self.hop.ready() > 0 {
             self.event.notify();
         }
         match claim.take() {
@@ -256,8 +256,9 @@ fn a_replica_that_is_given_back_against_a_put_and_one_that_parks() {
         let (left, given) = (Arc::clone(&lane), Arc::clone(&replicas));
         let leaver = thread::spawn(move || {
             given.fetch_sub(1, Ordering::SeqCst);
-            #[cfg(not(mutant = "no_fence_after_replica"))]
-            fence(Ordering::SeqCst);
+            if !Mutant("no_fence_after_replica").is_on() {
+                fence(Ordering::SeqCst);
+            }
             if left.hop.ready() > 0 {
                 left.event.notify();
             }

@@ -6,6 +6,7 @@
 use crate::model::check;
 use crate::ports::{self, Sink, Source};
 use anabranch_record::lane::{Cell, Domain};
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, fence};
 use anabranch_record::{Baton, EventCount};
 use loom::thread;
@@ -165,8 +166,9 @@ fn a_worker_that_leaves_against_one_that_takes_the_source() {
         };
         put.store(true, Ordering::Relaxed);
         workers.fetch_sub(1, Ordering::SeqCst);
-        #[cfg(not(mutant = "no_fence_on_leaving"))]
-        fence(Ordering::SeqCst);
+        if !Mutant("no_fence_on_leaving").is_on() {
+            fence(Ordering::SeqCst);
+        }
         let leaves = front.source.word().is_free();
         let blocks = taker.join().unwrap();
         assert!(!(leaves && blocks), "what was put is left to a worker that waits for the source");

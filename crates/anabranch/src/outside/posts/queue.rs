@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use anabranch_record::inbox::{Inbox, PostError, Taker, inbox};
 use anabranch_record::lane::Cell;
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{
     Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Padded, lock, spin_hint, thread_local,
 };
@@ -27,8 +28,8 @@ use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, Moment};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_LAST_LOOK_AT_POSTS: bool = cfg!(mutant = "no_last_look_at_posts");
-const NO_NOTICE_OF_A_POST: bool = cfg!(mutant = "no_notice_of_a_post");
+const NO_LAST_LOOK_AT_POSTS: Mutant = Mutant("no_last_look_at_posts");
+const NO_NOTICE_OF_A_POST: Mutant = Mutant("no_notice_of_a_post");
 
 /// How many times a waiting source polls before it sleeps, if polling has paid lately.
 const MOST_POLLS: u32 = 32;
@@ -158,7 +159,7 @@ impl<T: Send> Feed for Shared<T> {
         } else {
             // A post that did not see that this worker sleeps is visible from here on.
             self.inbox.settle();
-            if !NO_LAST_LOOK_AT_POSTS && look() {
+            if !NO_LAST_LOOK_AT_POSTS.is_on() && look() {
                 self.filled.leave();
             } else {
                 self.filled.wait(key);
@@ -253,7 +254,7 @@ impl<T> Sender<T> {
                 // One notification is enough until a worker has looked.
                 let wants = &shared.wants_notice;
                 let is_wanted = wants.load(Ordering::SeqCst) && wants.swap(false, Ordering::SeqCst);
-                if is_wanted && !NO_NOTICE_OF_A_POST {
+                if is_wanted && !NO_NOTICE_OF_A_POST.is_on() {
                     shared.filled.notify();
                 }
                 Ok(())

@@ -12,6 +12,7 @@ use super::{
     generation::Generation,
     side::{IDLE, Side},
 };
+use crate::mutant::Mutant;
 use crate::{
     EventCount,
     record::{Closed, INDEX_LIMIT, RegisterError, wait::wake_sleepers},
@@ -19,8 +20,8 @@ use crate::{
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_FENCE_IN_WAKE_BOTH: bool = cfg!(mutant = "no_fence_in_wake_both");
-const RELAXED_LIMIT: bool = cfg!(mutant = "relaxed_limit");
+const NO_FENCE_IN_WAKE_BOTH: Mutant = Mutant("no_fence_in_wake_both");
+const RELAXED_LIMIT: Mutant = Mutant("relaxed_limit");
 
 /// One of the two sides of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +178,7 @@ impl<T> Core<T> {
 
     /// Wakes every waiting thread. The change may be what any of them waits for.
     pub(super) fn wake_both(&self) {
-        if !NO_FENCE_IN_WAKE_BOTH {
+        if !NO_FENCE_IN_WAKE_BOTH.is_on() {
             fence(Ordering::SeqCst);
         }
         wake_sleepers(&self.items);
@@ -216,7 +217,7 @@ impl<T> Core<T> {
         let mut control = self.lock();
         control.floor = control.floor.max(self.low());
         let limit = (control.floor + self.span()).min(INDEX_LIMIT).max(self.limit.load(Ordering::Relaxed));
-        let order = if RELAXED_LIMIT { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_LIMIT.is_on() { Ordering::Relaxed } else { Ordering::Release };
         self.limit.store(limit, order);
         while let Some(newer) = control.oldest.after(control.floor).cloned() {
             passed.push(std::mem::replace(&mut control.oldest, newer));

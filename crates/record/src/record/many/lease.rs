@@ -1,10 +1,11 @@
 //! Whether a view may be used, for a view that can be ended from elsewhere.
 
+use crate::mutant::Mutant;
 use crate::sync::{AtomicUsize, Ordering};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const LEASE_IS_NOT_ASKED: bool = cfg!(mutant = "lease_is_not_asked");
-const REVOKED_WHILE_BUSY: bool = cfg!(mutant = "revoked_while_busy");
+const LEASE_IS_NOT_ASKED: Mutant = Mutant("lease_is_not_asked");
+const REVOKED_WHILE_BUSY: Mutant = Mutant("revoked_while_busy");
 
 /// A burst of the view is in use.
 const BUSY: usize = 1;
@@ -27,7 +28,7 @@ impl Lease {
     /// Begins a use of the view. Returns false if the view was revoked. The caller must hold the view
     /// mutably.
     pub(super) fn begin(&self) -> bool {
-        if LEASE_IS_NOT_ASKED {
+        if LEASE_IS_NOT_ASKED.is_on() {
             return true;
         }
         let begun = |state| (state & REVOKED == 0).then_some(state | BUSY);
@@ -51,6 +52,6 @@ impl Lease {
     /// Returns true if the caller must end the view now.
     pub(super) fn revoke(&self) -> bool {
         let before = self.0.fetch_or(REVOKED, Ordering::AcqRel);
-        before == 0 || REVOKED_WHILE_BUSY && before == BUSY
+        before == 0 || REVOKED_WHILE_BUSY.is_on() && before == BUSY
     }
 }

@@ -7,6 +7,7 @@ use super::{
     lease::Lease,
     side::IDLE,
 };
+use crate::mutant::Mutant;
 use crate::{
     record::wait::{Patience, wake_all},
     sync::{Arc, Ordering},
@@ -14,8 +15,8 @@ use crate::{
 use std::{fmt, marker::PhantomData, ops::Range};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_WAKE_AFTER_A_LOST_READ_CLAIM: bool = cfg!(mutant = "no_wake_after_a_lost_read_claim");
-const RELAXED_READ_CELL: bool = cfg!(mutant = "relaxed_read_cell");
+const NO_WAKE_AFTER_A_LOST_READ_CLAIM: Mutant = Mutant("no_wake_after_a_lost_read_claim");
+const RELAXED_READ_CELL: Mutant = Mutant("relaxed_read_cell");
 
 /// A registered reader of a [`Record`](crate::Record).
 pub struct ReadView<T, R: Deal> {
@@ -256,7 +257,7 @@ impl<T, R: Deal> ReadView<T, R> {
                 self.released = from;
                 return Some(());
             }
-            if !NO_WAKE_AFTER_A_LOST_READ_CLAIM {
+            if !NO_WAKE_AFTER_A_LOST_READ_CLAIM.is_on() {
                 core.wake_both();
             }
         }
@@ -277,7 +278,7 @@ impl<T, R: Deal> ReadView<T, R> {
             self.cursor.next
         };
         self.released = self.cursor.next;
-        let order = if RELAXED_READ_CELL { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_READ_CELL.is_on() { Ordering::Relaxed } else { Ordering::Release };
         self.core.readers.seats[self.cursor.cell].at.store(at, order);
         wake_all(&self.core.room);
     }

@@ -9,12 +9,13 @@
 //! below it. A view lowers its cell *before* it moves the counter. A thread that reads the counter first, and
 //! sees it moved, therefore sees the lowered cell too.
 
+use crate::mutant::Mutant;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const CELLS_BEFORE_THE_COUNTER: bool = cfg!(mutant = "cells_before_the_counter");
-const COUNTER_BEFORE_THE_CELL: bool = cfg!(mutant = "counter_before_the_cell");
-const RELAXED_TICKET: bool = cfg!(mutant = "relaxed_ticket");
+const CELLS_BEFORE_THE_COUNTER: Mutant = Mutant("cells_before_the_counter");
+const COUNTER_BEFORE_THE_CELL: Mutant = Mutant("counter_before_the_cell");
+const RELAXED_TICKET: Mutant = Mutant("relaxed_ticket");
 
 /// The index of a cell for which no view has to wait.
 pub(super) const IDLE: u64 = u64::MAX;
@@ -64,7 +65,7 @@ impl Side {
         // The counter is read first; see the module's documentation.
         let mut claimed = self.claim.load(Ordering::Acquire);
         let low = self.seats.iter().map(|seat| seat.at.load(Ordering::Acquire)).fold(IDLE, u64::min);
-        if CELLS_BEFORE_THE_COUNTER {
+        if CELLS_BEFORE_THE_COUNTER.is_on() {
             claimed = self.claim.load(Ordering::Acquire);
         }
         low.min(claimed)
@@ -92,12 +93,12 @@ impl Side {
     #[inline]
     pub(super) fn claim(&self, seat: usize, from: u64, to: u64) -> bool {
         let at = &self.seats[seat].at;
-        if !COUNTER_BEFORE_THE_CELL {
+        if !COUNTER_BEFORE_THE_CELL.is_on() {
             at.store(from, Ordering::Relaxed);
         }
-        let order = if RELAXED_TICKET { Ordering::Relaxed } else { Ordering::AcqRel };
+        let order = if RELAXED_TICKET.is_on() { Ordering::Relaxed } else { Ordering::AcqRel };
         let claimed = self.claim.compare_exchange(from, to, order, Ordering::Relaxed).is_ok();
-        if COUNTER_BEFORE_THE_CELL {
+        if COUNTER_BEFORE_THE_CELL.is_on() {
             at.store(from, Ordering::Release);
         }
         if !claimed {

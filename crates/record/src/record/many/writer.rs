@@ -8,6 +8,7 @@ use super::{
     side::IDLE,
 };
 use crate::leftovers::Leftovers;
+use crate::mutant::Mutant;
 use crate::{
     record::{Closed, TryStallError, wait::Patience, wait::wake_all},
     sync::{Arc, Ordering},
@@ -15,9 +16,9 @@ use crate::{
 use std::fmt;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_WAKE_AFTER_A_LOST_WRITE_CLAIM: bool = cfg!(mutant = "no_wake_after_a_lost_write_claim");
-const RELAXED_WRITE_CELL: bool = cfg!(mutant = "relaxed_write_cell");
-const NO_WAKE_OF_OTHER_WRITERS: bool = cfg!(mutant = "no_wake_of_other_writers");
+const NO_WAKE_AFTER_A_LOST_WRITE_CLAIM: Mutant = Mutant("no_wake_after_a_lost_write_claim");
+const RELAXED_WRITE_CELL: Mutant = Mutant("relaxed_write_cell");
+const NO_WAKE_OF_OTHER_WRITERS: Mutant = Mutant("no_wake_of_other_writers");
 
 /// A registered writer of a [`Record`](crate::Record).
 pub struct WriteView<T, W: WriteDeal> {
@@ -202,7 +203,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
                 self.cursor = Cursor { next: from, end: from + n, cell: self.seat };
                 return Ok(());
             }
-            if !NO_WAKE_AFTER_A_LOST_WRITE_CLAIM {
+            if !NO_WAKE_AFTER_A_LOST_WRITE_CLAIM.is_on() {
                 core.wake_both();
             }
         }
@@ -220,9 +221,9 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             index
         };
         self.cursor.next = if W::TICKETS { index } else { at };
-        let order = if RELAXED_WRITE_CELL { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_WRITE_CELL.is_on() { Ordering::Relaxed } else { Ordering::Release };
         side.seats[self.cursor.cell].at.store(at, order);
-        if side.seats.len() == 1 || NO_WAKE_OF_OTHER_WRITERS {
+        if side.seats.len() == 1 || NO_WAKE_OF_OTHER_WRITERS.is_on() {
             wake_all(&self.core.items);
         } else {
             // Other writers may wait for this commit too, since the window also ends where indices are not

@@ -16,6 +16,7 @@
 //! slept for a while. If a listener sleeps often, the bell stays heavy, and both sides pass fences of their
 //! own.
 
+use crate::mutant::Mutant;
 use crate::{
     EventCount, everybody,
     record::{sleep::Sleep, wait::Patience},
@@ -23,10 +24,10 @@ use crate::{
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const NO_FENCE_IN_ANNOUNCE_ALONE: bool = cfg!(mutant = "no_fence_in_announce_alone");
-const NO_FENCE_IN_RING: bool = cfg!(mutant = "no_fence_in_ring");
-const ANNOUNCEMENT_ENDS_AFTER_THE_HOOK: bool = cfg!(mutant = "announcement_ends_after_the_hook");
-const NO_FENCE_BEFORE_THE_LAST_HOOK: bool = cfg!(mutant = "no_fence_before_the_last_hook");
+const NO_FENCE_IN_ANNOUNCE_ALONE: Mutant = Mutant("no_fence_in_announce_alone");
+const NO_FENCE_IN_RING: Mutant = Mutant("no_fence_in_ring");
+const ANNOUNCEMENT_ENDS_AFTER_THE_HOOK: Mutant = Mutant("announcement_ends_after_the_hook");
+const NO_FENCE_BEFORE_THE_LAST_HOOK: Mutant = Mutant("no_fence_before_the_last_hook");
 
 /// A bell with one listener: the other side rings, and the listener wakes up.
 ///
@@ -81,7 +82,7 @@ impl Bell {
         if self.0.is_alone.load(Ordering::Relaxed) {
             return;
         }
-        if !NO_FENCE_IN_ANNOUNCE_ALONE {
+        if !NO_FENCE_IN_ANNOUNCE_ALONE.is_on() {
             fence(Ordering::SeqCst);
         }
         if self.0.light.load(Ordering::Relaxed) {
@@ -102,7 +103,7 @@ impl Bell {
         if self.0.light.load(Ordering::Relaxed) {
             everybody::light();
         } else {
-            if !NO_FENCE_IN_RING {
+            if !NO_FENCE_IN_RING.is_on() {
                 fence(Ordering::SeqCst);
             }
         }
@@ -123,11 +124,11 @@ impl Bell {
     /// Calls the hook for a listener that has announced itself.
     #[inline(never)]
     fn call(&self, hook: &(dyn Fn() + Send + Sync)) {
-        if !ANNOUNCEMENT_ENDS_AFTER_THE_HOOK {
+        if !ANNOUNCEMENT_ENDS_AFTER_THE_HOOK.is_on() {
             self.end_announcement();
         }
         hook();
-        if ANNOUNCEMENT_ENDS_AFTER_THE_HOOK {
+        if ANNOUNCEMENT_ENDS_AFTER_THE_HOOK.is_on() {
             self.end_announcement();
         }
     }
@@ -153,7 +154,7 @@ impl Bell {
         match &self.0.wakes {
             Wakes::Thread(event) => event.notify_all(),
             Wakes::Hook(hook) => {
-                if !NO_FENCE_BEFORE_THE_LAST_HOOK {
+                if !NO_FENCE_BEFORE_THE_LAST_HOOK.is_on() {
                     fence(Ordering::SeqCst);
                 }
                 if self.0.announced.load(Ordering::Relaxed) {

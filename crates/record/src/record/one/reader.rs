@@ -1,13 +1,14 @@
 //! The reading side: receive, read or take, release.
 
 use super::{Shared, bell::Listener};
+use crate::mutant::Mutant;
 use crate::record::sleep::Sleep;
 use crate::sync::{Arc, Ordering};
 use std::{fmt, marker::PhantomData, mem::ManuallyDrop, ops::Range};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const RELAXED_GIVE_BACK: bool = cfg!(mutant = "relaxed_give_back");
-const NO_SECOND_LOOK_AT_THE_END: bool = cfg!(mutant = "no_second_look_at_the_end");
+const RELAXED_GIVE_BACK: Mutant = Mutant("relaxed_give_back");
+const NO_SECOND_LOOK_AT_THE_END: Mutant = Mutant("no_second_look_at_the_end");
 
 /// The reading end of a [one-to-one record](super::one_to_one()). Dropping it closes the record for its
 /// writer.
@@ -172,7 +173,7 @@ impl<T> Reader<T> {
     fn publish(&mut self) {
         if self.released < self.next {
             self.released = self.next;
-            let order = if RELAXED_GIVE_BACK { Ordering::Relaxed } else { Ordering::Release };
+            let order = if RELAXED_GIVE_BACK.is_on() { Ordering::Relaxed } else { Ordering::Release };
             self.shared.released.store(self.next, order);
             self.shared.room.ring();
         }
@@ -185,7 +186,7 @@ fn look_for_items<T>(shared: &Shared<T>, end: u64) -> Option<u64> {
     if committed >= end {
         Some(committed)
     } else if shared.writer_gone.load(Ordering::Acquire) {
-        if NO_SECOND_LOOK_AT_THE_END {
+        if NO_SECOND_LOOK_AT_THE_END.is_on() {
             return Some(committed);
         }
         // The flag was set after the last commit, so this value is final.

@@ -2,6 +2,7 @@
 
 use super::{Shared, bell::Listener};
 use crate::leftovers::Leftovers;
+use crate::mutant::Mutant;
 use crate::{
     record::{Closed, INDEX_LIMIT, TryStallError, sleep::Sleep},
     sync::{Arc, Ordering},
@@ -9,7 +10,7 @@ use crate::{
 use std::fmt;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const RELAXED_PUBLISH: bool = cfg!(mutant = "relaxed_publish");
+const RELAXED_PUBLISH: Mutant = Mutant("relaxed_publish");
 
 /// The writing end of a [one-to-one record](super::one_to_one()). Dropping it ends the stream.
 pub struct Writer<T> {
@@ -129,7 +130,7 @@ impl<T> Writer<T> {
     #[inline]
     fn publish(&mut self, index: u64) {
         self.next = index;
-        let order = if RELAXED_PUBLISH { Ordering::Relaxed } else { Ordering::Release };
+        let order = if RELAXED_PUBLISH.is_on() { Ordering::Relaxed } else { Ordering::Release };
         self.shared.committed.store(index, order);
         self.shared.items.ring();
     }
