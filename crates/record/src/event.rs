@@ -27,6 +27,7 @@
 
 use std::{fmt, time::Duration};
 
+use crate::backoff::{Backoff, Polling};
 use crate::everybody;
 use crate::mutant::Mutant;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Padded, fence, lock};
@@ -237,6 +238,22 @@ impl EventCount {
         }
         drop(waiting);
         self.leave();
+    }
+
+    /// Waits until `look` returns a value: it polls for as long as that may pay, and then sleeps.
+    ///
+    /// A thread that makes `look` succeed must notify afterwards.
+    #[cold]
+    pub fn wait_until<R>(&self, backoff: &Backoff, how: Polling, mut look: impl FnMut() -> Option<R>) -> R {
+        let mut found = backoff.poll(how, &mut look);
+        loop {
+            if let Some(found) = found {
+                return found;
+            }
+            let key = self.prepare();
+            found = look();
+            if found.is_some() { self.leave() } else { self.wait(key) }
+        }
     }
 
     /// Like [`wait`](Self::wait), but returns after `timeout` at the latest. Model checkers have no clock,

@@ -53,6 +53,7 @@
 //! `anabranch` adds them.
 #![allow(unsafe_code)]
 
+pub mod backoff;
 pub mod baton;
 pub mod crew;
 mod event;

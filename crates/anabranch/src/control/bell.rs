@@ -5,23 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anabranch_record::EventCount;
+use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::sync::Arc;
 
 use crate::control::CancelToken;
-
-/// How many times a waiting thread polls before it sleeps. This takes some microseconds.
-pub(crate) const POLLS: u32 = 10;
-/// How many of these polls spin. The others yield to other threads.
-const SPINNING_POLLS: u32 = 6;
-
-/// Pauses before another poll. `poll` counts the polls so far.
-pub(crate) fn pause(poll: u32) {
-    if poll <= SPINNING_POLLS {
-        (0..1 << poll).for_each(|_| std::hint::spin_loop());
-    } else {
-        std::thread::yield_now();
-    }
-}
 
 /// Wakes the thread of a source that waits for something from outside.
 ///
@@ -36,6 +23,7 @@ pub(crate) struct Bell {
     /// Connects the bell with its run. This token is never used to stop the run.
     pub(crate) run: CancelToken,
     is_detached: StdArc<AtomicBool>,
+    backoff: StdArc<Backoff>,
 }
 
 impl Bell {
@@ -66,14 +54,7 @@ impl Bell {
         deadline: Option<Instant>,
         mut look: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        let mut found = look();
-        for poll in 0..POLLS {
-            if found.is_some() {
-                return found;
-            }
-            pause(poll);
-            found = look();
-        }
+        let mut found = look().or_else(|| self.backoff.poll(Polling::Outside, &mut look));
         while found.is_none() {
             let key = self.event.prepare();
             found = look();

@@ -11,7 +11,7 @@ use anabranch_plan::Plan;
 use anabranch_record::WaitKey;
 use anabranch_record::crew::{Dispatcher, Shift};
 use anabranch_record::mutant::Mutant;
-use anabranch_record::sync::{Arc, AtomicUsize, Ordering};
+use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
 use super::failure::{Cause, Position};
@@ -49,8 +49,6 @@ struct Body {
     /// The widest window of the plan's domains, in items.
     window: u64,
     over: Mutex<Box<dyn FnOnce(u64) + Send>>,
-    /// How many spins in a row have found nothing, on whichever seat.
-    failed_spins: AtomicUsize,
 }
 
 /// Makes a line of `plan` and of the nodes that `code` connects, and lets the crew attend it from now on.
@@ -66,13 +64,7 @@ pub(crate) fn detach(
     code(&mut assembly);
     let (line, plan) = assembly.finish();
     let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1) as u64;
-    let body = Body {
-        line,
-        run: Arc::clone(run),
-        window,
-        over: Mutex::new(over),
-        failed_spins: AtomicUsize::new(0),
-    };
+    let body = Body { line, run: Arc::clone(run), window, over: Mutex::new(over) };
     let detached = StdArc::new(Detached { body: Mutex::new(Some(StdArc::new(body))), dispatcher });
     // The first thread works. The other seats are vacant until there is work for them.
     for _ in 1..plan.settings.workers.min(detached.dispatcher.threads()) {
@@ -120,13 +112,13 @@ impl Detached {
     }
 
     fn work(self: &StdArc<Self>, body: &Body, shift: &Shift<'_>, was_recalled: bool) -> WalkEnd {
-        let Body { line, run, window, failed_spins, .. } = body;
+        let Body { line, run, window, .. } = body;
         let _entered = run.spans().enter_run();
         if was_recalled && !RECALLED_WITHOUT_LEAVING.is_on() {
             run.event.leave();
         }
         let vacate = |key| self.vacate(run, key);
-        let seat = Seat { shift, vacate: &vacate, failed_spins, was_recalled };
+        let seat = Seat { shift, vacate: &vacate, was_recalled };
         let context = RunContext { run, window: *window, name: "" };
         let worked =
             catch_unwind(AssertUnwindSafe(|| Worker::new(line, context, Origin::Seat(&seat)).work()));
@@ -144,15 +136,5 @@ impl Body {
         let pulled = line.pulled();
         run.drop_leftovers(line);
         over.into_inner().unwrap_or_else(PoisonError::into_inner)(pulled);
-    }
-}
-
-impl Seat<'_> {
-    pub(crate) fn failed_spins(&self) -> u32 {
-        self.failed_spins.load(Ordering::Relaxed) as u32
-    }
-
-    pub(crate) fn set_failed_spins(&self, spins: u32) {
-        self.failed_spins.store(spins as usize, Ordering::Relaxed);
     }
 }

@@ -11,6 +11,7 @@ use super::span::Spans;
 use super::supply::Supply;
 use anabranch_plan::{Plan, Wait};
 use anabranch_record::EventCount;
+use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::lane::Cell;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
@@ -62,16 +63,14 @@ pub(crate) struct Run {
     pub(crate) delivered: AtomicU64,
     /// Whether the cell that stopped the stream at the sink was also an item.
     pub(crate) ended_on_item: AtomicBool,
-    /// Whether a worker spins before it parks. Then no other worker spins.
-    pub(crate) spinning: Padded<AtomicBool>,
-    /// Whether there are more threads than processors.
-    pub(crate) is_crowded: bool,
+    /// How long idle workers poll before they park.
+    pub(crate) backoff: Padded<Backoff>,
+    /// The reason for it.
+    pub(crate) polling: Polling,
     /// Lets workers wait for the items of the source, if these come from outside.
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
     /// Counts the items that the source has accepted from outside and not given yet, if it accepts any.
     pub(crate) supply: Option<std::sync::Arc<Supply>>,
-    /// Whether the worker that spins does so until there is work, and does not park.
-    pub(crate) always_spins: bool,
     /// The measurements of the run, if it is reported or watched.
     measures: Option<Measures>,
     /// What an item costs at each node, for a source that gives blocks.
@@ -100,6 +99,12 @@ impl Run {
     ) -> Self {
         let workers = plan.settings.workers;
         let is_crowded = workers.saturating_add(dedicated.len() + usize::from(feed.is_some())) > processors();
+        let always = plan.settings.wait == Wait::Spin && feed.as_ref().is_none_or(|feed| feed.may_spin());
+        let polling = match is_crowded {
+            _ if always => Polling::Always,
+            true => Polling::Crowded,
+            false => Polling::Busy,
+        };
         Self {
             event: feed.as_ref().map_or_else(Arc::default, |feed| Arc::clone(feed.event())),
             dedicated,
@@ -110,10 +115,8 @@ impl Run {
             has_broken: AtomicBool::new(false),
             delivered: AtomicU64::new(0),
             ended_on_item: AtomicBool::new(false),
-            spinning: Padded::new(AtomicBool::new(false)),
-            is_crowded,
-            always_spins: plan.settings.wait == Wait::Spin
-                && feed.as_ref().is_none_or(|feed| feed.may_spin()),
+            backoff: Padded::new(Backoff::new()),
+            polling,
             feed,
             supply,
             measures,
@@ -230,7 +233,7 @@ impl Run {
     /// worker that stops being idle asks this as well.
     #[inline]
     pub(crate) fn has_idle_worker(&self) -> bool {
-        self.event.sleepers() > 0 || self.spinning.load(Ordering::Relaxed)
+        self.event.sleepers() > 0 || self.backoff.is_polling()
     }
 
     /// Whether the run is over, so that every thread leaves it.

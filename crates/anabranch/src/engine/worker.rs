@@ -3,7 +3,7 @@
 use anabranch_record::WaitKey;
 use anabranch_record::crew::{Guest, Offer, Shift};
 use anabranch_record::mutant::Mutant;
-use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
+use anabranch_record::sync::{Ordering, fence};
 
 use super::claims::QUICK_SOURCE_NS;
 use super::clock::Moment;
@@ -23,17 +23,6 @@ const NO_LAST_LOOK: Mutant = Mutant("no_last_look");
 const NO_LOOK_AFTER_SERVE: Mutant = Mutant("no_look_after_serve");
 const NO_PASSING_ON: Mutant = Mutant("no_passing_on");
 const CLAIM_POKES_BEHIND_A_HINT: Mutant = Mutant("claim_pokes_behind_a_hint");
-
-/// The longest time that a worker spins before it parks, in nanoseconds. A worker also spins for at most
-/// twice the mean of its recent waits.
-const SPIN_NS: u64 = 50_000;
-/// The same limit for a run with more threads than processors. A thread that spins there takes a processor
-/// from a thread that could work.
-const SPIN_CROWDED_NS: u64 = 20_000;
-/// The same limit for a worker whose last [`FAILED_SPINS`] spins found nothing.
-const SPIN_AFTER_FAILURES_NS: u64 = 2_000;
-/// After this many spins in a row that found no work, a worker spins for at most [`SPIN_AFTER_FAILURES_NS`].
-const FAILED_SPINS: u32 = 3;
 
 /// After this many steps without being idle, a worker makes the event of the run light: notifications then need no fence. The
 /// next worker that parks takes about 10 µs longer for it, which is about as long as the fences of 256 items take.
@@ -74,8 +63,6 @@ pub(crate) struct Seat<'s> {
     pub(crate) shift: &'s Shift<'s>,
     /// Vacates the seat, unless a notification has come since the key was made. Returns whether it did.
     pub(crate) vacate: &'s dyn Fn(WaitKey) -> bool,
-    /// How many spins in a row have found nothing.
-    pub(crate) failed_spins: &'s AtomicUsize,
     /// Whether a notification has brought the thread to the seat.
     pub(crate) was_recalled: bool,
 }
@@ -109,10 +96,6 @@ pub(crate) struct Worker<'l, 'env> {
     /// Whether this was the only worker when its walk began. No other worker can have left work behind since
     /// then.
     walks_alone: bool,
-    /// The running mean of the worker's waits, in nanoseconds.
-    wait: u64,
-    /// How many spins in a row have found nothing.
-    failed_spins: u32,
     /// Whether the worker has called helpers, or never needs to.
     has_called: bool,
     /// How many steps the worker has taken alone.
@@ -154,8 +137,6 @@ impl<'l, 'env> Worker<'l, 'env> {
             window,
             pulled: None,
             walks_alone: false,
-            wait: SPIN_NS / 2,
-            failed_spins: if let Origin::Seat(seat) = origin { seat.failed_spins() } else { 0 },
             has_called,
             steps: 0,
             noted: 0,
@@ -200,9 +181,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         };
         // A notification may have woken this worker in place of another one. If there is work, this worker wakes
         // another one before it leaves (rule 9). A seat that is left for another run is taken again.
-        if let Origin::Seat(seat) = self.origin {
-            seat.set_failed_spins(self.failed_spins);
-        } else if left == WalkEnd::Away && self.look() {
+        if !matches!(self.origin, Origin::Seat(_)) && left == WalkEnd::Away && self.look() {
             self.run.event.notify();
         }
         if let Some(feed) = &self.run.feed {
@@ -430,7 +409,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         if let Some(measures) = self.run.measures() {
             self.note(measures, measures.now());
         }
-        if !self.spin(began) {
+        if !self.spin() {
             let key = self.run.event.prepare();
             if !NO_LAST_LOOK.is_on() && self.look() {
                 self.run.event.leave();
@@ -448,7 +427,6 @@ impl<'l, 'env> Worker<'l, 'env> {
             self.pass_on();
         }
         let waited = began.elapsed();
-        self.wait = (3 * self.wait + waited) / 4;
         if let Some(measures) = self.run.measures() {
             measures.idled(began, waited);
             if let Some(mut waiting) = measures.try_waiting() {
@@ -475,33 +453,15 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
-    /// Spins for a while, if no other worker of the run does (rule 11). Returns whether it found work.
-    fn spin(&mut self, began: Moment) -> bool {
-        if cfg!(any(loom, shuttle)) || self.run.spinning.swap(true, Ordering::Relaxed) {
-            return false;
-        }
-        let most = if self.run.is_crowded { SPIN_CROWDED_NS } else { SPIN_NS };
-        let limit =
-            if self.failed_spins >= FAILED_SPINS { SPIN_AFTER_FAILURES_NS } else { most.min(2 * self.wait) };
-        let found = loop {
-            if self.look() {
-                break true;
-            }
-            if began.elapsed() >= limit && !self.run.always_spins {
-                break false;
-            }
-            if let Origin::Seat(seat) = self.origin
-                && seat.shift.is_wanted_elsewhere()
-            {
-                break false;
-            }
-            for _ in 0..32 {
-                spin_hint();
-            }
+    /// Polls for a while, if no other worker of the run does (rule 11). Returns whether it found work.
+    fn spin(&self) -> bool {
+        let shift = if let Origin::Seat(seat) = self.origin { Some(seat.shift) } else { None };
+        let has_work = || match self.look() {
+            true => Some(true),
+            false if shift.is_some_and(|shift| shift.is_wanted_elsewhere()) => Some(false),
+            false => None,
         };
-        self.run.spinning.store(false, Ordering::Relaxed);
-        self.failed_spins = if found { 0 } else { self.failed_spins.saturating_add(1) };
-        found
+        self.run.backoff.poll(self.run.polling, has_work) == Some(true)
     }
 
     /// Drops the carriers, and the states in them, on the thread that made them.

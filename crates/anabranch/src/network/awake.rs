@@ -9,20 +9,14 @@
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
+use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::sync::{
-    AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock, spin_hint,
+    AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock,
 };
 
-use crate::engine::{Moment, processors};
+use crate::engine::processors;
 
 use super::homes::Homes;
-
-/// The longest time that a worker spins before it waits, in nanoseconds.
-const SPIN_NS: u64 = 50_000;
-/// The same limit for a worker whose last [`FAILED_SPINS`] spins found nothing.
-const SPIN_AFTER_FAILURES_NS: u64 = 2_000;
-/// After this many spins in a row that found no work, a worker spins for at most [`SPIN_AFTER_FAILURES_NS`].
-const FAILED_SPINS: u32 = 4;
 
 /// The count of the threads that are awake, and the desk at which workers wait for rules.
 pub(super) struct Awake {
@@ -43,8 +37,8 @@ pub(super) struct Awake {
     is_alone: AtomicBool,
     /// How many rules are in the desk's queue. A copy, which is read without its lock.
     waiting_rules: AtomicUsize,
-    /// Whether a worker spins before it waits. Then no other worker spins.
-    spinning: Padded<AtomicBool>,
+    /// How long idle workers poll before they wait.
+    backoff: Padded<Backoff>,
     /// Whether a process has created rules, for which there may be too few helpers.
     new_rules: AtomicBool,
     /// The workers of rules that were placed on cores. Set before the run.
@@ -99,7 +93,7 @@ impl Awake {
             idle: AtomicUsize::new(0),
             is_alone: AtomicBool::new(false),
             waiting_rules: AtomicUsize::new(0),
-            spinning: Padded::new(AtomicBool::new(false)),
+            backoff: Padded::new(Backoff::new()),
             new_rules: AtomicBool::new(false),
             homes: OnceLock::new(),
         }
@@ -252,34 +246,21 @@ impl Awake {
         rule
     }
 
-    /// Looks for a rule again and again, for a short time, as a worker that has nothing to do. The worker counts as
-    /// awake meanwhile, and as idle, so that others give it rules. `failed_spins` counts the calls in a row that found nothing.
+    /// Polls for a rule, as a worker that has nothing to do. The worker counts as awake meanwhile, and as idle, so that others
+    /// give it rules.
     ///
     /// Waking a thread takes longer than many firings, and a worker without a rule often gets one soon.
-    pub(super) fn spin(&self, failed_spins: &mut u32) -> Option<usize> {
-        let is_useless = self.spinning.load(Ordering::Relaxed) || processors() == 1;
-        if cfg!(shuttle) || is_useless || self.spinning.swap(true, Ordering::Relaxed) {
+    pub(super) fn poll(&self) -> Option<usize> {
+        if processors() == 1 || self.backoff.is_polling() {
             return None;
         }
-        let limit = if *failed_spins < FAILED_SPINS { SPIN_NS } else { SPIN_AFTER_FAILURES_NS };
-        let began = Moment::now();
         self.idle.fetch_add(1, Ordering::Relaxed);
-        let rule = loop {
-            if self.waiting_rules.load(Ordering::Relaxed) > 0
-                && let Some(rule) = self.take_rule()
-            {
-                break Some(rule);
-            }
-            if began.elapsed() >= limit || self.is_ending() {
-                break None;
-            }
-            for _ in 0..32 {
-                spin_hint();
-            }
+        let look = || match self.waiting_rules.load(Ordering::Relaxed) {
+            0 => self.is_ending().then_some(None),
+            _ => self.take_rule().map(Some),
         };
+        let rule = self.backoff.poll(Polling::Busy, look).flatten();
         self.idle.fetch_sub(1, Ordering::Relaxed);
-        self.spinning.store(false, Ordering::Relaxed);
-        *failed_spins = if rule.is_some() { 0 } else { failed_spins.saturating_add(1) };
         rule
     }
 

@@ -25,7 +25,7 @@ pub(super) fn lead<E: Send>(board: &Board<'_, E>, number: Option<usize>, call_he
     if hub.is_alone() {
         return lead_alone(board);
     }
-    let (mut turn, mut failed_spins) = (0u32, 0);
+    let mut turn = 0u32;
     loop {
         while let Some(rule) = take(hub, turn) {
             if hub.has_new_rules() {
@@ -35,7 +35,7 @@ pub(super) fn lead<E: Send>(board: &Board<'_, E>, number: Option<usize>, call_he
             fire(board, rule);
             share(hub);
         }
-        if let Some(rule) = hub.spin(&mut failed_spins) {
+        if let Some(rule) = hub.poll() {
             fire(board, rule);
             continue;
         }
@@ -106,14 +106,14 @@ fn lead_alone<'env, E: Send>(board: &Board<'env, E>) {
 pub(super) fn help<E: Send>(board: &Board<'_, E>, number: Option<usize>) {
     let hub = &*board.hub;
     let _badge = Badge::new(hub, number);
-    let (mut turn, mut failed_spins) = (0u32, 0);
+    let mut turn = 0u32;
     loop {
         while let Some(rule) = take(hub, turn) {
             turn = turn.wrapping_add(1);
             fire(board, rule);
             share(hub);
         }
-        if let Some(rule) = hub.spin(&mut failed_spins) {
+        if let Some(rule) = hub.poll() {
             fire(board, rule);
             continue;
         }

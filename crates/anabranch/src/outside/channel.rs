@@ -7,10 +7,11 @@ use std::sync::Arc as StdArc;
 use std::time::Instant;
 
 use anabranch_plan::Node;
+use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{EventCount, WaitKey};
 
-use crate::control::bell::{Bell, POLLS, pause};
+use crate::control::bell::Bell;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, Supply};
 use crate::stream::Stream;
@@ -73,6 +74,8 @@ struct Shared<T> {
     /// How many items may wait. If it is 0, a thread that posts an item waits until the source takes it.
     capacity: usize,
     bell: Bell,
+    /// How long a posting thread polls for room.
+    backoff: Backoff,
 }
 
 struct State<T> {
@@ -116,11 +119,10 @@ impl<T> Shared<T> {
         goes_by
     }
 
-    /// Polls for room a few times before the calling thread goes to sleep.
+    /// Polls for room before the calling thread goes to sleep.
     fn linger(&self) {
-        (0..POLLS)
-            .take_while(|_| self.waiting.load(Ordering::Relaxed) >= self.capacity.max(1))
-            .for_each(pause);
+        let has_room = || (self.waiting.load(Ordering::Relaxed) < self.capacity.max(1)).then_some(());
+        let _ = self.backoff.poll(Polling::Outside, has_room);
     }
 
     /// Sleeps until the source has taken an item.
@@ -338,6 +340,7 @@ pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
         taken: Condvar::new(),
         capacity,
         bell: Bell::default(),
+        backoff: Backoff::new(),
     };
     let shared = StdArc::new(shared);
     (Post { shared: StdArc::clone(&shared) }, Posted(shared))

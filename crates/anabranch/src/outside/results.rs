@@ -10,10 +10,10 @@ use std::task::Waker;
 use std::task::{Context, Poll};
 
 use anabranch_record::EventCount;
+use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, lock};
 
-use crate::control::bell::{POLLS, pause};
 use crate::control::{CancelToken, Pool};
 use crate::engine::ResultQueue;
 
@@ -35,6 +35,8 @@ pub(crate) struct Results<T> {
     capacity: usize,
     /// The event of the run.
     event: Arc<EventCount>,
+    /// How long the reader polls.
+    backoff: Backoff,
 }
 
 struct State<T> {
@@ -67,6 +69,7 @@ impl<T> Results<T> {
             is_filled: AtomicBool::new(false),
             capacity,
             event: Arc::clone(event),
+            backoff: Backoff::new(),
         })
     }
 
@@ -134,7 +137,7 @@ impl<T> Results<T> {
     /// Waits for the next result. `None` if the run has ended.
     fn next(&self) -> Option<T> {
         let mut state = self.lock();
-        let mut lingers = cfg!(not(any(loom, shuttle)));
+        let mut lingers = true;
         loop {
             state = match self.take(state) {
                 Ok(item) => return Some(item),
@@ -155,7 +158,8 @@ impl<T> Results<T> {
             // Waking this thread would take the run longer than the next result may take.
             lingers = false;
             drop(state);
-            (0..POLLS).take_while(|_| !self.is_filled.load(Ordering::Relaxed)).for_each(pause);
+            let is_filled = || self.is_filled.load(Ordering::Relaxed).then_some(());
+            let _ = self.backoff.poll(Polling::Outside, is_filled);
             state = self.lock();
         }
     }

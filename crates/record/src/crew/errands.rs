@@ -121,7 +121,7 @@ impl Dispatcher {
             shared.idle.notify_one();
             return;
         }
-        if shared.polling.load(Ordering::Relaxed) {
+        if shared.backoff.is_polling() {
             return; // a helper polls, and looks at the count under the lock before it sleeps
         }
         // Helpers that wait inside a job leave it for an errand.

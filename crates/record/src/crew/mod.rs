@@ -27,10 +27,9 @@ mod threads;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::backoff::{Backoff, Polling};
 use crate::mutant::Mutant;
-use crate::sync::{
-    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, spin_hint, thread_local,
-};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, thread_local};
 use errands::Errands;
 pub use errands::{Dispatcher, Errand, Shift};
 use threads::Threads;
@@ -60,8 +59,8 @@ struct Shared {
     helpers: AtomicUsize,
     /// Rises when a job calls for helpers. Idle helpers poll it before they sleep.
     calls: AtomicUsize,
-    /// Whether a helper is polling. One is enough.
-    polling: AtomicBool,
+    /// How long an idle helper polls.
+    backoff: Backoff,
     /// Whether the last job was long enough for helpers to be useful.
     was_long: AtomicBool,
     state: Mutex<State>,
@@ -194,9 +193,6 @@ thread_local! {
     static CREW: std::cell::Cell<usize> = std::cell::Cell::new(0);
 }
 
-/// How many times an idle helper polls before it sleeps. That takes some tens of microseconds.
-const IDLE_POLLS: usize = 2_000;
-
 /// How long a temporary helper stays when there is nothing to do.
 #[cfg(not(any(loom, shuttle)))]
 const TEMPORARY_STAYS: std::time::Duration = std::time::Duration::from_secs(1);
@@ -226,7 +222,7 @@ impl Crew {
             callers: AtomicUsize::new(0),
             helpers: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
-            polling: AtomicBool::new(false),
+            backoff: Backoff::new(),
             was_long: AtomicBool::new(true),
             state: Mutex::new(State {
                 jobs: Vec::new(),
@@ -459,7 +455,8 @@ impl Shared {
             }
             let seen = this.calls.load(Ordering::Acquire);
             drop(state);
-            let called = this.poll(seen);
+            let has_calls = || (this.calls.load(Ordering::Acquire) != seen).then_some(());
+            let called = this.backoff.poll(Polling::Busy, has_calls).is_some();
             state = this.lock();
             let closing = state.closing && !NO_LOOK_AT_CLOSING.is_on();
             if !called && !closing && this.calls.load(Ordering::Acquire) == seen {
@@ -527,23 +524,6 @@ impl Shared {
                 self.left.notify_all();
             }
         }
-    }
-
-    /// Polls for a call, unless another helper polls already. Returns whether a call came.
-    fn poll(&self, seen: usize) -> bool {
-        if cfg!(any(loom, shuttle)) || self.polling.swap(true, Ordering::Relaxed) {
-            return false;
-        }
-        let mut called = false;
-        for _ in 0..IDLE_POLLS {
-            called = self.calls.load(Ordering::Acquire) != seen;
-            if called {
-                break;
-            }
-            spin_hint();
-        }
-        self.polling.store(false, Ordering::Relaxed);
-        called
     }
 }
 

@@ -1,5 +1,7 @@
 //! Waiting that the user of a record arranges: where threads sleep, and how they are woken.
 
+use crate::EventCount;
+
 /// How a thread sleeps while it waits for a record with hooks (see [`bounded`](crate::bounded) and
 /// [`Record::bounded`](crate::Record::bounded)).
 ///
@@ -16,4 +18,44 @@ pub trait Sleep {
     /// Sleeps until a wake-up has come since [`prepare`](Self::prepare). Returns false if the thread should
     /// stop waiting for good.
     fn sleep(&self) -> bool;
+}
+
+/// An event at which a view announces that it waits for the hook.
+pub(super) trait Announced {
+    fn announce(&self);
+    fn withdraw(&self);
+}
+
+impl Announced for EventCount {
+    fn announce(&self) {
+        self.announce();
+    }
+
+    fn withdraw(&self) {
+        self.withdraw();
+    }
+}
+
+/// Sleeps by means of `how` until `look` returns a value. Returns `None` if `how` gives up and there is still nothing.
+#[cold]
+pub(super) fn sleep_until<R>(
+    how: &impl Sleep,
+    event: &impl Announced,
+    mut look: impl FnMut() -> Option<R>,
+) -> Option<R> {
+    loop {
+        how.prepare();
+        event.announce();
+        if let Some(found) = look() {
+            event.withdraw();
+            how.cancel();
+            return Some(found);
+        }
+        let goes_on = how.sleep();
+        event.withdraw();
+        let found = look();
+        if found.is_some() || !goes_on {
+            return found;
+        }
+    }
 }

@@ -116,7 +116,9 @@ fn two_claims_are_announced_against_a_reader_in_any_order() {
             }
         };
         take_all(&mut out);
-        claimers.map(|claimer| claimer.join().unwrap());
+        for claimer in claimers {
+            claimer.join().unwrap();
+        }
         assert_eq!(watch.is_ready(), out.len() < 3, "all was put, and not all was taken");
         take_all(&mut out);
         assert!(!watch.is_ready() && watch.taken() == 3);

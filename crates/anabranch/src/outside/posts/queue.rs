@@ -15,11 +15,12 @@ use std::marker::PhantomData;
 use std::sync::Arc as StdArc;
 use std::time::Duration;
 
+use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::inbox::{Inbox, PostError, Taker, inbox};
 use anabranch_record::lane::Cell;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{
-    Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Padded, lock, spin_hint, thread_local,
+    Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Padded, lock, thread_local,
 };
 use anabranch_record::{EventCount, WaitKey};
 
@@ -30,13 +31,6 @@ use crate::engine::{Feed, Moment};
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_LAST_LOOK_AT_POSTS: Mutant = Mutant("no_last_look_at_posts");
 const NO_NOTICE_OF_A_POST: Mutant = Mutant("no_notice_of_a_post");
-
-/// How many times a waiting source polls before it sleeps, if polling has paid lately.
-const MOST_POLLS: u32 = 32;
-/// How many times it polls if polling has not paid.
-const LEAST_POLLS: u32 = 1;
-/// How many pauses are between two polls. Each poll takes a cache line away from the posting threads.
-const PAUSES_A_POLL: u32 = 16;
 
 /// If the source finds at least this many items at once, its attendant lets items gather.
 const GATHER_FROM_ITEMS: u64 = 16;
@@ -188,7 +182,7 @@ pub(super) struct Receiver<T, F, E> {
     taker: Taker<T>,
     /// The number of the next item.
     next: u64,
-    polls: u32,
+    backoff: Backoff,
     /// When `next` reaches this number, the pace is measured again.
     round: u64,
     /// Whether the queue was empty after the last batch was taken.
@@ -226,7 +220,7 @@ pub(super) fn queue<T, F, E>(
         shared: StdArc::clone(&shared),
         taker,
         next: 0,
-        polls: LEAST_POLLS,
+        backoff: Backoff::new(),
         round: 0,
         ran_dry: true,
         pace: Pace::new(workers),
@@ -301,17 +295,10 @@ impl<T: Send, F, E> Receiver<T, F, E> {
     /// Waits until there are items to take, or there will never be any. It polls for a moment before it
     /// sleeps, because a post would have to pay for waking it.
     fn wait(&mut self) {
-        let Self { shared, polls, .. } = self;
-        for _ in 0..*polls {
-            if shared.is_ready() {
-                *polls = (2 * *polls).min(MOST_POLLS);
-                return;
-            }
-            for _ in 0..PAUSES_A_POLL {
-                spin_hint();
-            }
+        let Self { shared, backoff, .. } = self;
+        if shared.is_ready() || backoff.poll(Polling::Crowded, || shared.is_ready().then_some(())).is_some() {
+            return;
         }
-        *polls = (*polls / 2).max(LEAST_POLLS);
         while !shared.is_ready() {
             let key = shared.filled.prepare();
             shared.wait(key, &|| shared.is_ready(), &|| shared.is_ready());

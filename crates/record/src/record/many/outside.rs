@@ -12,7 +12,11 @@ use super::{
 };
 use crate::{
     EventCount,
-    record::{Closed, TryStallError, sleep::Sleep},
+    backoff::{Backoff, Polling},
+    record::{
+        Closed, TryStallError,
+        sleep::{Sleep, sleep_until},
+    },
     sync::{Arc, Ordering},
 };
 use std::{fmt, marker::PhantomData};
@@ -58,6 +62,16 @@ impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
     }
 }
 
+/// Polls, and then sleeps by means of `how`, until `look` returns a value.
+fn until_by<R>(
+    backoff: &Backoff,
+    event: &EventCount,
+    how: &impl Sleep,
+    mut look: impl FnMut() -> Option<R>,
+) -> Option<R> {
+    backoff.poll(Polling::Busy, &mut look).or_else(|| sleep_until(how, event, look))
+}
+
 fn range(deal: &impl Deal) -> Option<usize> {
     let end = if deal.views() > 1 { deal.run_end(0, 0) } else { u64::MAX };
     (end < u64::MAX).then_some(end as usize)
@@ -78,7 +92,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         }
         let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n as u64);
         let core = &*self.core;
-        match self.patience.until_by(&core.room, how, || core.room(end))? {
+        match until_by(&self.backoff, &core.room, how, || core.room(end))? {
             Ok(limit) => self.limit = limit,
             Err(closed) => return Some(Err(closed)),
         }
@@ -126,7 +140,7 @@ impl<T, R: Deal> ReadView<T, R> {
                     let (committed, is_final) = core.writers.low_and_final();
                     (committed >= end || is_final).then_some(committed)
                 };
-                self.committed = self.patience.until_by(&core.items, how, look)?;
+                self.committed = until_by(&self.backoff, &core.items, how, look)?;
                 if self.begin() { end.min(self.committed).max(self.cursor.next) } else { self.cursor.next }
             }
         };

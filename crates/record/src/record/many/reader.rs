@@ -9,7 +9,8 @@ use super::{
 };
 use crate::mutant::Mutant;
 use crate::{
-    record::wait::{Patience, wake_all},
+    backoff::{Backoff, Polling},
+    record::wait::wake_all,
     sync::{Arc, Ordering},
 };
 use std::{fmt, marker::PhantomData, ops::Range};
@@ -35,7 +36,7 @@ pub struct ReadView<T, R: Deal> {
     /// Every item below this index was committed when the view last looked.
     pub(super) committed: u64,
     horizon: u64,
-    pub(super) patience: Patience,
+    pub(super) backoff: Backoff,
     /// Whether dropping the view ends its part of the stream.
     connected: bool,
     /// `Some` if the view can be ended from elsewhere.
@@ -62,7 +63,7 @@ impl<T, R: Deal> ReadView<T, R> {
             generation,
             committed: 0,
             horizon,
-            patience: Patience::default(),
+            backoff: Backoff::new(),
             connected: true,
             lease: None,
             shows: PhantomData,
@@ -207,7 +208,7 @@ impl<T, R: Deal> ReadView<T, R> {
             self.committed = match (look(), wait) {
                 (Some(committed), _) => committed,
                 (None, false) => return None,
-                (None, true) => self.patience.until(&core.items, look),
+                (None, true) => core.items.wait_until(&self.backoff, Polling::Busy, look),
             };
         }
         Some(end.min(self.committed).max(self.cursor.next))
@@ -239,7 +240,7 @@ impl<T, R: Deal> ReadView<T, R> {
             let (from, to, committed) = match (look(self.committed), wait) {
                 (Some(found), _) => found,
                 (None, false) => return None,
-                (None, true) => self.patience.until(&core.items, || {
+                (None, true) => core.items.wait_until(&self.backoff, Polling::Busy, || {
                     let left = side.left.load(Ordering::Acquire) > 0;
                     // There is a claim to take over. The impossible range makes the loop start again.
                     if left { Some((u64::MAX, u64::MAX, 0)) } else { look(0) }

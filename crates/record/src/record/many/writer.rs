@@ -10,7 +10,8 @@ use super::{
 use crate::leftovers::Leftovers;
 use crate::mutant::Mutant;
 use crate::{
-    record::{Closed, TryStallError, wait::Patience, wait::wake_all},
+    backoff::{Backoff, Polling},
+    record::{Closed, TryStallError, wait::wake_all},
     sync::{Arc, Ordering},
 };
 use std::fmt;
@@ -34,7 +35,7 @@ pub struct WriteView<T, W: WriteDeal> {
     /// Slots below this index may be written, as far as the view knows. At most `core.limit`.
     pub(super) limit: u64,
     horizon: u64,
-    pub(super) patience: Patience,
+    pub(super) backoff: Backoff,
     /// Whether dropping the view ends its part of the stream.
     connected: bool,
     /// `Some` if the view can be ended from elsewhere.
@@ -50,7 +51,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         generation: Arc<Generation<T>>,
         horizon: u64,
     ) -> Self {
-        let patience = Patience::default();
+        let backoff = Backoff::new();
         Self {
             core,
             deal,
@@ -59,7 +60,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             generation,
             limit: 0,
             horizon,
-            patience,
+            backoff,
             connected: true,
             lease: None,
         }
@@ -168,7 +169,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
                 (None, false) => return Err(TryStallError::Full),
                 (None, true) => {
                     let core = &*self.core;
-                    self.patience.until(&core.room, || core.room(end))?
+                    core.room.wait_until(&self.backoff, Polling::Busy, || core.room(end))?
                 }
             };
         }
@@ -190,7 +191,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
                 self.limit = match (core.room(from + n), wait) {
                     (Some(limit), _) => limit?,
                     (None, false) => return Err(TryStallError::Full),
-                    (None, true) => self.patience.until(&core.room, || {
+                    (None, true) => core.room.wait_until(&self.backoff, Polling::Busy, || {
                         if side.left.load(Ordering::Acquire) > 0 {
                             return Some(Ok(0));
                         }

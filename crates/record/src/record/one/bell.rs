@@ -18,8 +18,10 @@
 
 use crate::mutant::Mutant;
 use crate::{
-    EventCount, everybody,
-    record::{sleep::Sleep, wait::Patience},
+    EventCount,
+    backoff::{Backoff, Polling},
+    everybody,
+    record::sleep::{Announced, Sleep, sleep_until},
     sync::{AtomicBool, Ordering, Padded, fence},
 };
 
@@ -73,28 +75,6 @@ impl Bell {
     pub(super) fn set_alone(&self) {
         self.0.is_alone.store(true, Ordering::Relaxed);
         self.0.light.store(true, Ordering::Relaxed);
-    }
-
-    /// The listener announces that it is about to wait for the hook. It must look once more afterwards.
-    #[inline]
-    pub(super) fn announce(&self) {
-        self.0.announced.store(true, Ordering::Release);
-        if self.0.is_alone.load(Ordering::Relaxed) {
-            return;
-        }
-        if !NO_FENCE_IN_ANNOUNCE_ALONE.is_on() {
-            fence(Ordering::SeqCst);
-        }
-        if self.0.light.load(Ordering::Relaxed) {
-            self.0.light.store(false, Ordering::Relaxed);
-            everybody::fence();
-        }
-    }
-
-    /// Takes back the announcement.
-    #[inline]
-    pub(super) fn withdraw(&self) {
-        self.0.announced.store(false, Ordering::Release);
     }
 
     /// Wakes the listener if it sleeps. The caller must have stored before what the listener is to find.
@@ -165,6 +145,30 @@ impl Bell {
     }
 }
 
+impl Announced for Bell {
+    /// The listener announces that it is about to wait for the hook. It must look once more afterwards.
+    #[inline]
+    fn announce(&self) {
+        self.0.announced.store(true, Ordering::Release);
+        if self.0.is_alone.load(Ordering::Relaxed) {
+            return;
+        }
+        if !NO_FENCE_IN_ANNOUNCE_ALONE.is_on() {
+            fence(Ordering::SeqCst);
+        }
+        if self.0.light.load(Ordering::Relaxed) {
+            self.0.light.store(false, Ordering::Relaxed);
+            everybody::fence();
+        }
+    }
+
+    /// Takes back the announcement.
+    #[inline]
+    fn withdraw(&self) {
+        self.0.announced.store(false, Ordering::Release);
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn ring_loudly(event: &EventCount) {
@@ -177,7 +181,7 @@ const CALM_WAITS: u8 = 16;
 /// The listener's side of a bell.
 #[derive(Debug, Default)]
 pub(super) struct Listener {
-    patience: Patience,
+    backoff: Backoff,
     /// How many waits have passed since the last sleep, up to `CALM_WAITS`. The bell is light only at
     /// `CALM_WAITS`.
     calm: u8,
@@ -213,7 +217,7 @@ impl Listener {
 impl Listener {
     /// Looks and polls, and remembers whether this found something.
     fn poll<R>(&mut self, bell: &Bell, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
-        let found = look().or_else(|| self.patience.poll(look));
+        let found = look().or_else(|| self.backoff.poll(Polling::Busy, look));
         if found.is_none() {
             self.calm = 0;
         } else if self.calm < CALM_WAITS {
@@ -232,25 +236,6 @@ impl Listener {
         how: &impl Sleep,
         mut look: impl FnMut() -> Option<R>,
     ) -> Option<R> {
-        if let Some(found) = self.poll(bell, &mut look) {
-            return Some(found);
-        }
-        loop {
-            how.prepare();
-            bell.announce();
-            if let Some(found) = look() {
-                bell.withdraw();
-                how.cancel();
-                return Some(found);
-            }
-            let goes_on = how.sleep();
-            bell.withdraw();
-            if !goes_on {
-                return look();
-            }
-            if let Some(found) = look() {
-                return Some(found);
-            }
-        }
+        self.poll(bell, &mut look).or_else(|| sleep_until(how, bell, look))
     }
 }

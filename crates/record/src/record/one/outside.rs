@@ -3,7 +3,10 @@
 
 use super::{Reader, Shared, Slots, Writer, reader::Items};
 use crate::{
-    record::{Closed, sleep::Sleep},
+    record::{
+        Closed,
+        sleep::{Announced, Sleep},
+    },
     sync::{Arc, Ordering},
 };
 use std::fmt;
