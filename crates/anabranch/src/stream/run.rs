@@ -113,9 +113,15 @@ fn run<'run>(
         let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
         Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && finish.is_some())
     });
-    let own = own_events(&plan, attached.outside.as_ref().map(|outside| &outside.bell.event));
+    let bell = attached.outside.as_ref().map(|outside| &outside.bell.event);
+    let own = own_events(&plan, bell);
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
-    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take()));
+    let mut run = Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take());
+    if let Some(bell) = bell.filter(|_| own.is_empty()) {
+        // The thread that runs the stream alone waits for the source at its bell. A run that stops wakes it there.
+        run.event = Arc::clone(bell);
+    }
+    let run = Arc::new(run);
     if let Some(feed) = &run.feed {
         feed.starts(run.clone());
     }

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
+use std::time::Duration;
 
 use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, stays_true, within};
 use anabranch::{CancelToken, Closed, Pool, Stream, TryPostError};
@@ -115,7 +116,10 @@ fn a_token_ends_the_stream_while_nothing_is_posted() {
             let token = CancelToken::new();
             let canceller = {
                 let token = token.clone();
-                thread::spawn(move || token.cancel())
+                thread::spawn(move || {
+                    thread::sleep(Duration::from_micros(300)); // until the source sleeps
+                    token.cancel();
+                })
             };
             let stream = stream.cancel(&token).map(|n: u32| n);
             assert_eq!(if is_inline { stream.inline() } else { stream }.count(), 0);

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 use crate::contract_support::watchdog::{Gate, within};
 use anabranch::{CancelToken, Stream};
@@ -144,6 +145,7 @@ fn a_token_ends_the_stream_while_the_source_is_pending() {
             let stream = Stream::from_async(falls_silent(0, &Arc::default(), &is_pending)).cancel(&token);
             let thread = std::thread::spawn(move || {
                 is_pending.pass();
+                std::thread::sleep(Duration::from_micros(300)); // until the source sleeps
                 canceller.cancel();
             });
             assert_eq!(if is_inline { stream.inline() } else { stream }.count(), 0);

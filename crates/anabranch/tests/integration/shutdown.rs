@@ -173,14 +173,16 @@ struct Service {
     ending: Ending,
     tries: bool,
     pauses: u64,
+    /// The end comes when every item was handled and the source waits.
+    idles: bool,
 }
 
 fn services() -> impl Strategy<Value = Service> {
     use Ending::{Cancel, Close, Deadline, Drain, Drop, TakeBack};
     let ending = prop::sample::select(vec![Drop, Close, Drain, Drain, Cancel, Deadline, TakeBack]);
     let sizes = (1..4usize, 1..60u32, 0..9usize, 1..9usize, 1..4usize);
-    (sizes, 0..6u8, 0..60usize, ending, any::<bool>(), 0..40u64).prop_map(
-        |((posters, each, capacity, window, workers), shape, after, ending, tries, pauses)| Service {
+    (sizes, 0..6u8, 0..60usize, ending, any::<bool>(), 0..40u64, prop::bool::weighted(0.2)).prop_map(
+        |((posters, each, capacity, window, workers), shape, after, ending, tries, pauses, idles)| Service {
             posters,
             each,
             capacity,
@@ -191,6 +193,7 @@ fn services() -> impl Strategy<Value = Service> {
             ending,
             tries,
             pauses,
+            idles,
         },
     )
 }
@@ -242,6 +245,11 @@ fn runs(service: &Service, pool: &Pool) {
             .collect();
         let stopper = scope.spawn(|| {
             let all_posted = || posters.iter().all(thread::ScopedJoinHandle::is_finished);
+            if service.idles {
+                let all = service.posters * service.each as usize;
+                assert!(comes_true(LIMIT / 2, || handled.load(Ordering::SeqCst) == all), "an item was lost");
+                thread::sleep(Duration::from_micros(300));
+            }
             while handled.load(Ordering::SeqCst) < service.after && !all_posted() {
                 thread::yield_now();
             }
@@ -263,7 +271,9 @@ fn runs(service: &Service, pool: &Pool) {
                     token.cancel();
                 }
             }
-            posters.into_iter().map(|poster| poster.join().unwrap()).collect()
+            // Except where its drop is the end, the last post lives for as long as the run.
+            let post = (service.ending != Ending::Drop).then_some(post);
+            (posters.into_iter().map(|poster| poster.join().unwrap()).collect(), post)
         });
         let work = |item: Item| {
             if item.1.is_multiple_of(7) {
@@ -284,7 +294,7 @@ fn runs(service: &Service, pool: &Pool) {
             4 => stream.serial_flat_map(|item| [item]).map(work).for_each(sees),
             _ => stream.inline().map(work).for_each(sees),
         }
-        stopper.join().unwrap()
+        stopper.join().unwrap().0
     });
     let all: Vec<Item> = accepted.into_iter().flatten().collect();
     let is_seen: HashSet<Item> = seen.iter().chain(&left).copied().collect();
