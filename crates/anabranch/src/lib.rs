@@ -111,7 +111,7 @@ pub use outside::AsyncItems;
 #[doc(hidden)] // For the library for C.
 pub use outside::posts;
 pub use outside::prelude;
-pub use outside::{Closed, Items, Offload, Post, ScopedItems, TryPostError};
+pub use outside::{Closed, Items, Offload, Post, TryPostError};
 #[cfg(feature = "json")]
 pub use report::REPORT_VERSION;
 pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};

@@ -1,25 +1,20 @@
 //! Sources and ends that are asynchronous streams.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::JoinHandle;
 
 use anabranch_plan::Node;
-use anabranch_record::sync::named_thread;
 use anabranch_record::{EventCount, WaitKey};
 
-use crate::control::CancelToken;
 use crate::control::bell::Bell;
 use crate::engine::pull::{Pull, Pulled};
-use crate::engine::{Feed, Halt, RunThreads};
-use crate::outside::results::Reader;
-use crate::stream::{Mode, Stream, TryStream};
+use crate::engine::{Feed, RunThreads};
+use crate::outside::reader::Reader;
+use crate::stream::{Stream, TryStream};
 
 /// Wakes the thread that waits for a source.
 #[derive(Debug, Default)]
@@ -204,80 +199,13 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
     }
 }
 
-/// The state that the stream's thread and its reader share.
-struct Shared<T> {
-    state: Mutex<State<T>>,
-    /// Notified when an item was taken, or when the reader was dropped.
-    room: Condvar,
-    /// How many items may wait. If it is 0, the stream waits with each item until it is taken.
-    capacity: usize,
-}
-
-struct State<T> {
-    items: VecDeque<T>,
-    waker: Option<Waker>,
-    has_ended: bool,
-    is_gone: bool,
-}
-
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for room, and adds an item. If the capacity is 0, also waits until the item was taken. Returns
-    /// `false` if the reader was dropped.
-    fn send(&self, item: T) -> bool {
-        let mut state = self.wait_for_room(self.lock(), self.capacity.max(1));
-        if state.is_gone {
-            return false;
-        }
-        state.items.push_back(item);
-        let waker = state.waker.take();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-        if self.capacity == 0 {
-            drop(self.wait_for_room(self.lock(), 1));
-        }
-        true
-    }
-
-    /// Waits until fewer than `most` items wait, or the reader was dropped.
-    fn wait_for_room<'s>(&'s self, state: MutexGuard<'s, State<T>>, most: usize) -> MutexGuard<'s, State<T>> {
-        let full = |state: &mut State<T>| state.items.len() >= most && !state.is_gone;
-        self.room.wait_while(state, full).unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Tells the reader when it is dropped that no more items will come. This happens after a panic of the run
-/// too.
-struct Ending<T>(Arc<Shared<T>>);
-
-impl<T> Drop for Ending<T> {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.has_ended = true;
-        let waker = state.waker.take();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-    }
-}
-
 /// The results of a stream, as an asynchronous stream. `into_async` makes it.
 ///
 /// The stream runs on threads of its own, or on those of a [shared pool](Stream::pool). While it is not polled, it runs until
 /// its window is full. Dropping
 /// this value stops the stream and does not wait: the threads end when they have finished their current work.
 /// If the stream panics, the polls return the results before the panic, and the next poll resumes the panic.
-pub struct AsyncItems<T>(Behind<T>);
-
-/// Where the results come from.
-enum Behind<T> {
-    /// A stream with a thread of its own, which `token` stops.
-    Thread { shared: Arc<Shared<T>>, thread: Option<JoinHandle<()>>, token: CancelToken },
-    /// A stream that the threads of a pool run.
-    Pool(Reader<T>),
-}
+pub struct AsyncItems<T>(Reader<T>);
 
 impl<T> fmt::Debug for AsyncItems<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -289,76 +217,8 @@ impl<T> futures_core::Stream for AsyncItems<T> {
     type Item = T;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let (shared, thread) = match &mut self.0 {
-            Behind::Thread { shared, thread, .. } => (shared, thread),
-            Behind::Pool(reader) => return reader.poll(context),
-        };
-        let mut state = shared.lock();
-        if let Some(item) = state.items.pop_front() {
-            drop(state);
-            shared.room.notify_one();
-            return Poll::Ready(Some(item));
-        }
-        if !state.has_ended {
-            state.waker = Some(context.waker().clone());
-            return Poll::Pending;
-        }
-        drop(state);
-        if let Some(Err(payload)) = thread.take().map(JoinHandle::join) {
-            std::panic::resume_unwind(payload);
-        }
-        Poll::Ready(None)
+        self.0.poll(context)
     }
-}
-
-impl<T> Drop for AsyncItems<T> {
-    fn drop(&mut self) {
-        // The reader of a pool stops the stream when it is dropped.
-        let Behind::Thread { shared, token, .. } = &self.0 else { return };
-        let mut state = shared.lock();
-        state.is_gone = true;
-        let left = std::mem::take(&mut state.items);
-        drop(state);
-        token.cancel();
-        shared.room.notify_all();
-        drop(left);
-    }
-}
-
-/// Runs a stream on a thread of its own, and returns an asynchronous stream of its results.
-fn spawn<T, M, V>(mut stream: Stream<'static, T, M>, wrap: fn(Result<T, M::Error>) -> V) -> AsyncItems<V>
-where
-    T: Send + 'static,
-    M: Mode<Error: 'static> + 'static,
-    V: Send + 'static,
-{
-    let capacity = stream.share_window();
-    stream = match stream.detach(&Node::sink("async"), capacity, wrap) {
-        Ok(reader) => return AsyncItems(Behind::Pool(reader)),
-        Err(stream) => stream,
-    };
-    let state = State { items: VecDeque::new(), waker: None, has_ended: false, is_gone: false };
-    let shared = Arc::new(Shared { state: Mutex::new(state), room: Condvar::new(), capacity });
-    let ending = Ending(Arc::clone(&shared));
-    let token = CancelToken::new();
-    stream = stream.cancel(&token);
-    let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
-    let run = move || {
-        let shared = &ending.0;
-        let ended = stream.run_into(Node::sink("async"), |item| {
-            if shared.send(wrap(Ok(item))) {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(Halt::Break)
-            }
-        });
-        if let Err(error) = ended.result {
-            shared.send(wrap(Err(error)));
-        }
-    };
-    let thread = named_thread(&format!("{name}-async")).spawn(run);
-    let thread = thread.expect("the system has a thread for the stream behind an asynchronous one");
-    AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
 }
 
 impl<T: Send + 'static> Stream<'static, T> {
@@ -373,9 +233,9 @@ impl<T: Send + 'static> Stream<'static, T> {
     /// assert_eq!(block_on_stream(squares).collect::<Vec<_>>(), [1, 4, 9, 16]);
     /// ```
     pub fn into_async(self) -> AsyncItems<T> {
-        spawn(self, |item| match item {
+        AsyncItems(self.read("async", |item| match item {
             Ok(item) => item,
-        })
+        }))
     }
 }
 
@@ -392,6 +252,6 @@ impl<T: Send + 'static, E: Send + 'static> TryStream<'static, T, E> {
     /// assert!(numbers[1].is_err());
     /// ```
     pub fn into_async(self) -> AsyncItems<Result<T, E>> {
-        spawn(self, |item| item)
+        AsyncItems(self.read("async", |item| item))
     }
 }

@@ -11,7 +11,8 @@ use anabranch_record::sync::Arc;
 use crate::control::{CancelToken, Pool, PoolShare};
 use crate::engine::progress::Reporter;
 use crate::engine::{self, DetachedParts, Feed, Halt, Last, Outcome, ResultQueue, Run};
-use crate::outside::results::{Ending, Reader, Results};
+use crate::outside::reader::{Reader, Runner};
+use crate::outside::results::{Ending, Results};
 use crate::stream::{Attachment, Connect, Draft, Mode, Outside, Stream, connecting};
 
 /// What a stream needs to run without a thread of its own.
@@ -74,22 +75,18 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
         let slot = Arc::clone(&errors);
         let mut connect = connecting(code, Last(send, std::marker::PhantomData), &slot);
         let queue: StdArc<dyn ResultQueue> = StdArc::clone(&results) as StdArc<dyn ResultQueue>;
-        let reader = Reader { results, token, pool: StdArc::clone(&detached_stream.pool) };
+        let runner = Runner::Pool { _share: StdArc::clone(&detached_stream.pool) };
+        let reader = Reader { results, token, runner };
         let over = move |outcome: Outcome| {
             let ended = catch_unwind(AssertUnwindSafe(|| {
                 handovers.into_iter().for_each(|handover| handover());
                 match outcome {
-                    Outcome::Complete => None,
-                    Outcome::Error => Some(errors.take().expect("an error that was noted")),
+                    Outcome::Complete => Ok(()),
+                    Outcome::Error => Err(errors.take().expect("an error that was noted")),
                     Outcome::Panic(payload) => resume_unwind(payload),
                 }
             }));
-            match ended {
-                Ok(None) => {}
-                Ok(Some(error)) => _ = ending.0.push(wrap(Err(error))),
-                Err(payload) => ending.0.fail(payload),
-            }
-            drop(ending);
+            ending.end(ended, |error| wrap(Err(error)));
         };
         start(draft, detached_stream, queue, &mut connect, Box::new(over));
         Ok(reader)

@@ -1,16 +1,17 @@
 //! The results of a stream as an iterator, while the stream runs.
 
-use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::thread::JoinHandle;
+use std::iter::FusedIterator;
+use std::panic::resume_unwind;
+use std::sync::Arc as StdArc;
+use std::sync::mpsc::TryRecvError;
 
 use anabranch_plan::Node;
-use anabranch_record::sync::named_thread;
+use anabranch_record::sync::{Arc, named_thread};
 
-use super::results::Reader;
+use super::reader::{Reader, Runner};
+use super::results::{Ending, Results};
 use crate::control::CancelToken;
-use crate::engine::Halt;
-use crate::stream::{Ended, Mode, Stream, TryStream};
+use crate::stream::{Mode, Stream, TryStream};
 
 /// The results of a stream that runs on threads of its own, or of a [shared pool](crate::Stream::pool). The stream's `into_iter`
 /// creates it.
@@ -22,35 +23,12 @@ use crate::stream::{Ended, Mode, Stream, TryStream};
 /// If the stream panics, the iterator gives the results before the panic, and the next call of `next` resumes
 /// the panic.
 #[derive(Debug)]
-pub struct Items<T>(Behind<T>);
-
-/// Where the results come from.
-#[derive(Debug)]
-enum Behind<T> {
-    /// A stream with a thread of its own.
-    Thread { receiver: Option<Receiver<T>>, thread: Option<JoinHandle<()>>, token: CancelToken },
-    /// A stream that the threads of a pool run.
-    Pool(Reader<T>),
-}
+pub struct Items<T>(Reader<T>);
 
 impl<T> Items<T> {
-    /// The results of a stream with a thread of its own, which `token` stops.
-    pub(crate) fn of_thread(receiver: Receiver<T>, thread: JoinHandle<()>, token: CancelToken) -> Self {
-        Self(Behind::Thread { receiver: Some(receiver), thread: Some(thread), token })
-    }
-
-    /// The results of a stream that the threads of a pool run.
-    pub(crate) fn of_pool(reader: Reader<T>) -> Self {
-        Self(Behind::Pool(reader))
-    }
-
     /// Returns the next result if it is there.
     pub(crate) fn try_next(&mut self) -> Result<T, TryRecvError> {
-        match &self.0 {
-            Behind::Thread { receiver: Some(receiver), .. } => receiver.try_recv(),
-            Behind::Thread { receiver: None, .. } => Err(TryRecvError::Disconnected),
-            Behind::Pool(reader) => reader.try_next(),
-        }
+        self.0.try_next()
     }
 }
 
@@ -58,85 +36,20 @@ impl<T> Iterator for Items<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        let (receiver, thread) = match &mut self.0 {
-            Behind::Thread { receiver, thread, .. } => (receiver, thread),
-            Behind::Pool(reader) => return reader.next(),
-        };
-        let item = receiver.as_ref()?.recv().ok();
-        if item.is_none() {
-            *receiver = None;
-            if let Some(Err(payload)) = thread.take().map(JoinHandle::join) {
-                std::panic::resume_unwind(payload);
-            }
-        }
-        item
+        self.0.next()
     }
 }
 
-impl<T> std::iter::FusedIterator for Items<T> {}
+impl<T> FusedIterator for Items<T> {}
 
 impl<T> Drop for Items<T> {
     fn drop(&mut self) {
-        match &mut self.0 {
-            Behind::Thread { receiver, thread, token } => {
-                token.cancel();
-                *receiver = None;
-                // A drop does not resume a panic of the stream: the caller did not ask for the results any more.
-                let _ = thread.take().map(JoinHandle::join);
-            }
-            Behind::Pool(reader) => reader.stop(),
-        }
+        // A drop does not resume a panic of the stream: the caller did not ask for the results any more.
+        self.0.stop();
     }
 }
-
-/// The results of a stream, for the closure of [`Stream::with_iter`](crate::Stream::with_iter).
-#[derive(Debug)]
-pub struct ScopedItems<T> {
-    pub(crate) receiver: Receiver<T>,
-    /// Stops the stream.
-    pub(crate) token: CancelToken,
-}
-
-impl<T> Drop for ScopedItems<T> {
-    fn drop(&mut self) {
-        self.token.cancel();
-    }
-}
-
-impl<T> Iterator for ScopedItems<T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-}
-
-/// The largest number of results that wait for the iterator.
-const HANDED_ITEMS: usize = 64;
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
-    /// Divides the window between the stream and the results that wait for an iterator, so that its bound
-    /// holds for both together. Returns how many results may wait. If the number is 0, the stream waits with
-    /// each result until the iterator takes it.
-    pub(crate) fn share_window(&mut self) -> usize {
-        let settings = self.plan().settings;
-        // Results that wait are not weighed. So none may wait if the window is limited in bytes.
-        let handed =
-            if settings.window_bytes.is_some() { 0 } else { (settings.window / 2).min(HANDED_ITEMS) };
-        self.draft.outline.plan.settings.window = settings.window - handed;
-        self.draft.outline.unset.window = false;
-        handed
-    }
-
-    /// Runs the stream, and sends its results to a channel until the receiver is dropped.
-    fn send_to<V: Send>(self, sender: &SyncSender<V>, wrap: impl Fn(T) -> V + Send) -> Ended<M::Error> {
-        let sender = sender.clone();
-        self.run_into(Node::sink("iterator"), move |item| match sender.send(wrap(item)) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(Halt::Break),
-        })
-    }
-
     /// Runs the stream on a thread of its own and its workers, and calls `f` on the calling thread with an
     /// iterator of the results. When `f` returns, the stream is stopped. If the stream has failed before, its
     /// first failure is returned instead of the value of `f`.
@@ -161,51 +74,26 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(words().with_iter(|words| words.max_by_key(|word| word.len())), Some("EVEN".to_owned()));
     /// assert_eq!(words().with_iter(|words| words.nth(1)), Some("OR".to_owned())); // stops the stream
     /// ```
-    pub fn with_iter<R>(mut self, f: impl FnOnce(&mut ScopedItems<T>) -> R) -> M::Output<R> {
-        let (sender, receiver) = sync_channel(self.share_window());
+    pub fn with_iter<R>(mut self, f: impl FnOnce(&mut Items<T>) -> R) -> M::Output<R> {
+        let results = Results::new(self.share_window(), &Arc::default());
+        let ending = Ending(StdArc::clone(&results));
         let token = CancelToken::new();
-        self = self.cancel(&token);
-        let name = self.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
+        let stream = self.cancel(&token);
+        let name = stream.thread_name("iterator");
         let (ended, result) = std::thread::scope(|scope| {
-            let run = move || self.send_to(&sender, |item| item);
-            let thread = named_thread(&format!("{name}-iter"))
+            let run = move || stream.run_into(Node::sink("iterator"), |item| ending.0.send(item));
+            let thread = named_thread(&name)
                 .spawn_scoped(scope, run)
                 .expect("the system has a thread for the stream behind an iterator");
-            let mut items = ScopedItems { receiver, token };
+            let reader = Reader { results: StdArc::clone(&results), token, runner: Runner::Scope };
+            let mut items = Items(reader);
             let result = f(&mut items);
             drop(items);
-            (thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)), result)
+            results.close(); // `f` may have put other results into `items`
+            (thread.join().unwrap_or_else(|payload| resume_unwind(payload)), result)
         });
         ended.output::<M, _>(result)
     }
-}
-
-/// Runs a stream on a thread of its own, and returns an iterator of its results.
-fn spawn<T, M, V>(mut stream: Stream<'static, T, M>, wrap: fn(Result<T, M::Error>) -> V) -> Items<V>
-where
-    T: Send + 'static,
-    M: Mode<Error: 'static> + 'static,
-    V: Send + 'static,
-{
-    let handed = stream.share_window();
-    let stream = match stream.detach(&Node::sink("iterator"), handed, wrap) {
-        Ok(reader) => return Items::of_pool(reader),
-        Err(stream) => stream,
-    };
-    let (sender, receiver) = sync_channel(handed);
-    let token = CancelToken::new();
-    let stream = stream.cancel(&token);
-    let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
-    let run = move || {
-        let ended = stream.send_to(&sender, move |item| wrap(Ok(item)));
-        if let Err(error) = ended.result {
-            // The error is dropped if the iterator was dropped.
-            let _ = sender.send(wrap(Err(error)));
-        }
-    };
-    let thread = named_thread(&format!("{name}-iter")).spawn(run);
-    let thread = thread.expect("the system has a thread for the stream behind an iterator");
-    Items::of_thread(receiver, thread, token)
 }
 
 /// The results as an iterator. The stream runs on threads of its own while the iterator is used, or on those of a
@@ -224,9 +112,9 @@ impl<T: Send + 'static> IntoIterator for Stream<'static, T> {
     type IntoIter = Items<T>;
 
     fn into_iter(self) -> Items<T> {
-        spawn(self, |item| match item {
+        Items(self.read("iterator", |item| match item {
             Ok(item) => item,
-        })
+        }))
     }
 }
 
@@ -236,6 +124,6 @@ impl<T: Send + 'static, E: Send + 'static> IntoIterator for TryStream<'static, T
     type IntoIter = Items<Result<T, E>>;
 
     fn into_iter(self) -> Items<Result<T, E>> {
-        spawn(self, |item| item)
+        Items(self.read("iterator", |item| item))
     }
 }

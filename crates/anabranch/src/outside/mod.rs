@@ -8,12 +8,13 @@ mod iter;
 mod offload;
 pub mod posts;
 pub mod prelude;
-pub(crate) mod results;
+pub(crate) mod reader;
+mod results;
 mod select;
 
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
 pub use channel::{Closed, Post, TryPostError};
 pub(crate) use channel::{Posted, channel};
-pub use iter::{Items, ScopedItems};
+pub use iter::Items;
 pub use offload::Offload;

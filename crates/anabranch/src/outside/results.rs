@@ -1,8 +1,8 @@
-//! The results of a detached run, between its sink and its reader.
+//! The results of a stream, between its sink and a reader that is outside of its run.
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc as StdArc;
 use std::sync::mpsc::TryRecvError;
 use std::task::Waker;
@@ -14,15 +14,14 @@ use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, lock};
 
-use crate::control::{CancelToken, Pool};
-use crate::engine::ResultQueue;
+use crate::engine::{Halt, ResultQueue};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_NOTICE_OF_A_TAKEN_RESULT: Mutant = Mutant("no_notice_of_a_taken_result");
 
-/// The results that wait for the reader of a detached run.
+/// The results that wait for the reader.
 ///
-/// There is room until `capacity` results wait, and then again once half of them were taken: so the run is not woken for each
+/// In a detached run, the sink is poked only while there is room. Otherwise it waits for room. There is room until `capacity` results wait, and then again once half of them were taken: so the run is not woken for each
 /// of them. If the capacity is 0, there is room only while the reader waits.
 pub(crate) struct Results<T> {
     state: Mutex<State<T>>,
@@ -33,10 +32,12 @@ pub(crate) struct Results<T> {
     /// Whether a result waits, or the run has ended. Written under the lock.
     is_filled: AtomicBool,
     capacity: usize,
-    /// The event of the run.
+    /// Notified of room. The event of the run if this is detached.
     event: Arc<EventCount>,
     /// How long the reader polls.
-    backoff: Backoff,
+    reading: Backoff,
+    /// How long the sink polls.
+    sending: Backoff,
 }
 
 struct State<T> {
@@ -52,7 +53,7 @@ struct State<T> {
 }
 
 impl<T> Results<T> {
-    /// Results of which up to `capacity` wait, from a run with this event.
+    /// Results of which up to `capacity` wait. `event` is notified of room.
     pub(crate) fn new(capacity: usize, event: &Arc<EventCount>) -> StdArc<Self> {
         let state = State {
             items: VecDeque::new(),
@@ -69,7 +70,8 @@ impl<T> Results<T> {
             is_filled: AtomicBool::new(false),
             capacity,
             event: Arc::clone(event),
-            backoff: Backoff::new(),
+            reading: Backoff::new(),
+            sending: Backoff::new(),
         })
     }
 
@@ -103,9 +105,13 @@ impl<T> Results<T> {
         true
     }
 
-    /// Notes the panic of the run.
-    pub(crate) fn fail(&self, payload: Box<dyn Any + Send>) {
-        self.lock().panic = Some(payload);
+    /// Waits for room, and adds a result. Breaks if the reader was dropped.
+    pub(crate) fn send<E>(&self, item: T) -> ControlFlow<Halt<E>> {
+        let has_room = || self.has_room.load(Ordering::Acquire).then_some(());
+        if has_room().is_none() {
+            self.event.wait_until(&self.sending, Polling::Outside, has_room);
+        }
+        if self.push(item) { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
     }
 
     fn end(&self) {
@@ -135,7 +141,7 @@ impl<T> Results<T> {
     }
 
     /// Waits for the next result. `None` if the run has ended.
-    fn next(&self) -> Option<T> {
+    pub(crate) fn next(&self) -> Option<T> {
         let mut state = self.lock();
         let mut lingers = true;
         loop {
@@ -159,7 +165,7 @@ impl<T> Results<T> {
             lingers = false;
             drop(state);
             let is_filled = || self.is_filled.load(Ordering::Relaxed).then_some(());
-            let _ = self.backoff.poll(Polling::Outside, is_filled);
+            let _ = self.reading.poll(Polling::Outside, is_filled);
             state = self.lock();
         }
     }
@@ -172,7 +178,7 @@ impl<T> Results<T> {
         state
     }
 
-    fn try_next(&self) -> Result<T, TryRecvError> {
+    pub(crate) fn try_next(&self) -> Result<T, TryRecvError> {
         self.take(self.lock()).map_err(|state| {
             let has_ended = state.has_ended;
             if self.capacity == 0 && !has_ended {
@@ -183,7 +189,7 @@ impl<T> Results<T> {
     }
 
     #[cfg(feature = "futures")]
-    fn poll(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let mut state = match self.take(self.lock()) {
             Ok(item) => return Poll::Ready(Some(item)),
             Err(state) => state,
@@ -202,17 +208,22 @@ impl<T> Results<T> {
     }
 
     /// The reader has gone. The results that wait are dropped.
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_gone = true;
-        let left = std::mem::take(&mut state.items);
-        let waker = state.waker.take();
-        drop(state);
-        drop((left, waker));
+        let left = (std::mem::take(&mut state.items), state.waker.take());
+        // A sink that waits for room learns that nobody takes its result.
+        self.make_room(state);
+        drop(left);
+    }
+
+    /// The panic of the run, for the first caller.
+    pub(crate) fn panic(&self) -> Option<Box<dyn Any + Send>> {
+        self.lock().panic.take()
     }
 
     /// Waits until the run has ended.
-    fn wait_for_end(&self) {
+    pub(crate) fn wait_for_end(&self) {
         let mut state = self.lock();
         while !state.has_ended {
             state = self.sleep(state);
@@ -229,68 +240,19 @@ impl<T: Send> ResultQueue for Results<T> {
 /// Tells the reader when it is dropped that no more results will come.
 pub(crate) struct Ending<T>(pub(crate) StdArc<Results<T>>);
 
+impl<T> Ending<T> {
+    /// Ends the results as the run has ended: with its error as the last result, or with its panic.
+    pub(crate) fn end<E>(self, ended: std::thread::Result<Result<(), E>>, wrap: impl Fn(E) -> T) {
+        match ended {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => _ = self.0.push(wrap(error)),
+            Err(payload) => self.0.lock().panic = Some(payload),
+        }
+    }
+}
+
 impl<T> Drop for Ending<T> {
     fn drop(&mut self) {
         self.0.end();
-    }
-}
-
-/// The reader of a detached run. Dropping it stops the run and does not wait.
-pub(crate) struct Reader<T> {
-    pub(crate) results: StdArc<Results<T>>,
-    pub(crate) token: CancelToken,
-    /// Dropped last: where the reader waits for the end, its thread and not one of the pool ends the pool.
-    pub(crate) pool: StdArc<Pool>,
-}
-
-impl<T> fmt::Debug for Reader<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("token", &self.token).field("pool", &self.pool).finish_non_exhaustive()
-    }
-}
-
-impl<T> Reader<T> {
-    /// Waits for the next result. Resumes the panic of the run behind the last one.
-    pub(crate) fn next(&self) -> Option<T> {
-        let item = self.results.next();
-        if item.is_none() {
-            self.resume();
-        }
-        item
-    }
-
-    /// Returns the next result if it is there.
-    pub(crate) fn try_next(&self) -> Result<T, TryRecvError> {
-        self.results.try_next()
-    }
-
-    #[cfg(feature = "futures")]
-    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let polled = self.results.poll(context);
-        if let Poll::Ready(None) = polled {
-            self.resume();
-        }
-        polled
-    }
-
-    fn resume(&self) {
-        let panic = self.results.lock().panic.take();
-        if let Some(payload) = panic {
-            std::panic::resume_unwind(payload);
-        }
-    }
-
-    /// Stops the run, and waits until its data was dropped.
-    pub(crate) fn stop(&self) {
-        self.results.close();
-        self.token.cancel();
-        self.results.wait_for_end();
-    }
-}
-
-impl<T> Drop for Reader<T> {
-    fn drop(&mut self) {
-        self.results.close();
-        self.token.cancel();
     }
 }

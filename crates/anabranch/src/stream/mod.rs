@@ -20,7 +20,7 @@ pub(crate) use draft::Draft;
 pub use ends::Container;
 pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use pipeline::Pipeline;
-pub(crate) use run::{Attachment, Connect, Ended, connecting};
+pub(crate) use run::{Attachment, Connect, connecting};
 pub use sources::SendIterator;
 
 use std::marker::PhantomData;

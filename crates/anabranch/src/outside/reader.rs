@@ -1,0 +1,147 @@
+//! The reader of the results of a stream that runs beside it.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc as StdArc;
+use std::sync::mpsc::TryRecvError;
+#[cfg(feature = "futures")]
+use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+
+use anabranch_plan::Node;
+use anabranch_record::sync::{Arc, named_thread};
+
+use super::results::{Ending, Results};
+use crate::control::{CancelToken, Pool};
+use crate::stream::{Mode, Stream};
+
+/// The largest number of results that wait for a reader.
+const WAITING_RESULTS: usize = 64;
+
+/// Takes the results of a stream that runs beside it. Dropping it stops the stream and does not wait.
+pub(crate) struct Reader<T> {
+    pub(crate) results: StdArc<Results<T>>,
+    pub(crate) token: CancelToken,
+    pub(crate) runner: Runner,
+}
+
+/// The threads that run a stream beside its reader.
+pub(crate) enum Runner {
+    /// A pool alone. It is dropped last: where the reader waits for the end, its thread and not one of the pool ends the pool.
+    Pool { _share: StdArc<Pool> },
+    /// A thread of the stream, and its workers. `None` once it was joined.
+    Thread(Option<JoinHandle<()>>),
+    /// A thread of a scope, which joins it.
+    Scope,
+}
+
+impl<T> fmt::Debug for Reader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+impl<T> Reader<T> {
+    /// Waits for the next result. Resumes the panic of the run behind the last one.
+    pub(crate) fn next(&mut self) -> Option<T> {
+        let item = self.results.next();
+        if item.is_none() {
+            self.end();
+        }
+        item
+    }
+
+    /// Returns the next result if it is there.
+    pub(crate) fn try_next(&self) -> Result<T, TryRecvError> {
+        self.results.try_next()
+    }
+
+    #[cfg(feature = "futures")]
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let polled = self.results.poll(context);
+        if let Poll::Ready(None) = polled {
+            self.end();
+        }
+        polled
+    }
+
+    /// Waits for the thread of a stream that has ended, and resumes the panic of the run.
+    fn end(&mut self) {
+        self.join();
+        if let Some(payload) = self.results.panic() {
+            resume_unwind(payload);
+        }
+    }
+
+    fn join(&mut self) {
+        if let Runner::Thread(thread) = &mut self.runner {
+            // The thread has caught the panic of the run.
+            let _ = thread.take().map(JoinHandle::join);
+        }
+    }
+
+    /// Stops the run, and waits until its data was dropped and its thread has ended.
+    pub(crate) fn stop(&mut self) {
+        self.results.close();
+        self.token.cancel();
+        self.results.wait_for_end();
+        self.join();
+    }
+}
+
+impl<T> Drop for Reader<T> {
+    fn drop(&mut self) {
+        self.results.close();
+        self.token.cancel();
+    }
+}
+
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+    /// Divides the window between the stream and the results that wait for a reader, so that its bound holds for
+    /// both together. Returns how many results may wait. If the number is 0, the stream waits with each result until
+    /// the reader takes it.
+    pub(crate) fn share_window(&mut self) -> usize {
+        let settings = self.plan().settings;
+        // Results that wait are not weighed. So none may wait if the window is limited in bytes.
+        let waiting =
+            if settings.window_bytes.is_some() { 0 } else { (settings.window / 2).min(WAITING_RESULTS) };
+        self.draft.outline.plan.settings.window = settings.window - waiting;
+        self.draft.outline.unset.window = false;
+        waiting
+    }
+
+    /// The name of a thread of the stream for the given end.
+    pub(crate) fn thread_name(&self, end: &str) -> String {
+        let name = self.draft.outline.plan.name.as_deref().unwrap_or("anabranch");
+        format!("{name}-{end}")
+    }
+}
+
+impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M> {
+    /// Runs the stream on the threads of its pool alone if it can, and otherwise on a thread of its own.
+    pub(crate) fn read<V: Send + 'static>(
+        mut self,
+        end: &'static str,
+        wrap: fn(Result<T, M::Error>) -> V,
+    ) -> Reader<V> {
+        let capacity = self.share_window();
+        let stream = match self.detach(&Node::sink(end), capacity, wrap) {
+            Ok(reader) => return reader,
+            Err(stream) => stream,
+        };
+        let results = Results::new(capacity, &Arc::default());
+        let ending = Ending(StdArc::clone(&results));
+        let token = CancelToken::new();
+        let stream = stream.cancel(&token);
+        let name = stream.thread_name(end);
+        let run = move || {
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                stream.run_into(Node::sink(end), |item| ending.0.send(wrap(Ok(item)))).result
+            }));
+            ending.end(ended, |error| wrap(Err(error)));
+        };
+        let thread = named_thread(&name).spawn(run);
+        let thread = thread.expect("the system has a thread for the stream behind its results");
+        Reader { results, token, runner: Runner::Thread(Some(thread)) }
+    }
+}
