@@ -309,7 +309,10 @@ impl<P: Pull> DirectSource<'_, P> {
                 Stop::Fail
             }
         };
-        self.next.pass_cell(index, Cell::Stop(stop));
+        // A source that waits from outside also ends because the run was cancelled. Then the stages drop what they have kept.
+        if !self.spot.run.is_done() {
+            self.next.pass_cell(index, Cell::Stop(stop));
+        }
     }
 
     /// Passes one item on, or one block of items. Returns what the source has given.

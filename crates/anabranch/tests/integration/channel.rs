@@ -130,6 +130,29 @@ fn a_token_ends_the_stream_while_nothing_is_posted() {
 }
 
 #[test]
+fn a_stream_that_is_cancelled_while_its_source_waits_drops_what_stages_keep() {
+    for is_inline in [false, true] {
+        within(move || {
+            let (post, stream) = Stream::channel(4);
+            let token = CancelToken::new();
+            (0..3).for_each(|n| post.post(n).unwrap());
+            let canceller = {
+                let token = token.clone();
+                thread::spawn(move || {
+                    thread::sleep(Duration::from_millis(1)); // until the source sleeps
+                    token.cancel();
+                })
+            };
+            let stream = stream.cancel(&token).chunks(5);
+            let chunks: Vec<Vec<u32>> = if is_inline { stream.inline() } else { stream }.collect();
+            assert!(chunks.is_empty(), "{chunks:?}");
+            canceller.join().unwrap();
+            drop(post);
+        });
+    }
+}
+
+#[test]
 fn what_reads_the_results_may_go_while_nothing_is_posted() {
     within(|| {
         let (post, stream) = Stream::channel(4);
