@@ -28,7 +28,7 @@ use crate::system::{Loop, with_features};
 
 /// The bits are no deflate data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("expected deflate data, found bits that cannot be any")]
+#[error("expected deflate data, found invalid bits")]
 pub struct Damaged;
 
 /// Decodes a deflate stream, into bytes or, where `T` is [`u16`], into bytes and markers.

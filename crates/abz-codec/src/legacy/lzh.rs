@@ -46,7 +46,7 @@ const HELD: usize = 64 << 10;
 /// use abz_codec::legacy::lzh::Decoder;
 /// use abz_codec::parts::Serial;
 ///
-/// // A block of three symbols, all of which are an a, and the end.
+/// A block of three symbols, all of which are an a, and the end.
 /// let file = b"\x1f\xa0\0\x03\0\0\x06\x10\0\0\0";
 /// let (mut decoder, mut data) = (Decoder::default(), Vec::new());
 /// assert!(!decoder.next(&mut &file[..], &mut data)?);

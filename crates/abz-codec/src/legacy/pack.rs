@@ -32,7 +32,7 @@ const LONGEST: usize = 25;
 /// use abz_codec::legacy::pack::Decoder;
 /// use abz_codec::parts::Serial;
 ///
-/// // The codes are 1 for a, 00 for b, and 01 for the end.
+/// The codes are 1 for a, 00 for b, and 01 for the end.
 /// let file = b"\x1f\x1e\0\0\0\x03\x02\x01\0ab\xc4";
 /// let (mut decoder, mut data) = (Decoder::default(), Vec::new());
 /// assert!(decoder.next(&mut &file[..], &mut data)?);
