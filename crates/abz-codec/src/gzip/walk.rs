@@ -1,4 +1,4 @@
-//! A file from member to member, by what each says of where it ends.
+//! Walking through a file from member to member, by the sizes that they state.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -14,16 +14,16 @@ use crate::glance::{bytes_at, glance};
 pub struct Entry {
     /// The offset of the member in the compressed file.
     pub offset: u64,
-    /// Its size there, in bytes.
+    /// The size of the member in the compressed file, in bytes.
     pub compressed: u32,
     /// The offset of its contents in the contents of the file.
     pub start: u64,
-    /// Their size, in bytes.
+    /// The size of its contents in bytes.
     pub uncompressed: u32,
 }
 
-/// Tells `each` of every member of a file, the empty ones too, or of every block of those with marks; false if a member does not say where it ends, or something
-/// is not as it should be.
+/// Calls `each` with every member of a file, also with empty ones, and with every block of members with marks. Returns
+/// `false` if a member does not state its size, or if a check fails.
 pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) -> io::Result<bool> {
     let end = file.seek(SeekFrom::End(0))?;
     let (mut offset, mut start, mut expects_more) = (0, 0, true);
@@ -53,8 +53,9 @@ pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) ->
     Ok(!expects_more)
 }
 
-/// Tells `each` of every block of a member with marks, the first of which is at `at`; contents of so many bytes are before
-/// it. Gives where the next member begins, and where its contents do. `None` if something is not as it should be.
+/// Calls `each` with every block of a member with marks, the first of which is at byte `at` of the file. `before` is
+/// the size of the contents before the member. Returns the offset of the next member and of its contents, or `None` if
+/// a check fails.
 fn walk_marks<F: Read + Seek>(
     file: &mut F,
     mut at: u64,
