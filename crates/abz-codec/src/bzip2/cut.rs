@@ -24,7 +24,7 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// The packed bytes, to use their allocation again.
+    /// Returns the packed bytes, so that their allocation can be used again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

@@ -9,7 +9,7 @@ use super::survey::mark_at;
 use super::{EMPTY_DEFLATE, HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
 use crate::glance::{bytes_at, glance};
 
-/// One member in an [`Index`](super::Index).
+/// A member, or a block with a mark, in an [`Index`](super::Index).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The offset of the member in the compressed file.

@@ -1,4 +1,4 @@
-//! Blocks into a stream.
+//! Writing of a stream from encoded blocks.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::check::Check;
 use super::encode::EncodedBlock;
 use super::header::{footer, push_number, stream_header};
 
-/// Writes one stream: its header, blocks in their order, the index of them, and its footer.
+/// A writer of one stream: its header, its blocks in order, their index, and its footer.
 ///
 /// ```
 /// use abz_codec::xz::{Check, Encoder, Settings, StreamWriter};
@@ -34,7 +34,7 @@ pub struct StreamWriter<W> {
 }
 
 impl<W: Write> StreamWriter<W> {
-    /// Writes a stream of blocks with that check to `writer`.
+    /// Creates a writer of a stream of blocks with that check to `writer`.
     pub fn new(writer: W, check: Check) -> Self {
         StreamWriter { writer, check, began: false, records: Vec::new() }
     }
