@@ -39,11 +39,11 @@ impl<W: Write> StreamWriter<W> {
         StreamWriter { writer, check, began: false, records: Vec::new() }
     }
 
-    /// Writes a block; one of no bytes is left out.
+    /// Writes a block. A block without contents is left out.
     ///
     /// # Errors
     ///
-    /// That of the writer. Nothing more is to be written then.
+    /// The error of the writer. Do not write any more then.
     pub fn write(&mut self, block: &EncodedBlock) -> io::Result<()> {
         self.begin()?;
         if block.uncompressed == 0 {
@@ -54,11 +54,11 @@ impl<W: Write> StreamWriter<W> {
         self.writer.write_all(&block.bytes)
     }
 
-    /// Writes the end, and gives the writer back. A stream without blocks stands for no bytes.
+    /// Writes the end, and returns the underlying writer. A stream without blocks is valid and has no contents.
     ///
     /// # Errors
     ///
-    /// That of the writer.
+    /// The error of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.begin()?;
         let mut index = vec![0];

@@ -18,7 +18,7 @@ const SHORTEST_MATCH: u32 = 2;
 const MARKER: u32 = u32::MAX;
 const END: u32 = SHORTEST_MATCH;
 const SYNC_FLUSH: u32 = SHORTEST_MATCH + 1;
-/// How large the window is at first, in bytes. No dictionary is smaller.
+/// The size of the window at first, in bytes. No dictionary is smaller.
 const FIRST_WINDOW: usize = 4 << 10;
 /// The number of bytes with which the range coder starts. The first of them is ignored.
 const START: usize = 5;
