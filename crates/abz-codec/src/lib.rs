@@ -45,8 +45,8 @@
 //! For Zstandard there are [`zstd::Encoder`] and [`zstd::FrameWriter`], [`zstd::Scanner`] and [`zstd::Decoder`].
 //!
 //! The parts for lzip are [`lzip::Encoder`], which encodes a block as a member, and [`lzip::Scanner`], which splits any
-//! file into members. A scanner is a [`Scan`](parts::Scan), and [`parts::Reader`] is the plain loop around it. Those
-//! for xz are [`xz::Encoder`], [`xz::StreamWriter`] and [`xz::Scanner`].
+//! file into members. A scanner is a [`Scan`](parts::Scan), and [`parts::Reader`] is the plain loop around it. The
+//! parts for xz are [`xz::Encoder`], [`xz::StreamWriter`] and [`xz::Scanner`].
 //!
 //! [`access`] decodes parts of a file by themselves. [`salvage`] finds the undamaged parts of a damaged file.
 //!

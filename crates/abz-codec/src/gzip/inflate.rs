@@ -17,7 +17,7 @@ pub(crate) struct Step {
     pub(crate) produced: usize,
     /// Whether the stream has ended, right behind the bytes that were used.
     pub(crate) ended: bool,
-    /// Whether it has stopped before a block, because of [`Inflater::stop_behind`].
+    /// Set if the decoder has stopped before a block, because of [`Inflater::stop_behind`].
     pub(crate) stopped: bool,
 }
 

@@ -11,8 +11,9 @@ pub(super) const MARK_LEN: usize = 81;
 /// The start of each mark: the header of a dynamic block (RFC 1951, section 3.2.7), which has 71 bits, and the first
 /// bit of the code length of literal 0, which is 0.
 ///
-/// The block is not the last one. It has 257 literal codes, two distance codes, and 18 code lengths of code lengths: 2 for the
-/// lengths 8 and 9, and 4 for 0 to 7. So 8 is written `00`, 9 is written `01`, and *n* of 0 to 7 is written as 8 + *n*, in four bits.
+/// The block is not the last one. It has 257 literal codes, two distance codes, and 18 code lengths of code lengths: 2
+/// for the lengths 8 and 9, and 4 for 0 to 7. So 8 is written `00`, 9 is written `01`, and *n* of 0 to 7 is written as
+/// 8 + *n*, in four bits.
 pub(super) const START: [u8; 9] = [0x04, 0xc1, 0x01, 0x50, 0x14, 0x41, 0x10, 0x04, 0x41];
 
 /// The end of an empty stored block: a size of zero, and its complement (RFC 1951, section 3.2.4).

@@ -102,7 +102,7 @@ pub struct Finder<R> {
     /// The number of the current member, counted from 1, and the offset of its first byte.
     number: u64,
     start: u64,
-    /// Whether it states that another one follows.
+    /// Set if the member states that another one follows.
     expects_more: bool,
     /// The number of the first member with a wrong size in its header. Sizes in headers are ignored from there on.
     mistaken: Option<u64>,

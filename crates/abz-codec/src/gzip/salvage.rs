@@ -65,7 +65,7 @@ pub enum Kind {
     },
     /// A block of BGZF.
     Bgzf {
-        /// Whether it has no contents, as the last block has.
+        /// Set if the block has no contents, as the last block has.
         is_empty: bool,
     },
     /// A member without statements.

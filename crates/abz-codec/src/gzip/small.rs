@@ -49,7 +49,7 @@ fn shortest(data: &[u8]) -> [Token; MOST] {
             }
         };
         take(Token::Literal(data[at]));
-        // Of all matches of one length, the nearest one takes the fewest bits.
+        // The nearest match of a length takes the fewest bits.
         let mut longest = 2;
         for distance in 1..=at {
             let pairs = data[at..].iter().zip(&data[at - distance..]);

@@ -86,10 +86,10 @@ fn walk_marks<F: Read + Seek>(
     Ok((is_right && number.is_some()).then_some((at + END as u64, before + len)))
 }
 
-/// The header at byte `at`, with its length.
+/// Reads the header at byte `at`. Returns it with its length.
 fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Header, usize)>> {
     let mut bytes = Vec::new();
-    // Headers of members that say where they end are short, but for a long name or a part of the index.
+    // Headers of members that state their size are short, except for a long name or a part of the index.
     for wanted in [128, HEADER_LIMIT] {
         bytes.clear();
         file.seek(SeekFrom::Start(at))?;
@@ -101,14 +101,14 @@ fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Head
     Ok(None)
 }
 
-/// True of a file that begins with a member whose blocks have marks.
+/// Returns whether a file begins with a member whose blocks have marks.
 pub(super) fn begins_marked<F: Read + Seek>(file: &mut F) -> io::Result<bool> {
     let Some((_, header_len)) = read_header(file, 0)? else { return Ok(false) };
     Ok(mark_at(file, header_len as u64)?.is_some())
 }
 
-/// True if a file that begins with `start` says itself where its parts are: its first header has an extra field, in which it may
-/// say so, or a mark follows. `None` if more bytes of the file are needed to know.
+/// Returns whether a file that begins with `start` may state where its parts are: its first header has an extra field,
+/// or a mark follows it. `None` if more bytes of the file are needed to decide.
 pub fn tells_parts(start: &[u8]) -> Option<bool> {
     let Ok(parsed) = Header::parse(start) else { return Some(false) };
     let (header, len) = parsed?;

@@ -102,8 +102,9 @@ impl Scanner {
         }
     }
 
-    /// A scanner that gives out no member as a whole: of a damaged one all comes, not verified, that can be decoded before
-    /// the damage. It holds next to nothing, so that there may be [late flushes](Strictness::late_flushes).
+    /// Creates a scanner that gives out no member as a whole: of a damaged member it gives out, not verified, all that
+    /// can be decoded before the damage. It holds very little, so [late flushes](Strictness::late_flushes) are
+    /// accepted.
     pub fn streaming(strictness: Strictness) -> Self {
         Scanner::new(Strictness { late_flushes: true, ..strictness })
             .within(Room { parts: usize::MAX, ..Room::default() })

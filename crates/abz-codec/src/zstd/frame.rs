@@ -114,7 +114,7 @@ pub(super) fn as_frame(
         at += BLOCK_HEADER + block.len;
     }
     if at != bytes.len() {
-        let fault = Fault::Header { expected: "blocks of the size that their mark says" };
+        let fault = Fault::Header { expected: "blocks of the size in their mark" };
         return Err(DecodeError { place, offset, fault });
     }
     bytes.extend(LAST_BLOCK);

@@ -35,7 +35,7 @@ impl Stream {
         Ok(Stream { context, has_more: false, has_ended: false })
     }
 
-    /// Makes it ready for the next frame.
+    /// Prepares for the next frame.
     pub(super) fn reset(&mut self) {
         self.context.reset(ResetDirective::SessionOnly).expect("a session can be reset at any time");
         (self.has_more, self.has_ended) = (false, false);

@@ -129,7 +129,7 @@ pub(super) struct Sequence {
     more: [(u32, u32); 3],
     /// The coded offset: 1 to 3 for one of the last offsets, or the offset plus 3.
     pub(super) offset: u32,
-    /// Whether it has no literals.
+    /// Set if the sequence has no literals.
     pub(super) is_bare: bool,
     /// The number of bits of the stream that are left behind it.
     left: usize,

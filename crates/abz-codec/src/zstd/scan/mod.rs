@@ -22,8 +22,9 @@ use crate::parts::{Giving, Scanned};
 /// The largest contents, in bytes, of a frame that is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
 
-/// A larger one is if its contents are a multiple of so many bytes: then others follow it, as the programs that cut a
-/// file do it. What is alone in its file is decoded sooner as it comes, while other workers read and write.
+/// A larger frame is decoded as a whole if the size of its contents is a multiple of this number of bytes. Programs
+/// that cut a file into frames make such sizes, so other frames probably follow. A frame that is alone in its file is
+/// decoded faster as it comes, while other workers read and write.
 const MULTIPLE: u64 = 1 << 20;
 
 /// A scanner, which finds the frames of a Zstandard file that is pushed to it from its start. It goes from block to
