@@ -22,8 +22,8 @@
 //! let file = file.finish()?;
 //! assert!(file.len() < text.len() / 10);
 //!
-//! // Decompress: split, decode, join. Any gzip file will do. Files that state where their members end (those of
-//! several blocks made above, and BGZF) come as whole members, any other as data that is decoded already.
+//! // Decompress: split, decode, join. Any gzip file will do. Files that state where their parts are (those of several
+//! // blocks made above, and BGZF) come as whole members, any other as data that is decoded already.
 //! let mut decoder = gzip::Decoder::new();
 //! let mut back = Vec::new();
 //! for piece in gzip::Splitter::new(&file[..]) {

@@ -160,21 +160,23 @@ class [[nodiscard]] stream {
 
     // ---- Settings: no setting changes the results of a stream ----
 
-    // How many threads work, including the calling thread: 1 to 65,536. The default is default_workers().
+    // The number of threads that work, including the calling thread: 1 to 65,536. The default is default_workers().
     stream workers(std::int64_t count) && { return std::move(*this).set(ANABRANCH_WORKERS, count); }
-    // How many items may be between the source and the end at once: 1 to 2^31.
+    // The number of items that may be between the source and the end at once: 1 to 2^31.
     stream window(std::int64_t items) && { return std::move(*this).set(ANABRANCH_WINDOW, items); }
-    // How many items a worker claims at once: 1 to 2^31.
+    // The number of items that a worker claims at once: 1 to 2^31.
     stream burst(std::int64_t items) && { return std::move(*this).set(ANABRANCH_BURST, items); }
-    // How many calls of the last stage, which must be parallel, may run at once: 1 to 65,536.
+    // The number of calls of the last stage, which must be parallel, that may run at once: 1 to 65,536.
     stream replicate(std::int64_t count) && { return std::move(*this).set(ANABRANCH_REPLICAS, count); }
-    // Says that the source never waits, for example for a file or for another thread. So its items travel in blocks, and small
-    // items cost less. The source may be asked for the rest of a block after the stream has ended early. To be called directly
-    // after the source. The numbers of iota never wait, and neither do the elements of vectors, arrays and deques.
+    // States that the source never waits, for example for a file or for another thread. Its items then travel in
+    // blocks, and small items cost less. The source may be asked for the rest of a block after the stream has ended
+    // early. To be called directly after the source. The numbers of iota never wait, and neither do the elements of
+    // vectors, arrays and deques.
     stream never_waits() && { return std::move(*this).set(ANABRANCH_NEVER_WAITS, 1); }
     // Makes one waiting thread spin and never park. The others park.
     stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
-    // Runs everything on the caller's thread, item by item. This is the reference: all other ways to run must give the same results.
+    // Runs everything on the caller's thread, item by item. This is the reference: all other ways to run must give the
+    // same results.
     stream run_inline() && { return std::move(*this).set(ANABRANCH_INLINE, 1); }
     // Makes the report record the work of each thread over time.
     stream trace() && {

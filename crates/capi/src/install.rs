@@ -19,7 +19,8 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// The libraries of the system that a program with the static library must link.
 pub const SYSTEM_LIBRARIES: &[&str] = &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
-/// Makes the linker leave out what a program with the static library does not use. A program is a third as large then.
+/// Makes the linker remove code of the static library that a program does not use, which makes the program a third as
+/// large.
 const UNUSED: &str = "-Wl,--gc-sections";
 
 /// The folders of an installation.
@@ -101,7 +102,7 @@ fn told(what: &str, path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// The name by which programs load the shared library. It changes with the interface.
+/// Returns the name by which programs load the shared library. It changes with the interface.
 fn soname() -> String {
     let major = VERSION.split('.').next().unwrap_or("0");
     format!("libanabranch.so.{major}")

@@ -44,21 +44,17 @@ const PIECE: u64 = 4096;
 ///
 /// | at | bytes | |
 /// |--:|--:|---|
-/// | 0 | 8 | the first bit of the part in the file: eight times the byte, plus the bit in it, counted from the lowest
-/// (bzip2: from the highest) |
+/// | 0 | 8 | its first bit in the file: eight times the byte plus the bit, from the lowest on (bzip2: the highest) |
 /// | 8 | 8 | the first bit behind the part |
-/// | 16 | 8 | the start of its contents, in bytes; they end where the contents of the next part start, or all contents
-/// end |
+/// | 16 | 8 | the start of its contents, in bytes; they end where those of the next part start, or all contents end |
 /// | 24 | 8 | the line feeds in the contents before it |
-/// | 32 | 8 | the number of the part among those of its kind, counted from 1; for deflate blocks the number of the
-/// member, for a block the number in its stream, for a piece of a zstd frame the number of the frame |
+/// | 32 | 8 | the number of the part among those of its kind, counted from 1; for deflate blocks the number of the member, for a block the number in its stream, for a piece of a zstd frame the number of the frame |
 /// | 40 | 8 | the number of the stream of a block of xz or bzip2, counted from 1; 0 for other kinds |
 /// | 48 | 4 | the CRC-32 of its contents |
 /// | 52 | 1 | its kind: 0 whole members of gzip, 1 deflate blocks, 2 a block of bzip2, 3 a member of lzip, 4 a block of xz, 5 a frame of zstd, 6 a piece of one |
 /// | 53 | 1 | for a block of xz, the number of its check (0, 1, 4 or 10); 0 for other kinds |
 /// | 54 | 2 | the size of its window, *n* |
-/// | 56 | *n* | for deflate blocks, the contents before them to which they refer, at most 32 KiB, as a deflate stream;
-/// empty at the start of a member |
+/// | 56 | *n* | for deflate blocks, the contents before them to which they refer, at most 32 KiB, as a deflate stream; empty at the start of a member |
 ///
 /// The contents of the first part are at the start of the file's contents. An index may have no parts; the file has to
 /// be decoded from its start then.

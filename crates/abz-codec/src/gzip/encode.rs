@@ -51,7 +51,7 @@ pub struct Origin {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Encoder {
-    /// Made with the first block.
+    /// Made for the first block.
     deflate: Option<Deflate>,
     level: u32,
     origin: Origin,

@@ -36,7 +36,7 @@ pub enum Fault {
     /// The deflate data breaks the rules of RFC 1951.
     #[error("expected deflate data, found invalid data")]
     Deflate,
-    /// The contents have another CRC-32 than the trailer says.
+    /// The contents have another CRC-32 than the trailer states.
     #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
         /// The CRC-32 in the trailer.

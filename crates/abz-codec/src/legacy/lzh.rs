@@ -8,8 +8,7 @@
 //! | 16 | the number of its symbols |
 //! | 5 ... | the code lengths of the code that the next row uses, at most 19 |
 //! | 9 ... | the code lengths of symbols, at most 510: 256 bytes, and matches of 3 to 256 bytes |
-//! | 4 ... | the code lengths of distances, at most 14: 0 for the last byte, *n* for 2^(*n*-1) and more, with *n*-1
-//! further bits |
+//! | 4 ... | the code lengths of distances, at most 14: 0 for the last byte, *n* for 2^(*n*-1) plus *n*-1 more bits |
 //! | ... | symbols, and behind each match its distance |
 //!
 //! Each table of lengths begins with their number. If it is 0, the number of the only symbol follows, whose code has no

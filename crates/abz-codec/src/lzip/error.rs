@@ -67,7 +67,7 @@ pub enum Fault {
     /// is that of the byte behind the marker.
     #[error("expected the end of a member that is too large to be held, found a flush in it")]
     LateFlush,
-    /// The contents have another CRC-32 than the trailer says.
+    /// The contents have another CRC-32 than the trailer states.
     #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
         /// The CRC-32 in the trailer.

@@ -8,8 +8,7 @@
 //! |--:|--:|---|
 //! | 0 | 4 | `LZIP` |
 //! | 4 | 1 | the version, 1 |
-//! | 5 | 1 | the size of the dictionary: a power of two with the exponent in bits 0 to 4, less the number in bits 5 to
-//! 7 of sixteenths of it |
+//! | 5 | 1 | the dictionary size: 2 to the power of bits 0 to 4, less as many sixteenths as bits 5 to 7 state |
 //! | 6 | ... | an LZMA stream (3 bits of literal context, 2 of position) with a marker at its end |
 //! | *n* - 20 | 4 | the CRC-32 of the contents |
 //! | *n* - 16 | 8 | the size of the contents |

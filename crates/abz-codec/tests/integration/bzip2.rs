@@ -228,7 +228,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
         let (theirs, is_right) = their_decode(&file);
         match &error {
             None => assert!(is_right && out == theirs, "seed {seed}"),
-            // The reference implementation reports a broken stream. Of a broken block it gives a part, or withholds
+            // The reference implementation reports a broken stream. It gives a part of a broken block, or withholds
             // contents before it.
             Some(error) => {
                 let is_prefix = theirs.starts_with(&out) || out.starts_with(&theirs);

@@ -20,7 +20,7 @@ struct options {
     int line;           // the line of the region
 };
 
-// How many calls of a stage may run at once. 0 means a serial stage.
+// The number of calls of a stage that may run at once. 0 means a serial stage.
 struct replicas {
     std::int64_t count;
 };

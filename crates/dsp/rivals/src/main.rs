@@ -19,10 +19,10 @@ use std::time::Instant;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use work::{Work, produced};
 
-/// How many indices lie between the producer and the consumer at most, unless two bursts are more. As the network.
+/// The most indices between the producer and the consumer, unless two bursts are more. The same as in the network.
 const HORIZON: usize = 1 << 14;
 
-/// What a form is asked to do.
+/// The task of a form.
 #[derive(Debug, Clone, Copy)]
 struct Task {
     work: Work,
@@ -31,7 +31,7 @@ struct Task {
 }
 
 impl Task {
-    /// How many bursts lie between the producer and the consumer at most.
+    /// Returns the most bursts between the producer and the consumer.
     fn slots(&self) -> usize {
         (HORIZON / self.burst).max(2)
     }
@@ -70,7 +70,7 @@ fn main() {
     }
 }
 
-/// The answer to a request.
+/// Returns the answer to a request.
 fn answer(pool: &ThreadPool, line: &str) -> Result<String, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let &[name, steps, indices, burst, rounds] = words.as_slice() else {

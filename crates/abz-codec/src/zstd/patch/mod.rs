@@ -110,8 +110,8 @@ pub struct PatchWriter<'a, W> {
 }
 
 impl<'a, W: Write> PatchWriter<'a, W> {
-    /// Creates a patch of `contents` bytes at a level. Of `encoding` it uses the checksum, and the window, if that is
-    /// larger than the contents.
+    /// Creates a patch of `contents` bytes at a level. It uses two settings of `encoding`: the checksum, and the
+    /// window, if that is larger than the contents.
     ///
     /// # Errors
     ///
