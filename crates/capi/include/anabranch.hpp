@@ -5,12 +5,12 @@
 //         .map([](Block block) { return compress(block); })       // for several blocks at once
 //         .for_each([&](const Block &block) { write(out, block); }); // for one block at a time, in order
 //
-// A stream is a source, stages and settings. Its end runs it. Stages whose names have `serial` in them run for one item at
-// a time, in order, and may change the variables that they capture. The other stages run for several items at once.
+// A stream is a source, stages and settings. Its end runs it. Stages whose names have `serial` in them run for one item
+// at a time, in order, and may change the variables that they capture. The other stages run for several items at once.
 // Functions may capture by reference, because no thread of the stream outlives its end.
 //
-// Items are moved from stage to stage, so types that cannot be copied are allowed. A function that takes its item by value
-// or by rvalue reference gets the item. A function that takes it by const reference may read it.
+// Items are moved from stage to stage, so types that cannot be copied are allowed. A function that takes its item by
+// value or by rvalue reference gets the item. A function that takes it by const reference may read it.
 //
 // The first exception in the order of the items ends the stream. The end has seen exactly the items before it, and the
 // exception is thrown to the caller with its own type. A setting out of range throws std::invalid_argument.
@@ -215,9 +215,9 @@ class [[nodiscard]] stream {
         detail::check(anabranch_on_progress(stream_.get(), tell, context.release(), &detail::release<F>));
         return std::move(*this);
     }
-    // Limits the bytes in flight. f(item) is called for each item of the source, and returns the bytes that the item stands
-    // for. While the items in flight stand for `bytes` or more, the source is not asked. To be called directly after the
-    // source. `f` may not throw.
+    // Limits the bytes in flight. f(item) is called for each item of the source, and returns the bytes that the item
+    // stands for. While the items in flight stand for `bytes` or more, the source is not asked. To be called directly
+    // after the source. `f` may not throw.
     template <class F>
     stream window_bytes(std::uint64_t bytes, F f) && {
         anabranch_weigh_fn weigh = [](void *context, void *item) noexcept -> std::uint64_t {
@@ -288,8 +288,8 @@ class [[nodiscard]] stream {
         return found;
     }
 
-    // Starts a stream made by `sent` on threads of its own, with `f` as its end. Variables that stages capture by reference
-    // must outlive the stream.
+    // Starts a stream made by `sent` on threads of its own, with `f` as its end. Variables that stages capture by
+    // reference must outlive the stream.
     template <class F>
     started<Sent> start(F f) && {
         static_assert(!std::is_void_v<Sent>, "a stream with a source is not sent items: its end runs it");

@@ -26,8 +26,8 @@ const UNUSED: &str = "-Wl,--gc-sections";
 /// The folders of an installation.
 #[derive(Debug, Clone)]
 pub struct Installation {
-    /// The folder with `libanabranch_c.a` and `libanabranch_c.so`. Cargo leaves them in a folder `deps` of it when it builds a
-    /// program of this crate; those in `deps` are as new as the program, so they come first.
+    /// The folder with `libanabranch_c.a` and `libanabranch_c.so`. Cargo leaves them in a folder `deps` of it when it
+    /// builds a program of this crate; those in `deps` are as new as the program, so they come first.
     pub built: PathBuf,
     /// The folder that gets `include`, `lib` and so on.
     pub prefix: PathBuf,

@@ -53,8 +53,9 @@ pub(crate) struct Settings {
     pub(crate) inline: bool,
     /// Whether the source never waits, so that its items can travel in blocks.
     pub(crate) never_waits: bool,
-    /// The function that runs the line and measures the run, if it is measured. Its code is large. A program that is linked with
-    /// the static library has it only if it measures something, because nothing else refers to this function.
+    /// The function that runs the line and measures the run, if it is measured. Its code is large. A program that is
+    /// linked with the static library has it only if it measures something, because nothing else refers to this
+    /// function.
     pub(crate) measured: Option<RunLine>,
     pub(crate) traces: bool,
     /// The first stage that takes items in any order.

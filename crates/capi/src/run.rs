@@ -1,7 +1,7 @@
 //! Makes a stream of the builder from a line, and returns its plan or runs it.
 //!
-//! Neighbouring parallel stages of the user become one stage of the builder, so an item passes from one to the next without
-//! being stored.
+//! Neighbouring parallel stages of the user become one stage of the builder, so an item passes from one to the next
+//! without being stored.
 
 use std::sync::{Arc, PoisonError};
 

@@ -176,8 +176,8 @@ fn place(
     places: &mut Places,
     said: &mut Vec<Diagnostic>,
 ) {
-    // In a file that is not parsed correctly, a stage may seem to use a variable of this name that is not visible at the
-    // first stage. If it really does, the compiler reports it.
+    // In a file that is not parsed correctly, a stage may seem to use a variable of this name that is not visible at
+    // the first stage. If it really does, the compiler reports it.
     if variable.users().is_empty() {
         return;
     }

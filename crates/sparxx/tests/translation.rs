@@ -105,8 +105,8 @@ const EXAMPLES: [&str; 6] = [
     include_str!("../../../examples/cpp/lzip_annotated.cpp"),
 ];
 
-/// `SPARXX_FUZZ_SECONDS` sets the time in seconds. The default is 2 seconds. `SPARXX_FUZZ_SEED` sets the number with which
-/// the random numbers begin, so that another run has other mutations.
+/// `SPARXX_FUZZ_SECONDS` sets the time in seconds. The default is 2 seconds. `SPARXX_FUZZ_SEED` sets the number with
+/// which the random numbers begin, so that another run has other mutations.
 #[test]
 fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
     let seconds = std::env::var("SPARXX_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);

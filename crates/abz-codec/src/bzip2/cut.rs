@@ -62,8 +62,8 @@ impl<R: Read> Cutter<R> {
     ///
     /// # Errors
     ///
-    /// Returns the error of the reader, or [`NoMemory`](crate::NoMemory) if there is no memory for a block. Do not read on after
-    /// an error.
+    /// Returns the error of the reader, or [`NoMemory`](crate::NoMemory) if there is no memory for a block. Do not read
+    /// on after an error.
     pub fn read_into(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Packed>> {
         make_exact_room(&mut bytes, self.full + RUN + 2)?;
         while bytes.len() < self.full {

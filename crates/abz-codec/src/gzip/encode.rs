@@ -255,7 +255,8 @@ impl Deflate {
         let mut bytes = Vec::with_capacity(len + 5);
         bytes.extend_from_slice(&self.scratch[..len]);
         bytes[ends.last_block / 8] &= !(1 << (ends.last_block % 8));
-        // The other bits of the last byte are zeros. If there are at least three, they are the header of a stored block.
+        // The other bits of the last byte are zeros. If there are at least three, they are the header of a stored
+        // block.
         match ends.end % 8 {
             0 => {}
             1..=5 => bytes.extend([0, 0, 0xff, 0xff]),

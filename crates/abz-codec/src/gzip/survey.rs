@@ -95,8 +95,8 @@ pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<O
     Ok(None)
 }
 
-/// Finds the blocks that contain any of these bytes of the contents, as parts that can be decoded one by one, and the size
-/// of all contents. Only the marks near the bytes are read.
+/// Finds the blocks that contain any of these bytes of the contents, as parts that can be decoded one by one, and the
+/// size of all contents. Only the marks near the bytes are read.
 ///
 /// Returns `None` if the file is not a single member whose marks state their offsets, or if a mark is wrong. Moves the
 /// position of the file.

@@ -45,8 +45,8 @@ pub(super) fn next(
     }
 }
 
-/// Inflates `input` and appends the contents to `data`. Returns where they begin in `data`, and true if the deflate data
-/// has ended.
+/// Inflates `input` and appends the contents to `data`. Returns where they begin in `data`, and true if the deflate
+/// data has ended.
 pub(super) fn inflate(
     inflater: &mut Inflater,
     held: &mut Held,

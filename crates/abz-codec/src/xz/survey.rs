@@ -27,8 +27,8 @@ pub struct Survey {
     pub blocks: u64,
     /// The size of the contents in bytes.
     pub uncompressed: u64,
-    /// The checks of the streams: bit *n* is set if one has the check with the number *n* (xz file format 1.2.1, section
-    /// 2.1.1.2).
+    /// The checks of the streams: bit *n* is set if one has the check with the number *n* (xz file format 1.2.1,
+    /// section 2.1.1.2).
     pub checks: u16,
     /// The size of the padding behind streams in bytes.
     pub padding: u64,

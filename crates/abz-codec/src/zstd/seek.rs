@@ -25,8 +25,8 @@ const RESERVED: u8 = 0x7c;
 /// The largest number of frames in a table.
 const MAX_FRAMES: usize = 0x800_0000;
 
-/// The table that ends a file of several frames (Zstandard's seekable format, version 0.1.0): a skippable frame with the
-/// size of each frame before it and of its contents.
+/// The table that ends a file of several frames (Zstandard's seekable format, version 0.1.0): a skippable frame with
+/// the size of each frame before it and of its contents.
 ///
 /// | bytes | |
 /// |--:|---|

@@ -2,8 +2,8 @@
 //
 // After a line with the name and the version of each form, and one with the word `ready`, the program reads requests of
 // five words: the name of a form, the steps of work for each index, the number of indices, the indices in a burst, and
-// the number of rounds. It answers each with a line: the sum that the consumer found, and the nanoseconds for each index
-// of each round. An answer that begins with `failed` says why there is none.
+// the number of rounds. It answers each with a line: the sum that the consumer found, and the nanoseconds for each
+// index of each round. An answer that begins with `failed` says why there is none.
 //
 // The forms whose library is missing when this file is compiled, -fopenmp or oneTBB, are left out.
 

@@ -1,11 +1,11 @@
 // Signal programs whose stages are OpenMP tasks with `depend`. The stages are those of the networks, from the Rust
 // library in `stages/`. So both sides do the same arithmetic, and only the scheduling differs.
 //
-// After a line with the name and the version of each program, and one with the word `ready`, the program reads requests of
-// five words: the name of a program, its size (samples of a block, or samples of audio in a burst), the microseconds which
-// the loop takes for the input, the slots through which blocks pass from stage to stage, and the number of rounds. It
-// answers each with a line: a check sum of the output, and the nanoseconds of each round. An answer that begins with
-// `failed` says why there is none.
+// After a line with the name and the version of each program, and one with the word `ready`, the program reads requests
+// of five words: the name of a program, its size (samples of a block, or samples of audio in a burst), the microseconds
+// which the loop takes for the input, the slots through which blocks pass from stage to stage, and the number of
+// rounds. It answers each with a line: a check sum of the output, and the nanoseconds of each round. An answer that
+// begins with `failed` says why there is none.
 
 #include <chrono>
 #include <cstdint>

@@ -1,5 +1,5 @@
-//! The synthetic benchmark of `dsp exploration`, one producer and one consumer, with task systems and channels; and signal
-//! programs by frame, which `frames.rs` answers.
+//! The synthetic benchmark of `dsp exploration`, one producer and one consumer, with task systems and channels; and
+//! signal programs by frame, which `frames.rs` answers.
 //!
 //! After a line with the name and the version of each form, and one with the word `ready`, the program reads requests
 //! of five words: the name of a form, the steps of work for each index, the number of indices, the indices in a burst,

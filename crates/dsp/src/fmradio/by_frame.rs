@@ -1,8 +1,8 @@
 //! The receiver frame by frame, for schedulers that are no network.
 //!
-//! The filters have no state but a window of their input, so a frame is computed from its own samples and the last ones of
-//! the frame before: these are filtered twice. The de-emphasis behind the filters depends on all samples before, so the
-//! mixer goes through the frames in turn.
+//! The filters have no state but a window of their input, so a frame is computed from its own samples and the last ones
+//! of the frame before: these are filtered twice. The de-emphasis behind the filters depends on all samples before, so
+//! the mixer goes through the frames in turn.
 
 use crate::by_frame::ByFrame;
 use crate::{Input, Output, Result};

@@ -14,8 +14,8 @@ use super::stages::{Demodulator, Mixer};
 use super::wav::{begin_pipe, put_pcm};
 use super::{BANDS, Radio, Rates};
 
-/// The stages of a receiver: 0 reads, 1 and 2 are the channel filters of both parts, 3 demodulates, 4 filters the audio,
-/// 5 to 10 are the bands, and 11 mixes and writes.
+/// The stages of a receiver: 0 reads, 1 and 2 are the channel filters of both parts, 3 demodulates, 4 filters the
+/// audio, 5 to 10 are the bands, and 11 mixes and writes.
 ///
 /// A block is a burst. Each stage keeps the items that it needs again, so it computes the same as the loop's stages. In
 /// the first blocks a stage may give nothing, because it does not see enough yet.
