@@ -7,7 +7,7 @@ use std::io;
 /// The error of a decoder: the fault in a compressed file, and its place. Each format has its own error type with all
 /// details; this trait has what a program needs of all of them.
 pub trait Damage: Error + Send + Sync + 'static {
-    /// The offset in the compressed file at which the fault lies, in bytes.
+    /// Returns the offset of the fault in the compressed file, in bytes.
     fn offset(&self) -> u64;
 
     /// Returns what the user can do about it.

@@ -52,7 +52,7 @@ pub(crate) trait States {
     /// Whether data is given out when the input runs out, even if [`Giving::prompt`] is not set.
     const IS_EAGER: bool = false;
 
-    /// Whether data that was decoded before damage is given out only if all decoded data is.
+    /// Whether the chunk that was being filled is dropped at an error, unless [`Giving::prompt`] is set.
     const WITHHOLDS: bool = false;
 
     fn feed(&mut self) -> &mut Feed<Self::Error>;

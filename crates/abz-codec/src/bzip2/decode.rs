@@ -166,13 +166,13 @@ impl Decoder {
         let row = bits.take(24) as usize;
         let list = bytes_in_use(bits);
         if list.is_empty() {
-            return Err(rule("at least one byte that occurs"));
+            return Err(rule("at least one byte in use"));
         }
         let alphabet = list.len() + 2;
         self.read_codes(bits, alphabet)?;
         self.read_last_column(bits, &list)?;
         if row >= self.last.len() {
-            return Err(rule("a row of the block for its start"));
+            return Err(rule("a start row inside the block"));
         }
         let packed_len = self.last.len();
         if is_scrambled {
@@ -247,7 +247,7 @@ impl Decoder {
             let table = &self.tables[usize::from(selector)];
             for _ in 0..GROUP {
                 bits.refill();
-                let Some(symbol) = table.next(bits) else { return rule("a code of the table") };
+                let Some(symbol) = table.next(bits) else { return rule("a code in the table") };
                 if symbol <= 1 {
                     run += digit << symbol;
                     digit <<= 1;
@@ -270,7 +270,7 @@ impl Decoder {
                 last.push(list.take(usize::from(symbol - 1)));
             }
         }
-        rule("a selector for each 50 symbols")
+        rule("a selector for every 50 symbols")
     }
 
     /// Returns the contents of the packed block, after verifying their checksum.

@@ -163,7 +163,7 @@ pub struct Chain {
     at: u64,
     /// The member that continues behind the last part.
     inside: Option<Inside>,
-    /// The number of parts that were accepted.
+    /// The number of parts that were given.
     parts: u64,
 }
 

@@ -219,7 +219,7 @@ fn code_of_lengths(bits: &mut Bits, most: usize, width: usize, pause: Option<usi
     Code::new(&lengths, most)
 }
 
-const BAD_CODE: Fault = Fault::Header { expected: "a code of which all words are used" };
+const BAD_CODE: Fault = Fault::Header { expected: "a complete code" };
 
 /// The number of bits of a code that are looked up at once.
 const QUICK: usize = 9;
@@ -241,7 +241,7 @@ impl Code {
     /// Creates the code with these lengths for each symbol; 0 stands for no code.
     fn new(lengths: &[u8], most: usize) -> Result<Code, Fault> {
         if lengths.len() > most {
-            return Err(Fault::Header { expected: "no more codes than there are symbols" });
+            return Err(Fault::Header { expected: "at most as many code lengths as symbols" });
         }
         let mut code = Code { quick: vec![(0, 0); 1 << QUICK], ..Code::default() };
         let mut next = 0u32;
@@ -269,7 +269,7 @@ impl Code {
     fn of_one(symbol: u16, most: usize) -> Result<Code, Fault> {
         match usize::from(symbol) < most {
             true => Ok(Code { symbols: vec![symbol], ..Code::default() }),
-            false => Err(Fault::Header { expected: "a code for a symbol that there is" }),
+            false => Err(Fault::Header { expected: "a code for a valid symbol" }),
         }
     }
 

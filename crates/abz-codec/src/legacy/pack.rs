@@ -128,7 +128,7 @@ impl Decoder {
         }
         match Codes::new(&counts, &self.held.bytes[bytes_at..]) {
             Some(codes) => self.codes = codes,
-            None => return fault(START as u64, "a code of which all words are used"),
+            None => return fault(START as u64, "a complete code"),
         }
         self.state = State::Codes;
         Ok(true)

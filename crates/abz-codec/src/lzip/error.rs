@@ -62,9 +62,9 @@ pub enum Fault {
     /// The LZMA data does not end where the trailer of the member begins.
     #[error("expected the end of the LZMA data, found more of it")]
     Endless,
-    /// A member that is too large to be held has a sync flush marker, the first of which comes after the bytes that
-    /// were held. Without [`Strictness::late_flushes`](super::Strictness::late_flushes) decoding stops here. The offset
-    /// is that of the byte behind the marker.
+    /// A member that is too large to be held has its first sync flush marker behind the bytes that were held. Without
+    /// [`Strictness::late_flushes`](super::Strictness::late_flushes) decoding stops here. The offset is that of the
+    /// byte behind the marker.
     #[error("expected the end of a member that is too large to be held, found a flush in it")]
     LateFlush,
     /// The contents have another CRC-32 than the trailer states.

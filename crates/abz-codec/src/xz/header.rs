@@ -97,7 +97,7 @@ pub(super) fn take_number(bytes: &mut &[u8]) -> Result<Option<u64>, Fault> {
         number |= u64::from(byte & 0x7f) << (7 * place);
         if byte & 0x80 == 0 {
             if byte == 0 && place > 0 {
-                return Err(Fault::Rule { expected: "a number without needless bytes" });
+                return Err(Fault::Rule { expected: "a number in its shortest form" });
             }
             *bytes = &bytes[place + 1..];
             return Ok(Some(number));
@@ -155,7 +155,7 @@ impl BlockHeader {
         }
         let mut rest = &fields[2..];
         let mut number = || match take_number(&mut rest) {
-            Ok(number) => number.ok_or(Fault::Rule { expected: "more in a block's header" }),
+            Ok(number) => number.ok_or(Fault::Rule { expected: "more bytes in a block's header" }),
             Err(fault) => Err(fault),
         };
         let compressed = if flags & 0x40 != 0 { Some(number()?) } else { None };
@@ -165,7 +165,7 @@ impl BlockHeader {
         }
         let mut filters = Vec::new();
         for _ in 0..=flags & 3 {
-            let short = Fault::Rule { expected: "more in a block's header" };
+            let short = Fault::Rule { expected: "more bytes in a block's header" };
             let id = take_number(&mut rest)?.ok_or(short.clone())?;
             let len = take_number(&mut rest)?.ok_or(short.clone())?;
             let len = usize::try_from(len).ok().filter(|&len| len <= rest.len()).ok_or(short)?;
