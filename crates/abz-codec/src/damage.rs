@@ -10,7 +10,7 @@ pub trait Damage: Error + Send + Sync + 'static {
     /// Returns the offset of the fault in the compressed file, in bytes.
     fn offset(&self) -> u64;
 
-    /// Returns what the user can do about it.
+    /// Returns the action that the user can take.
     fn remedy(&self) -> Remedy;
 
     /// Returns the error of the reader, if the file could not be read. Nothing is known to be wrong with the file then.
@@ -69,7 +69,7 @@ pub enum Remedy {
 
 /// A kind of damage to a file of one format, without its place in the file.
 pub trait Fault: Error + Send + Sync + 'static {
-    /// Returns what the user can do about this fault if it is at `place`.
+    /// Returns the action that the user can take if this fault is at `place`.
     fn remedy(&self, place: Place) -> Remedy;
 
     /// Returns the kind of the [`io::Error`] that this fault becomes, if the kind does not follow from the remedy.

@@ -35,7 +35,7 @@ impl Entry {
     const DISTANCE: u16 = TABLE as u16;
     /// The block ends.
     const END: u16 = 1 << 14;
-    /// The code is longer than the bits that are looked up, or is none.
+    /// The code is longer than the bits that are looked up, or the bits are no code.
     const LONG: Entry = Entry(1 << 15);
 
     /// Creates the entry of a code of `bits` bits behind which a literal or a length follows.

@@ -64,7 +64,7 @@ impl Decoder {
 fn decode(block: &Block, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     let header = &block.header;
     let [compressed, uncompressed] = [header.compressed, header.uncompressed]
-        .map(|len| usize::try_from(len.expect("the scanner has checked it")).expect("the scanner has limited it"));
+        .map(|len| usize::try_from(len.expect("the header states it")).expect("the scanner limits it"));
     let (begin, end) = (header.len, header.len + compressed);
     let mut filtered = Filtered::new(header).map_err(|fault| (0, fault))?;
     let mut input = &block.bytes[begin..end];

@@ -126,7 +126,7 @@ impl Scanner {
         self
     }
 
-    /// Sets when decoded data is given out.
+    /// Sets how decoded data is given out; see [`Giving`].
     #[must_use]
     pub fn giving(mut self, giving: Giving) -> Self {
         self.feed.giving = giving;

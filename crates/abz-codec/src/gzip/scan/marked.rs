@@ -12,7 +12,7 @@ use crate::gzip::{EMPTY_DEFLATE, TRAILER_LEN, u32_at};
 use crate::parts::CHUNK;
 
 impl Scanner {
-    /// Finds what follows in a member with marks.
+    /// Finds the next mark, or the end of the deflate data, in a member with marks.
     pub(super) fn mark(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
         if !self.feed.hold(input, EMPTY_DEFLATE.len()) {
             return Ok(Step::Starved);

@@ -136,7 +136,7 @@ impl Scanner {
         }
     }
 
-    /// Sets when decoded data is given out.
+    /// Sets how decoded data is given out; see [`Giving`].
     #[must_use]
     pub fn giving(mut self, giving: Giving) -> Self {
         self.feed.giving = giving;
