@@ -4,32 +4,32 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-/// How the members, streams or frames of a format begin.
+/// The start of the members, streams or frames of a format.
 pub(crate) struct Beginning {
-    /// Their first bytes.
+    /// The magic bytes with which a part begins.
     pub(crate) magic: &'static [u8],
-    /// How many bytes of them are looked at.
+    /// The number of bytes at the start that are checked.
     pub(crate) len: usize,
-    /// Whether one may begin with so many bytes, or with fewer at the end of the file. The magic bytes are in front. Of random
-    /// bytes, one in 2^37 or fewer may.
+    /// Returns whether a part may begin with these `len` bytes, or fewer at the end of the file. They begin with the
+    /// magic bytes. At most one of 2^37 random places passes.
     pub(crate) may_begin: fn(&[u8]) -> bool,
 }
 
-/// Looks for a beginning in bytes that come one after another.
+/// A search for the start of a part in bytes that come one after another.
 #[derive(Debug)]
 pub(crate) struct Search {
-    /// The last bytes, in which one may begin that has not come as a whole, and their offset in the file.
+    /// The last bytes, in which the start of a part may not be complete yet, and their offset in the file.
     held: Vec<u8>,
     offset: u64,
 }
 
 impl Search {
-    /// In what follows from the byte `offset` of a file on.
+    /// Creates a search in the bytes of a file from `offset` on.
     pub(crate) fn at(offset: u64) -> Self {
         Search { held: Vec::new(), offset }
     }
 
-    /// Goes on through `bytes`. Gives the offset of the first beginning, if one has come.
+    /// Searches the next bytes. Returns the offset of the first start in the file, if it is complete.
     pub(crate) fn look(&mut self, bytes: &[u8], beginning: &Beginning) -> Option<u64> {
         self.held.extend_from_slice(bytes);
         let done = self.held.len().saturating_sub(beginning.len - 1);
@@ -39,12 +39,12 @@ impl Search {
         found
     }
 
-    /// The file ends here: the same for the last bytes of it.
+    /// Searches the last bytes, at the end of the file.
     pub(crate) fn finish(&self, beginning: &Beginning) -> Option<u64> {
         self.find(0..self.held.len(), beginning)
     }
 
-    /// The first beginning at one of these places of what is held.
+    /// Returns the first start at one of these indices of the held bytes.
     fn find(&self, places: Range<usize>, beginning: &Beginning) -> Option<u64> {
         let begins = |&at: &usize| {
             let start = &self.held[at..];

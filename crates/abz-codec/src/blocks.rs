@@ -1,31 +1,32 @@
-//! Cutting an input into blocks: of equal size, or where its contents say.
+//! Cutting of an input into blocks, of equal size or by its contents.
 
 use std::fmt;
 use std::io::{self, Read};
 
 use crate::memory::make_exact_room;
 
-/// The block size that suits most inputs, in bytes (1.25 MiB): the least at which text and source code come out within
-/// 0.3 % of what `pigz -6` makes of them. Larger blocks gain little more, smaller ones make larger files (gzip: 0.3 %
-/// at 512 KiB, 2 % at 128 KiB).
+/// The default block size in bytes (1.25 MiB). It is the smallest at which text and source code compress within 0.3 %
+/// of `pigz -6`. Larger blocks gain little more; smaller ones make larger files (gzip: 0.3 % at 512 KiB, 2 % at 128
+/// KiB).
 pub const DEFAULT_BLOCK_SIZE: usize = 1_280 << 10;
 
-/// A piece of the input, to be compressed by itself.
+/// A piece of the input that is compressed by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// The place of this block in its input: 0, 1, 2 and so on.
+    /// The number of this block in its input, counted from 0.
     pub number: u64,
-    /// The bytes: as many as the block size, fewer only in the last block of an input, and where contents say so.
+    /// The bytes. Their number is the block size; only the last block, and blocks that are cut by contents, may have
+    /// fewer.
     pub data: Vec<u8>,
-    /// True if this block is its whole input.
+    /// Whether this block is its whole input.
     pub whole: bool,
 }
 
-/// Cuts what a reader gives into [`Block`]s, however the bytes arrive: of a fixed size, or [by
-/// content](Blocks::by_content).
+/// An iterator that cuts an input into [`Block`]s of a fixed size, or [by content](Blocks::by_content). The blocks do
+/// not depend on how the bytes arrive.
 ///
-/// There is always a first block: an empty input gives one empty block. An input whose length is a multiple of
-/// the block size has no short block at its end. After an error the iterator has ended.
+/// There is always a first block: an empty input gives one empty block. An input whose length is a multiple of the
+/// block size has no short block at its end. The iterator ends after an error.
 ///
 /// ```
 /// use abz_codec::Blocks;
@@ -40,22 +41,22 @@ pub struct Blocks<R> {
     size: usize,
     number: u64,
     ended: bool,
-    /// The byte, or the error, that was read behind the first block to find out whether the input goes on.
+    /// The byte, or the error, that was read behind the first block to find out whether the input continues.
     ahead: Option<io::Result<u8>>,
-    /// `None` if the size alone says where to cut.
+    /// `None` if only the size determines where to cut.
     content: Option<ByContent>,
 }
 
-/// How much is read at once where contents say where to cut, in bytes.
+/// The number of bytes that are read at once if contents determine where to cut.
 const LOOK: usize = 64 << 10;
 
-/// Cuts where a hash of the last 64 bytes has enough zeros, which is somewhere else only if these bytes are others.
+/// Cuts where a hash of the last 64 bytes has enough zeros, so that a cut depends only on these bytes.
 struct ByContent {
-    /// The bits of the hash that must be zero: one in so many bytes ends a block.
+    /// The bits of the hash that must be zero. They make the mean distance of cuts.
     mask: u64,
-    /// No block but the last is shorter.
+    /// The smallest size of a block in bytes, except for the last one.
     least: usize,
-    /// What was read and belongs to the next block.
+    /// The bytes that were read and belong to the next block.
     rest: Vec<u8>,
 }
 
@@ -68,7 +69,7 @@ impl ByContent {
         ByContent { mask, least: mean / 4, rest: Vec::new() }
     }
 
-    /// Where the first block of `data` ends, if it does; nothing ends before `from`.
+    /// Returns the index at which the first block of `data` ends, if it does. It does not end before `from`.
     fn end(&self, data: &[u8], from: usize) -> Option<usize> {
         let from = from.max(self.least).min(data.len());
         let before = &data[from.saturating_sub(64)..from];
@@ -81,12 +82,12 @@ impl ByContent {
     }
 }
 
-/// The next byte comes into the hash, and what is 64 bytes back goes out of it.
+/// Adds the next byte to the hash. The byte 64 places before drops out of it.
 fn roll(hash: u64, byte: u8) -> u64 {
     (hash << 1).wrapping_add(NOISE[usize::from(byte)])
 }
 
-/// A number without a pattern for each byte: those of the generator splitmix64.
+/// A random number for each byte, from the generator splitmix64.
 static NOISE: [u64; 256] = {
     let mut noise = [0; 256];
     let mut state = 0u64;
@@ -103,7 +104,7 @@ static NOISE: [u64; 256] = {
 };
 
 impl<R: Read> Blocks<R> {
-    /// Blocks of `size` bytes from `reader`.
+    /// Creates an iterator over blocks of `size` bytes from `reader`.
     ///
     /// # Panics
     ///
@@ -113,10 +114,10 @@ impl<R: Read> Blocks<R> {
         Blocks { reader, size, number: 0, ended: false, ahead: None, content: None }
     }
 
-    /// Blocks of at most `size` bytes from `reader` that end where the bytes before say so: after about a sixteenth of
-    /// `size`, rounded up to a power of two. Where something is changed, inserted or removed, the blocks around it are
-    /// others, and all before and after are the same: that is what lets `rsync` send, and archives that know equal parts
-    /// store, only what is new.
+    /// Creates an iterator over blocks of at most `size` bytes from `reader` that end where the bytes before determine:
+    /// on average after a sixteenth of `size`, rounded up to a power of two. If bytes are changed, inserted or removed,
+    /// only the blocks around that place change. So `rsync` needs to send, and a deduplicating archive needs to store,
+    /// only the new parts.
     ///
     /// ```
     /// use abz_codec::Blocks;
@@ -135,13 +136,12 @@ impl<R: Read> Blocks<R> {
         Blocks { content: Some(ByContent::new(size)), ..Blocks::new(reader, size) }
     }
 
-    /// The next block, read into `buffer`, whose contents are dropped and whose allocation is used again;
-    /// `None` at the end of the input.
+    /// Reads the next block, `None` at the end of the input. Drops the contents of `buffer` and uses its allocation.
     ///
     /// # Errors
     ///
-    /// Returns the error of the reader. If the reader is interrupted, it is asked again. Returns
-    /// [`NoMemory`](crate::NoMemory) if there is no memory for a block.
+    /// The error of the reader; an interrupted read is repeated. [`NoMemory`](crate::NoMemory) if there is no memory
+    /// for a block.
     pub fn read_into(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Block>> {
         let ahead = self.ahead.take().transpose()?;
         if self.ended {
@@ -171,7 +171,7 @@ impl<R: Read> Blocks<R> {
         Ok(Some(Block { number, data: buffer, whole }))
     }
 
-    /// Reads until `buffer` has `len` bytes, or notes that there are no more.
+    /// Reads until `buffer` has `len` bytes, or sets `ended` if there are no more.
     fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
         let missing = len - buffer.len();
         let read = self.reader.by_ref().take(missing as u64).read_to_end(buffer);
@@ -185,7 +185,7 @@ impl<R: Read> Blocks<R> {
         loop {
             if let Some(end) = content.end(buffer, looked) {
                 content.rest.extend(buffer.drain(end..));
-                // There is another block: what is left, if nothing is read any more.
+                // The remaining bytes are another block, even if nothing more is read.
                 self.ended &= content.rest.is_empty();
                 return Ok(());
             }
@@ -287,7 +287,7 @@ mod tests {
         let mut blocks = Blocks::new(Failing, 3);
         assert!(blocks.next().unwrap().is_err());
         assert!(blocks.next().is_none());
-        // The byte that was read before comes first.
+        // The byte that was read before the error comes first.
         let mut blocks = Blocks::new(b"abc".chain(Failing), 3);
         let first = blocks.next().unwrap().unwrap();
         assert!(first.data == b"abc" && !first.whole);

@@ -1,23 +1,23 @@
-//! What is wrong with a compressed file, whatever its format is.
+//! The errors of decoders of all formats.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The error of a decoder: what is wrong with a compressed file, and where. Each format has its own, with all that it knows;
-/// this is what a program asks of all of them.
+/// The error of a decoder: the fault in a compressed file, and its place. Each format has its own error type with all
+/// details; this trait has what a program needs of all of them.
 pub trait Damage: Error + Send + Sync + 'static {
-    /// The offset in the compressed file at which the fault lies, in bytes.
+    /// Returns the offset of the fault in the compressed file, in bytes.
     fn offset(&self) -> u64;
 
-    /// What can be done about it.
+    /// Returns the action that the user can take.
     fn remedy(&self) -> Remedy;
 
-    /// The error of the reader, if the file could not be read and nothing is known to be wrong with it.
+    /// Returns the error of the reader, if the file could not be read. Nothing is known to be wrong with the file then.
     ///
     /// # Errors
     ///
-    /// The damage, if it is that.
+    /// The damage itself, if the file is damaged and the reader did not fail.
     fn into_read_error(self) -> Result<io::Error, Self>
     where
         Self: Sized,
@@ -26,18 +26,18 @@ pub trait Damage: Error + Send + Sync + 'static {
     }
 }
 
-/// What can be done about a file that could not be decoded to its end.
+/// The action that a user can take for a file that could not be decoded to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Nothing need be done: the contents are whole and right, and other bytes follow them.
+    /// Nothing: the contents are complete and correct, and other bytes follow them.
     Ignore,
-    /// The contents are whole and right, and other bytes follow them. But another part begins among these, whose contents are
-    /// lost to one who ignores them.
+    /// Look at the bytes that follow the contents. The contents are complete and correct, but another part begins among
+    /// these bytes, and its contents are lost if they are ignored.
     LookBehind,
-    /// The file is of another format, or of none.
+    /// Use a program for another format. The file is not of this one.
     AnotherFormat,
-    /// The file is right, and has something that is not read. The error says what.
+    /// Use another program. The file is valid, but this crate does not read one of its features; the error names it.
     AnotherProgram,
     /// The file is damaged: get another copy.
     AnotherCopy,
@@ -47,18 +47,18 @@ pub enum Remedy {
     KnownVersion,
     /// The file is damaged, or of a kind that is not known.
     KnownKind,
-    /// What was said of the place of a part is wrong, or the part is damaged.
+    /// Correct the stated place of the part, or get another copy: either the place is wrong or the part is damaged.
     RightPlace,
-    /// The file is right, but has to be read twice: give it as a regular file, not by a pipe.
+    /// Give the file as a regular file and not through a pipe. It is valid, but has to be read twice.
     RegularFile,
-    /// There is not enough memory, or not enough is allowed.
+    /// Provide more memory, or allow more: there is not enough.
     Memory,
-    /// Allow this much memory, if there is so much.
+    /// Allow this much memory, if the machine has it.
     MemoryLimit {
         /// Bytes.
         needed: u64,
     },
-    /// Allow a window of this size, if there is memory for it.
+    /// Allow a window of this size, if the machine has the memory.
     Window {
         /// Bytes.
         needed: u64,
@@ -69,7 +69,7 @@ pub enum Remedy {
 
 /// A kind of damage to a file of one format, without its place in the file.
 pub trait Fault: Error + Send + Sync + 'static {
-    /// Returns what the user can do about this fault if it is at `place`.
+    /// Returns the action that the user can take if this fault is at `place`.
     fn remedy(&self, place: Place) -> Remedy;
 
     /// Returns the kind of the [`io::Error`] that this fault becomes, if the kind does not follow from the remedy.
@@ -90,14 +90,14 @@ pub trait Fault: Error + Send + Sync + 'static {
     }
 }
 
-/// Why a file could not be decoded: the place, what was expected there, and what was found. The faults of each format say
-/// which byte `offset` is.
+/// The error of a file that could not be decoded: the place, what was expected there, and what was found. The fault
+/// types of the formats document which byte `offset` is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}at byte {offset}: {fault}")]
 pub struct DecodeError<F> {
     /// The part of the file that is damaged or that would be next.
     pub place: Place,
-    /// The offset in the compressed file at which the fault lies, as far as it is known, in bytes.
+    /// The offset of the fault in the compressed file in bytes, as exactly as it is known.
     pub offset: u64,
     /// The kind of damage.
     #[source]
@@ -138,7 +138,7 @@ impl<F: Fault> From<DecodeError<F>> for io::Error {
     }
 }
 
-/// A part of a file in which something is wrong. All numbers are counted from 1, as people do.
+/// The part of a file that has a fault. All numbers are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A file that is one stream.
@@ -167,7 +167,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The offset of its first byte in the compressed file, if that is known.
+    /// Returns the offset of the part's first byte in the compressed file, if it is known.
     pub fn start(self) -> Option<u64> {
         match self {
             Place::Member { start, .. } | Place::Frame { start, .. } => Some(start),
@@ -177,7 +177,7 @@ impl Place {
 }
 
 impl fmt::Display for Place {
-    /// Writes the place as the beginning of a message: with a colon and a space, or nothing for a whole file.
+    /// Writes the place as the start of a message, followed by a colon and a space; nothing for a whole file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Whole => Ok(()),
@@ -191,11 +191,11 @@ impl fmt::Display for Place {
 /// A part of a member of gzip (RFC 1952, section 2.3) or lzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemberPart {
-    /// Magic bytes, flags, dictionary and so on.
+    /// Magic bytes, version, flags, dictionary size and the like.
     Header,
     /// The compressed data.
     Data,
-    /// Checksum and sizes.
+    /// Checksums and sizes.
     Trailer,
 }
 

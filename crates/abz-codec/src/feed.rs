@@ -1,7 +1,7 @@
-//! What the scanners of all formats do alike: they take the bytes of a file as they come, hold some until there are enough, go
-//! back to some of them, and give out what they have decoded, also before they fail.
+//! The common part of the scanners of all formats. A scanner takes the bytes of a file as they come, holds some until
+//! there are enough, goes back over some of them, and gives out the data that it has decoded, also before it fails.
 //!
-//! A scanner has a [`Feed`], and is a series of [`States`]; [`next`] and [`finish`] go through them.
+//! A scanner has a [`Feed`] and is a state machine ([`States`]); [`next`] and [`finish`] run it.
 
 use std::mem;
 
@@ -9,81 +9,83 @@ use crate::behind::{Beginning, Search};
 use crate::damage::{Damage, Remedy};
 use crate::parts::{Giving, Scanned};
 
-/// Bytes on their way into a scanner, and data on its way out.
+/// The bytes on their way into a scanner, and the data on its way out.
 #[derive(Debug)]
 pub(crate) struct Feed<E> {
-    /// The offset in the file of the first byte that is not done with.
+    /// The offset in the file of the first byte that is not yet processed.
     pub(crate) offset: u64,
-    /// Bytes from `offset` on that wait for those behind them.
+    /// Bytes from `offset` on that are kept until more of the file has come.
     pub(crate) held: Vec<u8>,
-    /// Bytes, from the given place on, that come again before any other input.
+    /// Bytes that are read again before any other input, and the index of the first of them.
     again: (Vec<u8>, usize),
-    /// They come again from that place on, once more.
+    /// The index in `again` from which the bytes are to be read once more.
     back_to: Option<usize>,
-    /// Decoded data that was not yet given out, and how much there is of it.
+    /// Decoded data that was not yet given out, and its length in bytes.
     pub(crate) chunk: Vec<u8>,
     pub(crate) filled: usize,
-    /// Comes when that was given out.
+    /// The error to return once the rest of the data was given out.
     failed: Option<E>,
-    /// Behind the last part there are other bytes: the error that comes at their end, and a search for a part among them.
+    /// The error of bytes behind the last part, returned when the file ends, and the search for another part among
+    /// them.
     behind: Option<(E, Search)>,
     pub(crate) giving: Giving,
 }
 
-/// What a step of a scanner came to.
+/// The result of a step of a scanner.
 pub(crate) enum Step<F> {
     Found(F),
-    /// On with the next step.
+    /// The step is done; go on with the next one.
     On,
     /// All of the input was taken, and more is needed.
     Starved,
 }
 
-/// The states of a scanner, and what it does in each.
+/// A scanner as a state machine.
 pub(crate) trait States {
-    /// What it finds.
+    /// An item that the scanner finds.
     type Found;
     type Error: Damage;
 
-    /// How each part of a file begins that may follow another one.
+    /// The bytes with which any part begins that can follow another one.
     const BEGINNING: Beginning;
 
-    /// Data is given out when there is no more input, also if [that](Giving::prompt) was not asked for.
+    /// Whether data is given out when the input runs out, even if [`Giving::prompt`] is not set.
     const IS_EAGER: bool = false;
 
-    /// Data that was decoded before damage is given out only if all decoded data is.
+    /// Whether the chunk that was being filled is dropped at an error, unless [`Giving::prompt`] is set.
     const WITHHOLDS: bool = false;
 
     fn feed(&mut self) -> &mut Feed<Self::Error>;
 
-    /// Takes a step through `input`. `data` is an allocation to use again.
+    /// Takes a step through `input`. It may use the allocation of `data`.
     fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error>;
 
-    /// From here on nothing is found.
+    /// Ends the scanner: nothing is found from here on.
     fn end(&mut self);
 
-    /// Gives out the chunk, in `data`, if there is anything in it that is right as far as anybody knows.
+    /// Gives out the chunk in `data`, if it has any bytes that are not known to be wrong.
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Self::Found>;
 
-    /// The file ends here, and nothing more was found: takes what is held for something else, if that is possible, or, if it is the
-    /// start of a part that was cut, lets it be decoded as it comes.
+    /// Called where the file ends and nothing more was found. Interprets the held bytes as something else, if that is
+    /// possible; if they are the start of a part that was cut, lets it be decoded as it comes.
     fn reconsider(&mut self, _data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error> {
         Ok(Step::Starved)
     }
 
-    /// The input pauses here: lets a part that is held be decoded as it comes, if some of it may be of use before it is whole.
+    /// Called where the input pauses: lets a held part be decoded as it comes, if some of its contents are useful
+    /// before it is complete.
     fn pause(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    /// The error of bytes behind the last part, among which another one begins at the byte `at`.
+    /// Returns the error of bytes behind the last part that contain the start of another part at byte `at`.
     fn hides(error: Self::Error, at: u64) -> Self::Error;
 
-    /// What is wrong if the file ends here.
+    /// Returns the error of a file that ends here, if it must not.
     fn cut(&mut self) -> Option<Self::Error>;
 }
 
-/// Goes on through `input`, and then through nothing: as [`Scan::next`](crate::parts::Scan::next).
+/// Goes on through `input`, and then without input. See [`Scan::next`](crate::parts::Scan::next).
 pub(crate) fn next<S: States>(
     scanner: &mut S,
     input: &mut &[u8],
@@ -113,7 +115,7 @@ pub(crate) fn next<S: States>(
                 if S::WITHHOLDS && !scanner.feed().giving.prompt {
                     scanner.feed().filled = 0;
                 }
-                // What was decoded before comes first.
+                // The data decoded before the error comes first.
                 let rest = scanner.give_rest(data);
                 if is_behind {
                     let feed = scanner.feed();
@@ -132,7 +134,7 @@ pub(crate) fn next<S: States>(
     }
 }
 
-/// Goes on through what follows the last part, and fails if another part begins in it.
+/// Goes on through the bytes behind the last part, and fails if another part begins in them.
 fn look_behind<S: States>(scanner: &mut S, input: &mut &[u8]) -> Result<(), S::Error> {
     let feed = scanner.feed();
     let Some((_, search)) = &mut feed.behind else { return Ok(()) };
@@ -147,7 +149,7 @@ fn look_behind<S: States>(scanner: &mut S, input: &mut &[u8]) -> Result<(), S::E
     }
 }
 
-/// One step through what comes again.
+/// Takes one step through the bytes that are read again.
 fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::Found>, S::Error> {
     let (again, from) = mem::take(&mut scanner.feed().again);
     let mut rest = &again[from..];
@@ -156,7 +158,7 @@ fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::
     let feed = scanner.feed();
     let from = feed.back_to.take().unwrap_or(from);
     match feed.is_replaying() {
-        // The step went back to what it held, which lies before the rest.
+        // The step went back over the bytes that it held, which lie before the rest.
         true => feed.again.0.extend_from_slice(&again[from..]),
         false => feed.again = (again, from),
     }
@@ -166,7 +168,7 @@ fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::
     }
 }
 
-/// The input pauses here: as [`Scan::pause`](crate::parts::Scan::pause).
+/// Handles a pause of the input. See [`Scan::pause`](crate::parts::Scan::pause).
 pub(crate) fn pause<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Option<S::Found>, S::Error> {
     match scanner.pause() {
         Ok(()) => next(scanner, &mut &[][..], data),
@@ -177,7 +179,7 @@ pub(crate) fn pause<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Op
     }
 }
 
-/// The file ends here: as [`Scan::finish`](crate::parts::Scan::finish).
+/// Handles the end of the file. See [`Scan::finish`](crate::parts::Scan::finish).
 pub(crate) fn finish<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Option<S::Found>, S::Error> {
     loop {
         if let Some(found) = next(scanner, &mut &[][..], data)? {
@@ -212,7 +214,7 @@ pub(crate) fn finish<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<O
 }
 
 impl<E> Feed<E> {
-    /// Of a file that goes on at the byte `offset`.
+    /// Creates the feed of a file that continues at byte `offset`.
     pub(crate) fn at(offset: u64) -> Self {
         Feed {
             offset,
@@ -227,7 +229,7 @@ impl<E> Feed<E> {
         }
     }
 
-    /// Takes from the input until `wanted` bytes are held; true if they are.
+    /// Takes from the input until `wanted` bytes are held. Returns whether they are.
     pub(crate) fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
         let missing = wanted.saturating_sub(self.held.len()).min(input.len());
         let (taken, rest) = input.split_at(missing);
@@ -236,31 +238,32 @@ impl<E> Feed<E> {
         self.held.len() >= wanted
     }
 
-    /// What is held is done with.
+    /// Drops the held bytes and moves `offset` behind them.
     pub(crate) fn release(&mut self) {
         self.offset += self.held.len() as u64;
         self.held.clear();
     }
 
-    /// Takes what is held into the allocation that was in `data`. It is not done with.
+    /// Moves the held bytes out, and keeps the allocation of `data` in their place. `offset` stays where it is.
     pub(crate) fn take_held(&mut self, data: &mut Vec<u8>) -> Vec<u8> {
         data.clear();
         mem::replace(&mut self.held, mem::take(data))
     }
 
-    /// Lets what is held from `from` on come again. What is before that stays held.
+    /// Makes the held bytes from index `from` on be read again. The bytes before it stay held.
     pub(crate) fn replay(&mut self, from: usize) {
         let again = mem::take(&mut self.held);
         self.held.extend_from_slice(&again[..from]);
         self.again = (again, from);
     }
 
-    /// Lets what comes again come once more, from that place of what was held. It is called in a step through such bytes.
+    /// Makes the bytes that are read again be read once more, from the index `from`. To be called in a step through
+    /// such bytes.
     pub(crate) fn replay_again(&mut self, from: usize) {
         self.back_to = Some(from);
     }
 
-    /// True if there are bytes that come again.
+    /// Returns whether there are bytes to read again.
     pub(crate) fn is_replaying(&self) -> bool {
         self.again.1 < self.again.0.len()
     }

@@ -1,16 +1,16 @@
-//! liblzma without its containers: data into an LZMA stream and back, step by step.
+//! liblzma without its containers: encoding and decoding of an LZMA stream, step by step.
 
 use liblzma::stream::{Action, Error, Filters, LzmaOptions, Status, Stream};
 
 use crate::memory::{NoMemory, make_room};
 
-/// How much more than its contents a stream may take, in bytes: what does not compress is coded in a little more.
+/// Returns the largest size of a stream of `len` bytes of contents: incompressible data grows a little.
 pub(crate) fn bound(len: usize) -> usize {
     len + len / 16 + 64
 }
 
-/// What an encoder takes, in bytes: a window of one and a half dictionaries, a tree with two places for each byte of the
-/// dictionary, and a table of hashes (liblzma, `lz_encoder.c`).
+/// Returns the memory that an encoder takes, in bytes: a window of one and a half dictionaries, a tree with two entries
+/// for each byte of the dictionary, and a table of hashes (liblzma, `lz_encoder.c`).
 pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
     let dictionary = u64::from(dictionary);
     let hashes = (dictionary.next_power_of_two() / 2).max(1 << 16);
@@ -18,10 +18,12 @@ pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
     dictionary * 19 / 2 + 4 * hashes + (3 << 20)
 }
 
-/// How much an encoder is given at once, in bytes, so that one sees how far it is. What comes out does not depend on it.
+/// The number of bytes that an encoder is given at once, so that progress can be reported. It does not affect the
+/// output.
 pub(crate) const PORTION: usize = 256 << 10;
 
-/// Appends the stream that stands for `data` to `out`, and tells `watch` how many more bytes are encoded.
+/// Appends the encoded stream of `data` to `out`. Calls `watch` with the number of bytes that were encoded since the
+/// last call.
 pub(crate) fn encode(
     (filters, dictionary): (&Filters, u32),
     data: &[u8],
@@ -36,28 +38,28 @@ pub(crate) fn encode(
     encoding.finish(out)
 }
 
-/// Encodes one stream.
+/// An encoder of one stream.
 pub(crate) struct Encoding {
     stream: Stream,
-    /// What it takes, in bytes.
+    /// The memory that it takes, in bytes.
     memory: u64,
 }
 
 impl Encoding {
-    /// Begins with a stream, whose filter has a dictionary of so many bytes.
+    /// Begins a stream whose filter has a dictionary of `dictionary` bytes.
     ///
     /// # Panics
     ///
-    /// If there is no such filter.
+    /// If the filters are not valid.
     pub(crate) fn new(filters: &Filters, dictionary: u32) -> Result<Self, NoMemory> {
         Encoding::with(Stream::new_raw_encoder(filters), dictionary)
     }
 
-    /// Begins with a file of `.lzma`, its header included.
+    /// Begins a `.lzma` file with its header.
     ///
     /// # Panics
     ///
-    /// If there are no such options.
+    /// If the options are not valid.
     pub(crate) fn alone(options: &LzmaOptions, dictionary: u32) -> Result<Self, NoMemory> {
         Encoding::with(Stream::new_lzma_encoder(options), dictionary)
     }
@@ -71,7 +73,7 @@ impl Encoding {
         }
     }
 
-    /// Takes more contents, and appends what comes of them to `out`.
+    /// Encodes more contents, and appends the output to `out`.
     pub(crate) fn push(&mut self, mut data: &[u8], out: &mut Vec<u8>) -> Result<(), NoMemory> {
         while !data.is_empty() {
             data = &data[self.step(data, out, Action::Run)?.0..];
@@ -79,13 +81,13 @@ impl Encoding {
         Ok(())
     }
 
-    /// Appends the rest to `out`.
+    /// Appends the rest of the output to `out`.
     pub(crate) fn finish(mut self, out: &mut Vec<u8>) -> Result<(), NoMemory> {
         while self.step(&[], out, Action::Finish)?.1 != Status::StreamEnd {}
         Ok(())
     }
 
-    /// How many bytes of `data` were taken, and what became of that.
+    /// Returns the number of bytes of `data` that were taken, and the status of liblzma.
     fn step(&mut self, data: &[u8], out: &mut Vec<u8>, action: Action) -> Result<(usize, Status), NoMemory> {
         if out.capacity() == out.len() {
             make_room(out, out.len() / 4 + 4096)?;
@@ -99,22 +101,22 @@ impl Encoding {
     }
 }
 
-/// Decodes one stream.
+/// A decoder of one stream.
 pub(crate) struct Decoding {
     stream: Stream,
 }
 
-/// What one step did.
+/// The result of a step.
 pub(crate) struct Step {
-    /// Bytes of the input that were used.
+    /// The number of bytes of the input that were used.
     pub(crate) consumed: usize,
-    /// Bytes of the output that were written.
+    /// The number of bytes of the output that were written.
     pub(crate) produced: usize,
-    /// The stream has ended, right after the bytes that were consumed.
+    /// Whether the stream has ended, right behind the bytes that were used.
     pub(crate) ended: bool,
 }
 
-/// Why a step could not be made.
+/// The reason why a step failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     /// The bytes break the rules of the format.
@@ -133,35 +135,36 @@ impl From<Error> for Obstacle {
 }
 
 impl Decoding {
-    /// Begins with a stream that was made with these filters.
+    /// Begins a stream that was encoded with these filters.
     pub(crate) fn new(filters: &Filters) -> Result<Self, Obstacle> {
         Ok(Decoding { stream: Stream::new_raw_decoder(filters)? })
     }
 
-    /// Begins with a file of `.lzma`, its header included.
+    /// Begins a `.lzma` file with its header.
     pub(crate) fn alone() -> Result<Self, Obstacle> {
         Ok(Decoding { stream: Stream::new_lzma_decoder(u64::MAX)? })
     }
 
-    /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at the end
-    /// of the stream. After an obstacle, [`consumed`](Self::consumed) and [`produced`](Self::produced) say how far it came.
+    /// Decodes as much of `input` as fits into `output`. It stops early only if it needs more of either, or at the end
+    /// of the stream. After an error, [`consumed`](Self::consumed) and [`produced`](Self::produced) tell how far it
+    /// came.
     pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Obstacle> {
         let (read, written) = (self.stream.total_in(), self.stream.total_out());
         let status = self.stream.process(input, output, Action::Run)?;
         let consumed = (self.stream.total_in() - read) as usize;
         let produced = (self.stream.total_out() - written) as usize;
         let ended = status == Status::StreamEnd;
-        // A caller's loop must not depend on the library's promise to do something while it can.
+        // Guards the caller's loop against a library that makes no progress.
         let is_stuck = !ended && consumed == 0 && produced == 0 && !input.is_empty() && !output.is_empty();
         if is_stuck { Err(Obstacle::Damage) } else { Ok(Step { consumed, produced, ended }) }
     }
 
-    /// How many bytes of the stream have been used.
+    /// Returns the number of bytes of the stream that have been used.
     pub(crate) fn consumed(&self) -> u64 {
         self.stream.total_in()
     }
 
-    /// How many bytes were decoded.
+    /// Returns the number of bytes that were decoded.
     pub(crate) fn produced(&self) -> u64 {
         self.stream.total_out()
     }

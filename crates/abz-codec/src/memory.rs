@@ -1,15 +1,15 @@
-//! Memory, as much as a level or a file asks for.
+//! Allocation of memory whose amount depends on a level or a file.
 
 use std::io;
 
 use thiserror::Error;
 
-/// The system does not give as much memory as an encoder or a decoder needs. Nothing is wrong with the data: fewer threads at
-/// once, smaller blocks or a lower level need less.
+/// The error of an encoder or a decoder that gets too little memory from the system. The data is not at fault. Fewer
+/// threads, smaller blocks or a lower level need less memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("expected {needed} bytes of memory more, and the system does not give them")]
+#[error("expected {needed} more bytes of memory, found that the system does not provide them")]
 pub struct NoMemory {
-    /// How many bytes were asked for, at least.
+    /// The number of bytes that were requested, at least.
     pub needed: u64,
 }
 
@@ -18,7 +18,7 @@ impl NoMemory {
     pub(crate) fn for_a_file(self) -> String {
         let NoMemory { needed } = self;
         format!(
-            "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
+            "expected {needed} bytes of memory for this file, found that the system does not provide them"
         )
     }
 }
@@ -33,12 +33,12 @@ impl From<NoMemory> for io::Error {
 ///
 /// # Errors
 ///
-/// If the system does not give so much memory.
+/// If the system does not provide the memory.
 pub(crate) fn make_room(bytes: &mut Vec<u8>, more: usize) -> Result<(), NoMemory> {
     bytes.try_reserve(more).map_err(|_| NoMemory { needed: bytes.len() as u64 + more as u64 })
 }
 
-/// Drops what is in `bytes`, and makes room for exactly so many.
+/// Clears `bytes`, and makes room for exactly `len` bytes.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub(crate) fn make_exact_room(bytes: &mut Vec<u8>, len: usize) -> Result<(), NoM
     bytes.try_reserve_exact(len).map_err(|_| NoMemory { needed: len as u64 })
 }
 
-/// Makes `items` have `len` items, of which those that are new are zeros.
+/// Extends `items` to `len` items. The new ones are zeros.
 ///
 /// # Errors
 ///

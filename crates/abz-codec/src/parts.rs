@@ -1,4 +1,4 @@
-//! Files whose parts are decoded by many threads where they are known to be small enough, and by one where not.
+//! Reading files of several parts: many threads decode the parts that are known to be small enough, and one the others.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -7,107 +7,109 @@ use std::mem;
 use crate::damage::Damage;
 use crate::input::Input;
 
-/// How much data of a streamed part is given out at once, in bytes: small enough to stay in a core's cache.
+/// The most data of a streamed part that is given out at once, in bytes. It fits into a core's cache.
 pub(crate) const CHUNK: usize = 256 * 1024;
 
-/// When a scanner gives out what it has decoded of a part that does not come whole.
+/// The settings for when a scanner gives out data of a part that is not taken as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Giving {
-    /// It does so whenever it has used all the input that has come: of a pipe or a connection that pauses, everything comes out
-    /// that is there. Otherwise it waits until there are 256 KiB, the part ends, or the file does; and of gzip, what was
-    /// decoded since then of a member that turns out to be damaged is not given out.
+    /// Whether to give out data as soon as all input that has come was used, so that a reader of a pipe or a connection
+    /// gets everything that there is when it pauses. Otherwise the scanner waits until it has 256 KiB, or the part or
+    /// the file ends; if a gzip member turns out to be damaged, the data decoded since then is not given out.
     pub prompt: bool,
-    /// If the file ends in a part that would come whole, and be verified before any of it is given out, nothing of that part is.
-    /// Otherwise it gives out what can be decoded of it, and then the error.
+    /// Whether to give out only verified data of a part that would be taken as a whole, if the file ends inside that
+    /// part. Otherwise the scanner gives out what can be decoded of it, and then the error.
     pub verified: bool,
 }
 
-/// How much memory may be taken by what a scanner gives, and by what decodes it.
+/// The memory that a scanner's findings and their decoders may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Bytes.
+    /// The size of the memory in bytes.
     pub bytes: u64,
-    /// How many parts are in memory at once, at least 1.
+    /// The number of parts that are in memory at once, at least 1.
     pub parts: usize,
 }
 
 impl Room {
-    /// True if there is room for a dictionary, with which one part at a time is decoded.
+    /// Returns whether there is room for a dictionary of so many bytes, to decode one part at a time.
     pub(crate) fn has(self, dictionary: u64) -> bool {
         dictionary.saturating_add(4 * CHUNK as u64) <= self.bytes
     }
 
-    /// The most contents of each part that is taken as a whole: it is there compressed and decoded, with a dictionary.
+    /// Returns the most contents, in bytes, of a part that is taken as a whole: it is in memory compressed and decoded,
+    /// with a dictionary of so many bytes.
     pub(crate) fn whole(self, dictionary: u64) -> u64 {
         (self.bytes / self.parts.max(1) as u64).saturating_sub(dictionary) / 2
     }
 }
 
 impl Default for Room {
-    /// All that there is.
+    /// Returns room without a limit, for one part.
     fn default() -> Self {
         Room { bytes: u64::MAX, parts: 1 }
     }
 }
 
-/// A decoder of a format whose files are one stream: it decodes on one thread what is pushed to it, piece by piece, from the
-/// start of a file.
+/// A decoder of a format whose files are one stream. It decodes a file on one thread, from its start, as the bytes are
+/// pushed to it.
 pub trait Serial {
     /// The name of the format, in lower case.
     const NAME: &'static str;
 
-    /// The usual end of a file's name.
+    /// The usual suffix of a file's name.
     const SUFFIX: &'static str;
 
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    /// The known suffixes, each with the suffix that takes its place in the name of the contents.
     const SUFFIXES: &'static [(&'static str, &'static str)];
 
-    /// What is wrong with a file.
+    /// The error of a damaged file.
     type Error: Damage + Into<io::Error>;
 
-    /// True if `start` can be the start of a file of the format.
+    /// Returns whether `start` can be the start of a file of the format.
     fn begins(start: &[u8]) -> bool;
 
-    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. True: there is
-    /// more data, in `data`, whose contents are dropped. False: it has taken all, and needs more to go on.
+    /// Decodes more of the file. `input` has its next bytes, and the decoder removes those that it has processed from
+    /// the front. Returns `true` if there is more data, which replaces the contents of `data`, and `false` if all input
+    /// was taken and more is needed.
     ///
     /// # Errors
     ///
-    /// If the file is damaged at this place. All data before was given out then.
+    /// If the file is damaged at this place. All data before it was given out then.
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, Self::Error>;
 
-    /// The file ends here. It is to be called until it gives false.
+    /// Ends the file. Call it until it returns `false`.
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next), or if the file must not end here: it was cut.
+    /// As [`next`](Self::next), or if the file was cut: it must not end here.
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<bool, Self::Error>;
 }
 
-/// What a [`Scan`] found next.
+/// An item that a [`Scan`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scanned<W> {
-    /// A whole part to be decoded, which any thread can do without the others.
+    /// A whole part, still to be decoded. Any thread can do that without the other parts.
     Whole(W),
-    /// Data that is decoded and verified already, except for its checksum if the part goes on: it lies in the caller's
-    /// buffer.
+    /// Data in the caller's buffer that is decoded already. It is verified, except for a checksum of the whole part if
+    /// the part goes on.
     Data,
 }
 
-/// A scanner: it finds the parts (members of lzip, blocks of xz, frames of zstd) in a file that is pushed to it, piece by piece, from
-/// its start. Parts that are small enough come whole, to be decoded elsewhere; the others it decodes itself, a chunk of
-/// at most 256 KiB at a time.
+/// A scanner, which finds the parts (members of lzip, blocks of xz, frames of zstd) of a file that is pushed to it from
+/// its start. Parts that are small enough come whole, to be decoded elsewhere. The scanner decodes the others itself, a
+/// chunk of at most 256 KiB at a time.
 pub trait Scan {
     /// A whole part.
     type Whole: Send;
-    /// What is wrong with a file.
+    /// The error of a damaged file.
     type Error: Damage + Into<io::Error>;
-    /// What decodes whole parts: a worker has one.
+    /// A decoder of whole parts. Each worker has one.
     type Decoder;
 
-    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`: it
-    /// has taken all, and needs more to go on. For [`Scanned::Data`] the data is in `data` afterwards. What was in there
-    /// is dropped, and its allocation used, for that or for a whole part.
+    /// Finds the next item. `input` has the next bytes of the file, and the scanner removes those that it has processed
+    /// from the front. Returns `None` if all input was taken and more is needed. Drops the contents of `data` and uses
+    /// its allocation for the data of [`Scanned::Data`], which is in `data` afterwards, or for a whole part.
     ///
     /// # Errors
     ///
@@ -118,8 +120,9 @@ pub trait Scan {
         data: &mut Vec<u8>,
     ) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
 
-    /// The input pauses here, and there may be more later. Gives what can be decoded of a part that was to come whole, unless
-    /// [`Giving::verified`] forbids it; the rest of that part is decoded as it comes. It is to be called until it gives `None`.
+    /// Handles a pause of the input, after which more may come. Gives out what can be decoded of a part that was to
+    /// come whole, unless [`Giving::verified`] is set; the rest of that part is decoded as it comes. Call it until it
+    /// returns `None`.
     ///
     /// # Errors
     ///
@@ -128,37 +131,37 @@ pub trait Scan {
         Ok(None)
     }
 
-    /// The file ends here. It is to be called until it gives `None`.
+    /// Ends the file. Call it until it returns `None`.
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next), or if the file must not end here: it was cut.
+    /// As [`next`](Self::next), or if the file was cut: it must not end here.
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
 
-    /// What makes decoders for the parts of this file, on any thread.
+    /// Returns a function that makes decoders for the parts of this file, on any thread.
     fn decoders(&self) -> impl Fn() -> Self::Decoder + Send + Sync + use<Self>;
 
-    /// Makes what decodes the parts of this file.
+    /// Makes a decoder for the parts of this file.
     fn decoder(&self) -> Self::Decoder {
         self.decoders()()
     }
 
-    /// Decodes and verifies a whole part, into the allocation of `data`, whose contents are dropped.
+    /// Decodes and verifies a whole part. Replaces the contents of `data` and uses its allocation.
     ///
     /// # Errors
     ///
-    /// If the part is damaged; `data` is then empty.
+    /// If the part is damaged. `data` is empty then.
     fn decode_into(
         decoder: &mut Self::Decoder,
         whole: &Self::Whole,
         data: &mut Vec<u8>,
     ) -> Result<(), Self::Error>;
 
-    /// The bytes of a part that was decoded, to use their allocation again.
+    /// Returns the bytes of a decoded part, so that their allocation can be used again.
     fn into_bytes(whole: Self::Whole) -> Vec<u8>;
 }
 
-/// Reads a file on one thread: a [`Scan`] and what decodes for it, on the caller's thread.
+/// A reader of a file on one thread: a [`Scan`] and its decoder, on the caller's thread.
 pub struct Reader<R, S: Scan> {
     input: Input<R>,
     scanner: S,
@@ -169,17 +172,18 @@ pub struct Reader<R, S: Scan> {
 }
 
 impl<R: Read, S: Scan> Reader<R, S> {
-    /// Reads the file that `reader` gives. It has a buffer of its own.
+    /// Creates a reader of the file that `reader` gives. It has its own buffer.
     pub fn with(scanner: S, reader: R) -> Self {
         let decoder = scanner.decoder();
         Reader { input: Input::new(reader), scanner, decoder, spare: Vec::new(), has_ended: false }
     }
 
-    /// Puts the next contents into `data`, whose own are dropped; false if there are no more.
+    /// Replaces the contents of `data` by the next contents of the file. Returns `false` if there are no more.
     ///
     /// # Errors
     ///
-    /// That of the reader, or that of the format (which `downcast` gives back). Nothing comes after it.
+    /// The error of the reader, or the error of the format (which [`io::Error::downcast`] gives back). Nothing comes
+    /// after an error.
     pub fn read_into(&mut self, data: &mut Vec<u8>) -> io::Result<bool> {
         if self.has_ended {
             return Ok(false);

@@ -1,8 +1,9 @@
-//! What is left of a damaged file: its parts (blocks, members, frames) that are whole, wherever they lie.
+//! Salvage of a damaged file: the parts (blocks, members, frames) that are undamaged, wherever they lie.
 //!
-//! A [`Salvage`] knows of one format how to see where a part may begin, how to try whether one does, and what a file says of
-//! the size of what is lost. A program that uses it looks through the whole file for [candidates](Salvage::candidates). They
-//! may be [tried](Salvage::attempt) in any order and by many threads. Those that do not lie in another one are taken, in order.
+//! A [`Salvage`] knows for one format where a part may begin, how to try whether one does, and what a file states about
+//! the size of lost contents. A program that uses it looks through the whole file for
+//! [candidates](Salvage::candidates). They may be [tried](Salvage::attempt) in any order and by many threads. The parts
+//! that do not lie inside another one are taken, in order.
 //!
 //! ```
 //! use abz_codec::lzip::{Encoder, Salvager, Settings};
@@ -27,7 +28,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! All places are in bits, since blocks of bzip2 begin at any; those of other formats are multiples of 8.
+//! All places are in bits, because blocks of bzip2 begin at any bit. The places of other formats are multiples of 8.
 
 use std::error::Error;
 use std::io::{self, BufRead, Read, Seek, Write};
@@ -35,46 +36,46 @@ use std::ops::Range;
 
 use crate::glance::glance;
 
-/// Why a part is none: what was expected, and what was found.
+/// The reason why there is no part at a place: what was expected, and what was found.
 pub type Reason = Box<dyn Error + Send + Sync>;
 
-/// A part that is whole: its checksum is right, and so are all sizes that it says.
+/// A part that is undamaged: its checksum is right, and so are all sizes that it states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<N> {
-    /// Where it ends, in bits from the first byte that was read for it.
+    /// The end of the part, in bits from the first byte that was read for it.
     pub end: u64,
-    /// What it says of those around it.
+    /// The note of the part about its neighbours.
     pub note: N,
 }
 
-/// How to find what is whole in a damaged file of one format.
+/// The ways to find undamaged parts in a damaged file of one format.
 pub trait Salvage {
-    /// What tries candidates: a worker has one.
+    /// A decoder for candidates. Each worker has one.
     type Tool: Default + Send;
-    /// What a part says of those around it.
+    /// A note of a part about its neighbours, such as its number.
     type Note: Send;
-    /// What is known where a part ends.
+    /// The state of the search at the end of a part.
     type State: Send;
 
-    /// What must begin between two parts, for people.
+    /// The thing that must begin between two parts, as messages call it.
     const EXPECTED: &'static str;
-    /// How many bytes show whether a part may begin in the first of them.
+    /// The number of bytes that show whether a part may begin in the first of them.
     const LOOK: usize;
-    /// Fewer bytes hold no contents.
+    /// The size in bytes of the smallest part with contents.
     const LEAST: u64;
     /// The most contents of a part that should be kept in memory, in bytes.
     const HOLD: usize;
 
-    /// Appends to `found`, in order, where in `bytes` parts may begin, in bits. Near the end, within the last
-    /// [`LOOK`](Self::LOOK) bytes, not all are found.
+    /// Appends the places in `bytes` where parts may begin to `found`, in order and in bits. It may miss some in the
+    /// last [`LOOK`](Self::LOOK) bytes.
     fn candidates(bytes: &[u8], found: &mut Vec<u64>);
 
-    /// Reads a part that begins at bit `bit` of the next byte of `input`, and writes its contents to `output` as they come.
-    /// They are right only if it gives a part in the end. It reads on behind the part as far as it likes.
+    /// Reads a part that begins at bit `bit` of the next byte of `input`, and writes its contents to `output` as they
+    /// come. These are right only if a part is returned in the end. It may read past the end of the part.
     ///
     /// # Errors
     ///
-    /// Those of `input` and `output`; as the value, why it is no part.
+    /// The errors of `input` and `output`. The inner error is the reason why there is no part.
     fn attempt(
         tool: &mut Self::Tool,
         bit: u32,
@@ -82,36 +83,38 @@ pub trait Salvage {
         output: &mut dyn Write,
     ) -> io::Result<Result<Part<Self::Note>, Reason>>;
 
-    /// What is known at the start of a file.
+    /// Returns the state at the start of a file.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
     fn begin<F: Read + Seek>(file: &mut F) -> io::Result<Self::State>;
 
-    /// True if the part at `start`, behind a gap, belongs to the file, as far as that is known: it may be one that lies in a
-    /// damaged part as it is.
+    /// Returns whether the part at `start`, behind a gap, belongs to the file, as far as is known. It may instead be
+    /// part of the contents of a damaged part, which were stored without compression.
     fn admits(_state: &Self::State, _start: u64, _note: &Self::Note) -> bool {
         true
     }
 
-    /// Goes on behind a part.
+    /// Updates the state behind a part.
     fn note(state: &mut Self::State, note: &Self::Note);
 
-    /// Goes on behind a gap.
+    /// Updates the state behind a gap.
     fn note_gap(state: &mut Self::State);
 
-    /// Where the next part must begin, if `at` is where one ends: what is in between has no contents, and is right.
+    /// Returns the place where the next part must begin, if one ends at `at`. The bytes in between are valid and have
+    /// no contents.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
     fn pass<F: Read + Seek>(state: &mut Self::State, file: &mut F, at: u64) -> io::Result<u64>;
 
-    /// What is wrong with the parts so far, if each is right and nothing is between them. `is_end`: the file ends here.
+    /// Returns the fault in the parts so far, if each is right and nothing is between them. `is_end` is true if the
+    /// file ends here.
     fn doubt(state: &mut Self::State, is_end: bool) -> Option<Reason>;
 
-    /// Where the damaged part at `start` ends, if its header says so and the file has the next one there.
+    /// Returns the end of the damaged part at `start`, if its header states it and the next part of the file is there.
     ///
     /// # Errors
     ///
@@ -120,7 +123,7 @@ pub trait Salvage {
         Ok(None)
     }
 
-    /// The size of the contents of a gap in bytes, as the file says. Nothing of it is verified.
+    /// Returns the size of the contents of a gap in bytes, if the file states it. The size is not verified.
     ///
     /// # Errors
     ///
@@ -134,7 +137,7 @@ pub trait Salvage {
     }
 }
 
-/// Where the file ends, if from byte `offset` on it has nothing but zeros; else `offset`.
+/// Returns the end of the file if only zeros follow byte `offset`, and otherwise `offset`.
 pub(crate) fn behind_zeros<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<u64> {
     let mut bytes = [0; 4096];
     let mut at = offset;
@@ -150,7 +153,7 @@ pub(crate) fn behind_zeros<F: Read + Seek>(file: &mut F, offset: u64) -> io::Res
     }
 }
 
-/// The next `N` bytes, if there are so many.
+/// Reads the next `N` bytes; `None` if there are fewer.
 pub(crate) fn take<const N: usize>(input: &mut dyn BufRead) -> io::Result<Option<[u8; N]>> {
     let mut bytes = [0; N];
     match input.read_exact(&mut bytes) {

@@ -5,12 +5,12 @@
 //         .map([](Block block) { return compress(block); })       // for several blocks at once
 //         .for_each([&](const Block &block) { write(out, block); }); // for one block at a time, in order
 //
-// A stream is a source, stages and settings. Its end runs it. Stages whose names have `serial` in them run for one item at
-// a time, in order, and may change the variables that they capture. The other stages run for several items at once.
+// A stream is a source, stages and settings. Its end runs it. Stages whose names have `serial` in them run for one item
+// at a time, in order, and may change the variables that they capture. The other stages run for several items at once.
 // Functions may capture by reference, because no thread of the stream outlives its end.
 //
-// Items are moved from stage to stage, so types that cannot be copied are allowed. A function that takes its item by value
-// or by rvalue reference gets the item. A function that takes it by const reference may read it.
+// Items are moved from stage to stage, so types that cannot be copied are allowed. A function that takes its item by
+// value or by rvalue reference gets the item. A function that takes it by const reference may read it.
 //
 // The first exception in the order of the items ends the stream. The end has seen exactly the items before it, and the
 // exception is thrown to the caller with its own type. A setting out of range throws std::invalid_argument.
@@ -160,21 +160,23 @@ class [[nodiscard]] stream {
 
     // ---- Settings: no setting changes the results of a stream ----
 
-    // How many threads work, including the calling thread: 1 to 65,536. The default is default_workers().
+    // The number of threads that work, including the calling thread: 1 to 65,536. The default is default_workers().
     stream workers(std::int64_t count) && { return std::move(*this).set(ANABRANCH_WORKERS, count); }
-    // How many items may be between the source and the end at once: 1 to 2^31.
+    // The number of items that may be between the source and the end at once: 1 to 2^31.
     stream window(std::int64_t items) && { return std::move(*this).set(ANABRANCH_WINDOW, items); }
-    // How many items a worker claims at once: 1 to 2^31.
+    // The number of items that a worker claims at once: 1 to 2^31.
     stream burst(std::int64_t items) && { return std::move(*this).set(ANABRANCH_BURST, items); }
-    // How many calls of the last stage, which must be parallel, may run at once: 1 to 65,536.
+    // The number of calls of the last stage, which must be parallel, that may run at once: 1 to 65,536.
     stream replicate(std::int64_t count) && { return std::move(*this).set(ANABRANCH_REPLICAS, count); }
-    // Says that the source never waits, for example for a file or for another thread. So its items travel in blocks, and small
-    // items cost less. The source may be asked for the rest of a block after the stream has ended early. To be called directly
-    // after the source. The numbers of iota never wait, and neither do the elements of vectors, arrays and deques.
+    // States that the source never waits, for example for a file or for another thread. Its items then travel in
+    // blocks, and small items cost less. The source may be asked for the rest of a block after the stream has ended
+    // early. To be called directly after the source. The numbers of iota never wait, and neither do the elements of
+    // vectors, arrays and deques.
     stream never_waits() && { return std::move(*this).set(ANABRANCH_NEVER_WAITS, 1); }
     // Makes one waiting thread spin and never park. The others park.
     stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
-    // Runs everything on the caller's thread, item by item. This is the reference: all other ways to run must give the same results.
+    // Runs everything on the caller's thread, item by item. This is the reference: all other ways to run must give the
+    // same results.
     stream run_inline() && { return std::move(*this).set(ANABRANCH_INLINE, 1); }
     // Makes the report record the work of each thread over time.
     stream trace() && {
@@ -213,9 +215,9 @@ class [[nodiscard]] stream {
         detail::check(anabranch_on_progress(stream_.get(), tell, context.release(), &detail::release<F>));
         return std::move(*this);
     }
-    // Limits the bytes in flight. f(item) is called for each item of the source, and returns the bytes that the item stands
-    // for. While the items in flight stand for `bytes` or more, the source is not asked. To be called directly after the
-    // source. `f` may not throw.
+    // Limits the bytes in flight. f(item) is called for each item of the source, and returns the bytes that the item
+    // stands for. While the items in flight stand for `bytes` or more, the source is not asked. To be called directly
+    // after the source. `f` may not throw.
     template <class F>
     stream window_bytes(std::uint64_t bytes, F f) && {
         anabranch_weigh_fn weigh = [](void *context, void *item) noexcept -> std::uint64_t {
@@ -286,8 +288,8 @@ class [[nodiscard]] stream {
         return found;
     }
 
-    // Starts a stream made by `sent` on threads of its own, with `f` as its end. Variables that stages capture by reference
-    // must outlive the stream.
+    // Starts a stream made by `sent` on threads of its own, with `f` as its end. Variables that stages capture by
+    // reference must outlive the stream.
     template <class F>
     started<Sent> start(F f) && {
         static_assert(!std::is_void_v<Sent>, "a stream with a source is not sent items: its end runs it");

@@ -1,7 +1,7 @@
 //! Hands single values from one thread to another, and waits for them.
 //!
-//! A channel of the standard library would do the same, but has several kinds of queues in it, which every program of a user
-//! would be linked with.
+//! A channel of the standard library would do the same, but has several kinds of queues in it, which every program of a
+//! user would be linked with.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -19,14 +19,15 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// The libraries of the system that a program with the static library must link.
 pub const SYSTEM_LIBRARIES: &[&str] = &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
-/// Makes the linker leave out what a program with the static library does not use. A program is a third as large then.
+/// Makes the linker remove code of the static library that a program does not use, which makes the program a third as
+/// large.
 const UNUSED: &str = "-Wl,--gc-sections";
 
 /// The folders of an installation.
 #[derive(Debug, Clone)]
 pub struct Installation {
-    /// The folder with `libanabranch_c.a` and `libanabranch_c.so`. Cargo leaves them in a folder `deps` of it when it builds a
-    /// program of this crate; those in `deps` are as new as the program, so they come first.
+    /// The folder with `libanabranch_c.a` and `libanabranch_c.so`. Cargo leaves them in a folder `deps` of it when it
+    /// builds a program of this crate; those in `deps` are as new as the program, so they come first.
     pub built: PathBuf,
     /// The folder that gets `include`, `lib` and so on.
     pub prefix: PathBuf,
@@ -101,7 +102,7 @@ fn told(what: &str, path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// The name by which programs load the shared library. It changes with the interface.
+/// Returns the name by which programs load the shared library. It changes with the interface.
 fn soname() -> String {
     let major = VERSION.split('.').next().unwrap_or("0");
     format!("libanabranch.so.{major}")

@@ -8,7 +8,7 @@ use anabranch::{CancelToken, Pool, TryStream};
 
 use crate::border::{Code, Destroy, Failure, Given, Local, Owned, ProgressFn, Stage, WeighFn};
 
-/// Whether a stage is parallel or serial.
+/// The kind of a stage: parallel or serial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The stage runs for several items at once.
@@ -34,7 +34,7 @@ pub(crate) type Items<'env> = TryStream<'env, Owned, Failure>;
 pub(crate) struct Host<'h> {
     pub(crate) pool: &'h Pool,
     pub(crate) workers: usize,
-    /// How many items may be in the stages.
+    /// The number of items that may be in the stages.
     pub(crate) window: usize,
 }
 
@@ -53,8 +53,9 @@ pub(crate) struct Settings {
     pub(crate) inline: bool,
     /// Whether the source never waits, so that its items can travel in blocks.
     pub(crate) never_waits: bool,
-    /// The function that runs the line and measures the run, if it is measured. Its code is large. A program that is linked with
-    /// the static library has it only if it measures something, because nothing else refers to this function.
+    /// The function that runs the line and measures the run, if it is measured. Its code is large. A program that is
+    /// linked with the static library has it only if it measures something, because nothing else refers to this
+    /// function.
     pub(crate) measured: Option<RunLine>,
     pub(crate) traces: bool,
     /// The first stage that takes items in any order.
@@ -123,8 +124,7 @@ impl Group<'_> {
     }
 }
 
-/// A serial stage. Between two groups with different limits of simultaneous calls, it may be one that does
-/// nothing.
+/// A serial stage. Between two groups with different limits of simultaneous calls, it may be an empty stage.
 #[derive(Debug)]
 pub(crate) struct Border<'l> {
     node: Option<&'l Node>,
@@ -149,7 +149,7 @@ impl Border<'_> {
 pub(crate) type Segment<'l> = (Option<Group<'l>>, Option<Border<'l>>);
 
 impl Line {
-    /// The stages, in the form that the builder can run.
+    /// Returns the stages, in the form that the builder can run.
     pub(crate) fn segments(&self) -> Vec<Segment<'_>> {
         let error = self.settings.error;
         let is_unordered = |at: usize| self.settings.unordered_from.is_some_and(|from| at >= from);
@@ -178,7 +178,7 @@ impl Line {
         segments
     }
 
-    /// How many threads can work in the stages at the same time.
+    /// Returns the number of threads that can work in the stages at the same time.
     pub(crate) fn useful_workers(&self, processors: usize) -> usize {
         let replicas = |node: &Node| match node.kind {
             Kind::Serial => 1,

@@ -9,10 +9,11 @@ use crate::border::Owned;
 use crate::crew::Running;
 use crate::line::{Ended, Host, Line, Settings};
 
-/// If no window is set, this many items for each worker may be in the stages. A quarter as many may wait between the loop
-/// and the stages.
+/// The number of items for each worker that may be in the stages, if no window is set. A quarter as many may wait
+/// between the loop and the stages.
 const ITEMS_A_WORKER: usize = 16;
-/// Of items that are known to be quick, this many may be in the stages for all workers together, and as many may wait.
+/// The number of items that are known to be quick that may be in the stages, for all workers together. As many may
+/// wait.
 const MOST_ITEMS: usize = 2_048;
 
 /// A stream that was started.

@@ -1,7 +1,7 @@
 //! Makes a stream of the builder from a line, and returns its plan or runs it.
 //!
-//! Neighbouring parallel stages of the user become one stage of the builder, so an item passes from one to the next without
-//! being stored.
+//! Neighbouring parallel stages of the user become one stage of the builder, so an item passes from one to the next
+//! without being stored.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,7 +12,7 @@ use crate::border::{Failure, Given, Owned};
 use crate::line::{Border, Ended, Group, Host, Items, Line, Settings, ShowReport};
 
 impl Line {
-    /// The plan that would run.
+    /// Returns the plan that would run.
     pub(crate) fn plan(&self) -> Plan {
         let (stream, last) = self.build(self.source(|| Ok(None)), None);
         match last {
@@ -34,7 +34,7 @@ impl Line {
         self.settings.measured.unwrap_or(plain)(self, stream, Some(host))
     }
 
-    /// The stream of the items of `next`, without stages.
+    /// Returns the stream of the items of `next`, without stages.
     fn source<'env, N>(&'env self, mut next: N) -> Items<'env>
     where
         N: FnMut() -> Given + Send + 'env,
@@ -96,7 +96,7 @@ pub(crate) fn measured<'env>(line: &'env Line, stream: Items<'env>, host: Option
     Ended { result: without_end(result), report: Some(ShowReport(Box::new(show))) }
 }
 
-/// The end that a function of the user has asked for is not a failure.
+/// Turns the end that a function of the user has asked for into success.
 fn without_end(result: Result<(), Failure>) -> Result<(), Failure> {
     match result {
         Err(Failure::End) => Ok(()),
@@ -169,7 +169,7 @@ fn closed<'env>(
     }
 }
 
-/// The function of the end.
+/// Returns the function of the end.
 fn take<'env>(mut last: Option<Border<'env>>) -> impl FnMut(Owned) -> Result<(), Failure> + Send + 'env {
     move |item| match &mut last {
         Some(last) => last.call(item).map(drop),

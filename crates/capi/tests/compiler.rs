@@ -21,7 +21,7 @@ pub enum Sanitizer {
 }
 
 impl Language {
-    /// The compiler of the environment or of the system. If there is none, notes that its tests are left out.
+    /// Returns the compiler of the environment or of the system. If there is none, records that its tests are skipped.
     pub fn compiler(self) -> Option<Command> {
         let (variable, usual) = match self {
             Self::C11 => ("CC", "cc"),
@@ -34,7 +34,7 @@ impl Language {
         Some(command)
     }
 
-    /// Clang. If it is not installed, notes that its tests are left out.
+    /// Returns Clang. If it is not installed, records that its tests are skipped.
     pub fn clang(self) -> Option<Command> {
         self.named(match self {
             Self::C11 => "clang",
@@ -79,7 +79,7 @@ pub fn compile(
         Some(Sanitizer::Thread) => command.arg("-fsanitize=thread"),
         None => &mut command,
     };
-    // What it says about a sanitizer is looked for in English.
+    // The compiler's words about a missing sanitizer are searched in English.
     command.env("LC_ALL", "C");
     command.args(["-O0", "-g1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
     command.arg("-I").arg(here().join("include")).arg("-I").arg(here().join("tests/cpp"));

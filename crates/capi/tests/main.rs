@@ -1,7 +1,7 @@
 //! The C and the C++ interface, from programs in C and C++ (`tests/c`, `tests/cpp`), which are compiled here.
 //!
-//! If there is no compiler, or if it has no sanitizer, a test leaves out what needs it, and the last line of the crate's tests
-//! says so.
+//! If there is no compiler, or if it has no sanitizer, a test skips the parts that need it, and the last line of the
+//! crate's tests says so.
 
 mod compiler;
 mod install;

@@ -1,8 +1,8 @@
-//! Frames that arrive one after the other, and how long each is on its way through a program.
+//! Frames that arrive one after the other, and the time that each takes to pass through a program.
 //!
-//! The frames of a signal have the same number of bytes. A program reads them through [`Clock::input`] and writes
-//! through [`Clock::output`]. The first bytes of a frame are there when its time has come. A frame is done when
-//! everything is written that the program's sequential form writes before it asks for the next frame.
+//! All frames of a signal have the same number of bytes. A program reads them through [`Clock::input`] and writes
+//! through [`Clock::output`]. The first bytes of a frame can be read at its arrival time. A frame is done when the
+//! program has written all bytes that its sequential form writes before it asks for the next frame.
 
 use std::io::{self, Read, Write};
 use std::sync::Mutex;
@@ -17,14 +17,14 @@ use crate::{Error, Input, Output, Result};
 pub struct Frames {
     bytes: Vec<u8>,
     frame_bytes: usize,
-    /// How many bytes of the output are there when a frame is done.
+    /// For each frame, the number of bytes of the output that are written when it is done.
     done_at: Vec<u64>,
-    /// All bytes of the output.
+    /// The number of bytes of the whole output.
     all: u64,
 }
 
 impl Frames {
-    /// Cuts `bytes` into frames of `frame_bytes`. `sequential` is run to see what belongs to each frame.
+    /// Cuts `bytes` into frames of `frame_bytes`. Runs `sequential` to find the output of each frame.
     ///
     /// # Errors
     /// The error of `sequential`, or if there are no whole frames.
@@ -49,12 +49,12 @@ impl Frames {
         Ok(frames)
     }
 
-    /// How many frames there are.
+    /// Returns the number of frames.
     pub fn count(&self) -> usize {
         self.bytes.len() / self.frame_bytes
     }
 
-    /// The signal.
+    /// Returns the signal.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -71,37 +71,38 @@ pub struct Clock<'a> {
 
 #[derive(Debug, Default)]
 struct Notes {
-    /// When each frame was there.
+    /// The arrival time of each frame.
     arrived: Vec<Instant>,
-    /// How many bytes were written when each frame was asked for, and at the end of the input.
+    /// The number of bytes that were written when each frame was asked for, and at the end of the input.
     asked_at: Vec<u64>,
-    /// How many bytes were written.
+    /// The number of bytes that were written.
     written: u64,
-    /// When each frame was done.
+    /// The time at which each frame was done.
     done: Vec<Instant>,
 }
 
-/// A sleep may end so much too late. The rest is spent in a loop.
+/// The delay by which a sleep may end too late. The rest of a wait is spent in a loop.
 const LATE: Duration = Duration::from_micros(100);
 
 impl<'a> Clock<'a> {
-    /// A run in which a frame arrives in each period. With a period of 0 each frame is there when it is asked for.
+    /// Creates a run in which a frame arrives in each period. With a period of 0 each frame is there when it is asked
+    /// for.
     pub fn new(frames: &'a Frames, period: Duration) -> Self {
         Self { frames, period, begin: Instant::now(), notes: Mutex::default() }
     }
 
-    /// The signal, which is to be read from its beginning.
+    /// Returns the signal, to be read from its beginning.
     pub fn input(&self) -> Input<'_> {
         Input::from_reader("frames", Arriving { clock: self, at: 0 })
     }
 
-    /// The place for the results.
+    /// Returns the output for the results.
     pub fn output(&self) -> Output<'_> {
         Output::from_writer("results", Leaving { clock: self })
     }
 
-    /// How long each frame took from its arrival until it was done. Frames for which the sequential form writes nothing are
-    /// left out.
+    /// Returns the time of each frame from its arrival until it was done. Frames for which the sequential form writes
+    /// nothing are left out.
     ///
     /// # Errors
     /// If the program has written less or more than its sequential form.
@@ -137,13 +138,13 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// The median of some times, or 0 of none.
+/// Returns the median of the times, or 0 if there are none.
 pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// What the program reads.
+/// The input of the program.
 struct Arriving<'a> {
     clock: &'a Clock<'a>,
     at: usize,
@@ -174,7 +175,7 @@ impl Read for Arriving<'_> {
     }
 }
 
-/// What the program writes.
+/// The output of the program.
 struct Leaving<'a> {
     clock: &'a Clock<'a>,
 }

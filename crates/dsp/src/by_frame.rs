@@ -1,7 +1,7 @@
-//! Programs whose frames are computed side by side, by whatever runs code in parallel.
+//! Programs whose frames are computed side by side, by any scheduler.
 //!
-//! This is how a program is made parallel without a network: each thread takes a whole frame. The programs that
-//! can be cut like this offer it, so that a network can be compared with other libraries.
+//! A program is made parallel without a network in this way: each thread takes a whole frame. The programs that can be
+//! cut into frames offer it, so that a network can be compared with other libraries.
 
 use crate::Result;
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anabranch::network::{Graph, Port, RecordEdge};
 
-/// The network as text: its processes, each with its ports, in the order of the signal.
+/// Returns the network as text: its processes, each with its ports, in the order of the signal.
 pub(crate) fn text(graph: &Graph) -> String {
     let rules = graph.processes.iter().filter(|process| process.is_rule).count();
     let mut text = format!(
@@ -41,7 +41,7 @@ fn rate(port: &Port) -> String {
     }
 }
 
-/// How many records lie at least before each process. Records that lead back are left out.
+/// Returns the least number of records before each process. Records that lead back are ignored.
 fn ranks(graph: &Graph) -> Vec<usize> {
     let mut ranks = vec![0; graph.processes.len()];
     // A path without cycles has fewer records than there are processes, so this ends in cycles too.
@@ -60,8 +60,8 @@ fn ranks(graph: &Graph) -> Vec<usize> {
     ranks
 }
 
-/// The pairs of processes between which items of a record pass. A record that has items from the start may
-/// lead back, so it ranks nobody.
+/// Returns the pairs of processes between which items of a record pass. A record that has items from the start may lead
+/// back, so it determines no rank.
 fn pairs(record: &RecordEdge) -> impl Iterator<Item = (usize, usize)> {
     let writers = record.writers.iter().map(|port| port.process);
     writers.flat_map(|from| record.readers.iter().map(move |port| (from, port.process)))
@@ -78,8 +78,7 @@ const ROW: usize = 52;
 /// The free border of a picture in pixels.
 const BORDER: usize = 24;
 
-/// The network as a picture: boxes for the processes, and arrows for the records, with the rates at their
-/// ends.
+/// Returns the network as a picture: boxes for the processes, and arrows for the records, with the rates at their ends.
 pub(crate) fn svg(graph: &Graph) -> String {
     let ranks = &ranks(graph)[..];
     let columns = ranks.iter().max().map_or(0, |&last| last + 1);

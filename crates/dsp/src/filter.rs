@@ -5,11 +5,11 @@
 
 use std::f64::consts::{PI, TAU};
 
-/// How far the filters damp what they do not pass, in dB.
+/// The attenuation of the stop band of the filters, in dB.
 const DAMPING: f64 = 60.0;
 /// The parameter of the window for this damping.
 const BETA: f64 = 0.1102 * (DAMPING - 8.7);
-/// How many sums a decimating filter forms at the same time. The number of its taps is a multiple of this.
+/// The number of sums that a decimating filter forms at the same time. The number of its taps is a multiple of it.
 pub(crate) const LANES: usize = 16;
 
 /// The taps of a low-pass filter. `cutoff` is the frequency in the middle of the transition, and `width` is the
@@ -53,13 +53,13 @@ pub(crate) struct Fir {
 }
 
 impl Fir {
-    /// A filter that takes `step` items for each that it gives. The number of taps must be a multiple of 16.
+    /// Creates a filter that takes `step` items for each item of output. The number of taps must be a multiple of 16.
     pub(crate) fn new(taps: Vec<f64>, step: usize) -> Self {
         assert!(taps.len().is_multiple_of(LANES), "{} taps are no multiple of {LANES}", taps.len());
         Self { taps: taps.into_iter().map(|tap| tap as f32).collect(), step }
     }
 
-    /// How many items the filter sees beyond those that it takes.
+    /// Returns the number of items that the filter sees beyond those that it takes.
     pub(crate) fn reach(&self) -> usize {
         self.taps.len().saturating_sub(self.step)
     }
@@ -106,7 +106,7 @@ impl Fir {
     }
 }
 
-/// A filter that keeps what it has seen. Before the first item, there were zeros.
+/// A filter that keeps the items that it needs again. Before the first item, there were zeros.
 #[derive(Debug, Clone)]
 pub(crate) struct Causal {
     fir: Fir,

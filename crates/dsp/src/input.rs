@@ -14,12 +14,12 @@ use crate::{Error, Result};
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar that is never shown.
+    /// Creates a bar that is never shown.
     pub fn hidden() -> Self {
         Self(ProgressBar::hidden())
     }
 
-    /// A bar on standard error, if this is a terminal. `total` is the size of the input in bytes, if it is
+    /// Creates a bar on standard error, if this is a terminal. `total` is the size of the input in bytes, if it is
     /// known.
     pub fn new(total: Option<u64>) -> Self {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
@@ -34,7 +34,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// A bar for a number of steps in place of bytes.
+    /// Creates a bar for a number of steps in place of bytes.
     pub fn steps(total: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}  {eta} left") {
@@ -43,19 +43,18 @@ impl Progress {
         Self(bar)
     }
 
-    /// Notes that `amount` bytes more were read, or as many steps done.
+    /// Adds `amount` bytes that were read, or steps that were done.
     pub fn advance(&self, amount: u64) {
         self.0.inc(amount);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn end(&self) {
         self.0.finish_and_clear();
     }
 }
 
-/// Bytes that a program reads from the beginning to the end. It counts them, so that an error can say where
-/// it is.
+/// A reader of a program's input from beginning to end. It counts the bytes, so that an error can state its offset.
 pub struct Input<'a> {
     name: String,
     reader: Box<dyn Read + Send + 'a>,
@@ -73,8 +72,7 @@ impl fmt::Debug for Input<'_> {
 }
 
 impl<'a> Input<'a> {
-    /// Opens the file at `path`, or standard input if `path` is `-`. `is_shown` says whether a terminal shows
-    /// how much was read.
+    /// Opens the file at `path`, or standard input if `path` is `-`. If `is_shown`, a terminal shows how much was read.
     ///
     /// # Errors
     /// If the file cannot be opened.
@@ -91,17 +89,17 @@ impl<'a> Input<'a> {
         Ok(Self { name, reader, offset: 0, progress })
     }
 
-    /// An input that reads from `reader`. Errors call it `name`.
+    /// Creates an input that reads from `reader`. Errors call it `name`.
     pub fn from_reader(name: &str, reader: impl Read + Send + 'a) -> Self {
         Self { name: name.into(), reader: Box::new(reader), offset: 0, progress: Progress::hidden() }
     }
 
-    /// The name of the file, for messages.
+    /// Returns the name of the file, for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes that were read.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -130,7 +128,7 @@ impl<'a> Input<'a> {
         Ok(full)
     }
 
-    /// An error at `offset` bytes from the beginning of the input.
+    /// Creates an error at `offset` bytes from the beginning of the input.
     pub fn error_at(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::at(&self.name, offset, what)
     }

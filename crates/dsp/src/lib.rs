@@ -1,8 +1,7 @@
 //! Signal programs as process networks.
 //!
-//! Each program is a module with a library function, a sequential form, and a network of the same stages. Its
-//! `command` module is the command line. The network gives the same bytes as the sequential form, or says its
-//! tolerance.
+//! Each program is a module with a library function, a sequential form, and a network of the same stages. Its `command`
+//! module is the command line. The network gives the same bytes as the sequential form, or documents its tolerance.
 //!
 //! | module | program |
 //! |---|---|
@@ -14,10 +13,10 @@
 //! | [`jpeg`] | a decoder for JPEG |
 //! | [`kernels`] | five kernels of the StreamIt benchmarks |
 //!
-//! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
-//! the file, the offset and what to do, [`Run`] says how a program runs, and [`Meters`] measure its stages.
-//! [`staged`] and [`by_frame`] lend the stages and the frames of programs to other schedulers, and [`arrivals`] measures
-//! how long a frame is on its way.
+//! The programs share the other modules. [`Input`] and [`Output`] are files and pipes. [`Error`] states the file, the
+//! offset and what to do. [`Run`] determines how a program runs, and [`Meters`] measure its stages. [`staged`] and
+//! [`by_frame`] offer the stages and the frames of programs to other schedulers. [`arrivals`] measures the time that a
+//! frame takes through a program.
 #![forbid(unsafe_code)]
 
 pub mod arrivals;

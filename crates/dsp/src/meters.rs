@@ -18,12 +18,12 @@ struct Stage {
     nanoseconds: AtomicU64,
 }
 
-/// What was measured of a stage.
+/// The measurements of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageReport {
     /// The name of the stage. The copies of a stage have the same name.
     pub name: String,
-    /// How often it was called.
+    /// The number of calls.
     pub calls: u64,
     /// The time of all calls together.
     pub busy: Duration,
@@ -34,12 +34,12 @@ pub struct StageReport {
 pub struct Meter(Option<Arc<Stage>>);
 
 impl Meters {
-    /// Meters that measure, if `is_on`.
+    /// Creates meters that measure, if `is_on`.
     pub fn new(is_on: bool) -> Self {
         Self { stages: is_on.then(Mutex::default) }
     }
 
-    /// A meter for a stage, or for one of its copies.
+    /// Creates a meter for a stage, or for one of its copies.
     pub fn stage(&self, name: &str) -> Meter {
         Meter(self.stages.as_ref().map(|stages| {
             let stage = Arc::new(Stage {
@@ -52,7 +52,7 @@ impl Meters {
         }))
     }
 
-    /// What was measured, in the order in which the meters were made. Empty if nothing is measured.
+    /// Returns the measurements, in the order in which the meters were made. Empty if nothing is measured.
     pub fn reports(&self) -> Vec<StageReport> {
         let Some(stages) = &self.stages else { return Vec::new() };
         let stages = stages.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,8 +10,8 @@ use tempfile::NamedTempFile;
 
 use crate::{Error, Result};
 
-/// Bytes that a program writes. A regular file appears under its name when the output is
-/// [finished](Output::finish) and not before, so a program that fails leaves no part of a file.
+/// A writer of a program's output. A regular file appears under its name only when the output is
+/// [finished](Output::finish), so a program that fails leaves no part of a file.
 pub struct Output<'a> {
     name: String,
     to: To<'a>,
@@ -61,17 +61,17 @@ impl<'a> Output<'a> {
         Ok(Self { name, to })
     }
 
-    /// An output that writes to `writer`. Errors call it `name`.
+    /// Creates an output that writes to `writer`. Errors call it `name`.
     pub fn from_writer(name: &str, writer: impl Write + Send + 'a) -> Self {
         Self { name: name.into(), to: To::Writer(Box::new(writer)) }
     }
 
-    /// The name of the file, for messages.
+    /// Returns the name of the file, for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether [`Seek`] works, so that the beginning can be written again.
+    /// Returns whether [`Seek`] works, so that the beginning can be written again.
     pub fn can_seek(&self) -> bool {
         matches!(self.to, To::File(..))
     }
@@ -84,7 +84,7 @@ impl<'a> Output<'a> {
         self.write_all(bytes).map_err(|error| self.failed(error))
     }
 
-    /// The error of the program for an error of the system while writing.
+    /// Converts an error of the system while writing to the error of the program.
     pub fn failed(&self, error: io::Error) -> Error {
         Error::io(&self.name, "cannot write", error)
     }
@@ -112,7 +112,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(crate) fn remove_unfinished(end: impl FnOnce()) {
     let files = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for file in &*files {
-        // One that is finished is not there under this name.
+        // A finished file no longer has this name.
         let _ = fs::remove_file(file);
     }
     end();
@@ -130,7 +130,7 @@ fn unfinished(folder: &Path) -> io::Result<NamedTempFile> {
     }
     let mut files = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     let file = builder.tempfile_in(folder)?;
-    // A signal may come when another folder is the current one.
+    // The current folder may have changed when a signal comes.
     files.push(std::path::absolute(file.path())?);
     Ok(file)
 }

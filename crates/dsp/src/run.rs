@@ -1,4 +1,4 @@
-//! How a program runs: in which form, on how many workers, and what is shown of it.
+//! The form in which a program runs, its number of workers, and its reports.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ pub enum Explain {
     Svg,
 }
 
-/// How a program runs.
+/// The settings of a program's run.
 ///
 /// ```
 /// use dsp::{Executor, Run};
@@ -42,7 +42,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run in this form that shows nothing.
+    /// Creates a run in this form that shows nothing.
     pub fn new(executor: Executor) -> Self {
         Self { executor, explain: None, meters: Meters::new(false), begin: Instant::now() }
     }
@@ -59,12 +59,12 @@ impl Run {
         self
     }
 
-    /// Whether the program is to run in its sequential form. A network that is to be shown is built.
+    /// Returns whether the program is to run in its sequential form. A network that is to be shown is built.
     pub fn is_inline(&self) -> bool {
         self.executor == Executor::Inline && self.explain.is_none()
     }
 
-    /// The number of workers: 1 in the sequential form.
+    /// Returns the number of workers: 1 in the sequential form.
     pub fn workers(&self) -> usize {
         match self.executor {
             Executor::Inline => 1,
@@ -72,7 +72,7 @@ impl Run {
         }
     }
 
-    /// The meters of the stages.
+    /// Returns the meters of the stages.
     pub fn meters(&self) -> &Meters {
         &self.meters
     }
@@ -80,7 +80,7 @@ impl Run {
     /// Runs a network, or shows it.
     ///
     /// # Errors
-    /// The error of the process that has failed, or what the network says about itself.
+    /// The error of the process that has failed, or the error of the network itself.
     pub fn network(&self, net: Network<'_, Error>) -> Result<()> {
         match self.explain {
             None => net.workers(self.workers()).run().map_err(|error| match error.into_failure() {
@@ -102,7 +102,7 @@ impl Run {
         }
     }
 
-    /// The measurements of the run as text: the time of each stage, and what bounds the time with more
+    /// Returns the measurements of the run as text: the time of each stage, and the bounds of the time with more
     /// workers. Empty if nothing was measured.
     pub fn report(&self) -> String {
         let stages = self.meters.reports();
@@ -145,8 +145,8 @@ impl Run {
         text
     }
 
-    /// The speed-up over one worker that the plan's model predicts from the measured stages, for each number
-    /// of workers. Each stage counts as serial. Empty if nothing was measured.
+    /// Returns the speed-up over one worker that the plan's model predicts from the measured stages, for each number of
+    /// workers. Each stage counts as serial. Empty if nothing was measured.
     pub fn predicted(&self, workers: impl IntoIterator<Item = usize>) -> Vec<(usize, f64)> {
         let stages = self.meters.reports();
         let mut plan = Plan::new(Settings::new(1, 64));

@@ -4,13 +4,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Error, Result};
 
-/// A program whose stages something else calls.
+/// A program whose stages are called by another scheduler.
 ///
 /// Each stage is called once for each block, in the order of the blocks unless the program says otherwise. A block
 /// passes from stage to stage through one of a number of slots, `block % slots`. The caller calls a stage when the
 /// stages before it have done the block, and when the stages behind it have done the block that had its slot.
 pub trait Staged: Send + Sync {
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     fn blocks(&self) -> u64;
 
     /// Computes a block of a stage.
@@ -32,7 +32,7 @@ impl<T> Slots<T> {
         Self((0..slots).map(|_| Mutex::default()).collect())
     }
 
-    /// The buffer of a block. Nobody else has it if the caller keeps the order of the stages.
+    /// Returns the buffer of a block. The caller has it alone if it keeps the order of the stages.
     pub(crate) fn of(&self, block: u64) -> MutexGuard<'_, Vec<T>> {
         locked(&self.0[(block % self.0.len() as u64) as usize])
     }

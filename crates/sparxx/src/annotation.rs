@@ -17,7 +17,7 @@ pub enum Id {
 }
 
 impl Id {
-    /// The kind as it is written in an annotation.
+    /// Returns the kind as it is written in an annotation.
     pub fn name(self) -> &'static str {
         match self {
             Self::ToStream => "spar::ToStream",
@@ -35,7 +35,7 @@ pub struct Listed {
     pub span: Span,
 }
 
-/// How many calls of a stage may run at once.
+/// The number of calls of a stage that may run at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replicas {
     /// One call at a time: the stage is serial.
@@ -47,7 +47,7 @@ pub enum Replicas {
 }
 
 impl Replicas {
-    /// Whether several calls may run at once.
+    /// Returns whether several calls may run at once.
     pub fn is_parallel(&self) -> bool {
         *self != Self::Serial
     }
@@ -123,18 +123,18 @@ pub fn annotations(text: &str, tokens: &[Token], said: &mut Vec<Diagnostic>) -> 
     found
 }
 
-/// Whether an attribute begins here with `[[`. In `a[[]{...}()]`, the two signs do not begin one.
+/// Returns whether an attribute begins here with `[[`. In `a[[]{...}()]`, the two signs do not begin one.
 fn opens(tokens: &[Token], at: usize) -> bool {
     tokens[at].is(b'[') && tokens.get(at + 1).is_some_and(|next| next.is(b'['))
 }
 
-/// Whether the tokens are attributes, and not the captures of a lambda in an index. Attributes begin with
+/// Returns whether the tokens are attributes, and not the captures of a lambda in an index. Attributes begin with
 /// words.
 fn starts_attribute(text: &str, tokens: &[Token]) -> bool {
     let word =
         |at: usize| tokens.get(at).and_then(|token: &Token| text.get(token.span.clone())).unwrap_or("");
     (word(0) == "spar" && word(1).starts_with(':')) || (word(0) == "using" && word(1) == "spar") || {
-        // If attributes other than SPar's come first, this is an annotation with an error.
+        // If other attributes come before SPar's, this is an annotation with an error.
         tokens.windows(2).any(|pair| is_spar(text, &pair[0]) && pair[1].kind == Kind::Scope)
     }
 }
@@ -143,7 +143,7 @@ fn is_spar(text: &str, token: &Token) -> bool {
     token.kind == Kind::Word && text.get(token.span.clone()) == Some("spar")
 }
 
-/// The index of the first `]` of the `]]` that closes the `[[` at `at`.
+/// Returns the index of the first `]` of the `]]` that closes the `[[` at `at`.
 fn closing(tokens: &[Token], at: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (index, token) in tokens.iter().enumerate().skip(at) {
@@ -288,7 +288,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The tokens between parentheses. `Some(None)` if there are no parentheses, and `None` after an error.
+    /// Returns the tokens between parentheses. `Some(None)` if there are no parentheses, and `None` after an error.
     #[allow(clippy::option_option, reason = "missing parentheses are not an error")]
     fn arguments(&mut self) -> Option<Option<Vec<Token>>> {
         if self.word(self.at) != "(" {
@@ -432,7 +432,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a word is a keyword, and so cannot be a variable.
+/// Returns whether a word is a keyword, and so cannot be a variable.
 fn is_keyword(word: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete",

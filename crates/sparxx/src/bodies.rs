@@ -5,9 +5,9 @@ use crate::annotation::Annotation;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
 
-/// The bodies, without their braces, of the outermost functions that have no annotation.
+/// Returns the bodies, without their braces, of the outermost functions that have no annotation.
 ///
-/// A function is found by its brackets. Where preprocessor directives keep these from matching, fewer are found.
+/// A function is found by its brackets. If preprocessor directives keep the brackets from matching, some are not found.
 pub fn without_annotations(text: &str, tokens: &[Token], annotations: &[Annotation]) -> Vec<Span> {
     let closing = closing_braces(tokens);
     let mut found = Vec::new();
@@ -28,7 +28,7 @@ pub fn without_annotations(text: &str, tokens: &[Token], annotations: &[Annotati
     found
 }
 
-/// For each `{`, the index of the `}` that closes it.
+/// Returns, for each `{`, the index of the `}` that closes it.
 fn closing_braces(tokens: &[Token]) -> Vec<Option<usize>> {
     let mut closing = vec![None; tokens.len()];
     let mut open = Vec::new();
@@ -44,7 +44,7 @@ fn closing_braces(tokens: &[Token]) -> Vec<Option<usize>> {
     closing
 }
 
-/// Whether each `#if` among the tokens has its `#endif` there, and the other way round.
+/// Returns whether each `#if` among the tokens has its `#endif` there, and the other way round.
 fn has_whole_conditions(text: &str, tokens: &[Token]) -> bool {
     let mut open = 0usize;
     for token in tokens.iter().filter(|token| token.in_directive && token.kind == Kind::Word) {
@@ -58,8 +58,8 @@ fn has_whole_conditions(text: &str, tokens: &[Token]) -> bool {
     open == 0
 }
 
-/// Whether the `{` at `at` begins the body of a function: it follows a list of parameters and what may stand
-/// between this and a body.
+/// Returns whether the `{` at `at` begins the body of a function: it follows a list of parameters and the words that
+/// may be between this and a body.
 fn begins_body(text: &str, tokens: &[Token], at: usize) -> bool {
     let code = tokens[..at].iter().rev().filter(|token| !token.in_directive);
     for token in code {

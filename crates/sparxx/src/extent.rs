@@ -43,19 +43,19 @@ impl<'a> Statements<'a> {
         self.tokens.get(at).map_or("", |token| &self.text[token.span.clone()])
     }
 
-    /// The statement that begins at token `at`. `None` if no statement begins there, or if it does not end.
+    /// Returns the statement that begins at token `at`. `None` if no statement begins there, or if it does not end.
     pub fn at(&self, at: usize) -> Option<Extent> {
         let first = self.code(at)?;
         let (shape, end) = self.statement(first, 0)?;
         Some(Extent { shape, first, end })
     }
 
-    /// The index of the first token from `at` on that is not in a preprocessor directive.
+    /// Returns the index of the first token from `at` on that is not in a preprocessor directive.
     pub fn code(&self, at: usize) -> Option<usize> {
         (at..self.tokens.len()).find(|&at| !self.tokens[at].in_directive)
     }
 
-    /// The index of the token behind the bracket that closes the one at `at`. `None` if the brackets do not
+    /// Returns the index of the token behind the bracket that closes the one at `at`. `None` if the brackets do not
     /// match.
     pub fn behind_bracket(&self, at: usize) -> Option<usize> {
         let mut open = Vec::new();
@@ -78,7 +78,7 @@ impl<'a> Statements<'a> {
         None
     }
 
-    /// The shape of the statement at `at`, and the index of the token behind it.
+    /// Returns the shape of the statement at `at`, and the index of the token behind it.
     fn statement(&self, at: usize, depth: usize) -> Option<(Shape, usize)> {
         // The depth is limited, so that a strange file does not overflow the stack.
         if depth > 200 {
@@ -123,8 +123,8 @@ impl<'a> Statements<'a> {
         }
     }
 
-    /// An expression or a declaration up to its semicolon, or a macro that stands for a loop, as in
-    /// `FOREACH(x, list) { ... }` and `FOREVER { ... }`.
+    /// Finds an expression or a declaration up to its semicolon, or a macro that stands for a loop, as in `FOREACH(x,
+    /// list) { ... }` and `FOREVER { ... }`.
     fn simple(&self, at: usize) -> Option<(Shape, usize)> {
         if self.tokens[at].kind == Kind::Word && self.word(at + 1) == "(" {
             let behind = self.code(self.behind_bracket(at + 1)?)?;

@@ -5,13 +5,13 @@ use crate::names::{Jump, Names};
 use crate::region::{Region, Stage};
 use crate::source::{Diagnostic, Span};
 
-/// The `continue`s of a stage that end the current iteration of the region's loop. They drop the item.
+/// Returns the `continue`s of a stage that end the current iteration of the region's loop. They drop the item.
 pub fn drops<'n>(region: &Region, stage: &Stage, names: &'n Names) -> Vec<&'n Jump> {
     let leaves = |jump: &&Jump| jump.word == "continue" && leaves_stage(region, stage, jump);
     names.jumps.iter().filter(leaves).collect()
 }
 
-/// Whether a jump in the stage leaves it.
+/// Returns whether a jump in the stage leaves it.
 fn leaves_stage(region: &Region, stage: &Stage, jump: &Jump) -> bool {
     let is_inside = stage.body.contains(&jump.span.start);
     let is_of_lambda = jump.function.start > region.body.start;
@@ -73,7 +73,7 @@ pub fn check(region: &Region, names: &Names, text: &str, tokens: &[Token], said:
     }
 }
 
-/// Whether a token belongs to the `while (...)` of a `do` loop.
+/// Returns whether a token belongs to the `while (...)` of a `do` loop.
 fn is_do_condition(text: &str, tokens: &[Token], token: &Token, round: &Span) -> bool {
     if !text[round.clone()].starts_with("do") {
         return false;
@@ -90,7 +90,7 @@ fn is_do_condition(text: &str, tokens: &[Token], token: &Token, round: &Span) ->
     close.is_some_and(|close| token.span.start > close.span.start)
 }
 
-/// Whether the label of a `goto` is in the same stage.
+/// Returns whether the label of a `goto` is in the same stage.
 fn stays(text: &str, stage: &Stage, jump: &Jump) -> bool {
     let label = text[jump.span.clone()].trim_start_matches("goto").trim_end_matches(';').trim();
     let body = &text[stage.body.clone()];

@@ -25,25 +25,25 @@ pub struct Token {
     pub kind: Kind,
     /// The place of the token.
     pub span: Span,
-    /// Whether it is in a preprocessor directive, for example in the body of a macro.
+    /// Whether the token is in a preprocessor directive, for example in the body of a macro.
     pub in_directive: bool,
 }
 
 impl Token {
-    /// Whether the token is this sign.
+    /// Returns whether the token is this sign.
     pub fn is(&self, sign: u8) -> bool {
         self.kind == Kind::Sign(sign)
     }
 }
 
-/// The tokens that begin in a part of the text.
+/// Returns the tokens that begin in a part of the text.
 pub fn in_span<'t>(tokens: &'t [Token], span: &Span) -> &'t [Token] {
     let first = tokens.partition_point(|token| token.span.start < span.start);
     let end = tokens.partition_point(|token| token.span.start < span.end);
     &tokens[first..end.max(first)]
 }
 
-/// The tokens of a text.
+/// Returns the tokens of a text.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut lexer =
         Lexer { text: text.as_bytes(), at: 0, in_directive: false, line_is_new: true, found: Vec::new() };

@@ -55,12 +55,12 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Whether the file cannot be translated.
+    /// Returns whether the file cannot be translated because of errors.
     pub fn has_failed(&self) -> bool {
         self.said.iter().any(|said| said.severity == Severity::Error)
     }
 
-    /// Whether the translation depends on a [`Guess`]: the file has a region in a method of a class that it
+    /// Returns whether the translation depends on a [`Guess`]: the file has a region in a method of a class that it
     /// does not show.
     pub fn has_guesses(&self) -> bool {
         self.regions.iter().any(|(region, _)| self.names.method(region.body.start) == names::Method::Unknown)

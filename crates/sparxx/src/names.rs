@@ -10,7 +10,7 @@ use tree_sitter::{Node, Parser, Point, Range, Tree, TreeCursor};
 
 use crate::source::Span;
 
-/// How a variable is used. Later variants include earlier ones.
+/// The way in which a variable is used. Later variants include earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Its value is used.
@@ -21,7 +21,7 @@ pub enum Access {
     Written,
 }
 
-/// Where a variable is declared.
+/// The place where a variable is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
     /// Outside of functions, or as `static`. The program has one such variable.
@@ -39,9 +39,9 @@ pub struct Declared {
     pub span: Span,
     /// The byte at which it is no longer visible.
     pub until: usize,
-    /// Whether it is global or local.
+    /// The place of the declaration: global or local.
     pub home: Home,
-    /// Whether it is a reference to another variable, as in `auto &[a, b] = pair`.
+    /// Whether the variable is a reference to another one, as in `auto &[a, b] = pair`.
     pub is_alias: bool,
     /// The start of the `for` in whose head it is declared, as in `for (int i = 0; ...)`.
     pub head_of: Option<usize>,
@@ -56,7 +56,7 @@ pub struct Used {
     pub name: String,
     /// The place of the use.
     pub span: Span,
-    /// How it is used.
+    /// The way in which it is used.
     pub access: Access,
 }
 
@@ -78,7 +78,7 @@ pub struct Jump {
 pub struct Function {
     /// The text of the whole function.
     pub span: Span,
-    /// Whether it has a `this`.
+    /// Whether the function has a `this`.
     pub method: Method,
 }
 
@@ -160,7 +160,7 @@ impl Names {
         names
     }
 
-    /// The declaration to which a name at byte `at` refers.
+    /// Returns the declaration to which a name at byte `at` refers.
     pub fn lookup(&self, name: &str, at: usize) -> Option<&Declared> {
         let candidates = self.by_name.get(name)?.iter().map(|&index| &self.declared[index]);
         candidates
@@ -168,19 +168,19 @@ impl Names {
             .max_by_key(|found| found.span.start)
     }
 
-    /// The uses of names in a part of the file, in order.
+    /// Returns the uses of names in a part of the file, in order.
     pub fn used_in(&self, span: &Span) -> impl Iterator<Item = &Used> {
         let first = self.used.partition_point(|used| used.span.start < span.start);
         let end = span.end;
         self.used[first..].iter().take_while(move |used| used.span.start < end)
     }
 
-    /// The declarations in a part of the file.
+    /// Returns the declarations in a part of the file.
     pub fn declared_in(&self, span: &Span) -> impl Iterator<Item = &Declared> {
         self.declared.iter().filter(|found| span.contains(&found.span.start))
     }
 
-    /// The innermost function around byte `at`.
+    /// Returns the innermost function around byte `at`.
     pub fn function(&self, at: usize) -> Option<&Function> {
         self.functions
             .iter()
@@ -188,12 +188,12 @@ impl Names {
             .max_by_key(|function| function.span.start)
     }
 
-    /// Whether the code at byte `at` has a `this`.
+    /// Returns whether the code at byte `at` has a `this`.
     pub fn method(&self, at: usize) -> Method {
         self.function(at).map_or(Method::No, |function| function.method)
     }
 
-    /// The innermost loop around byte `at` that is inside of `within`.
+    /// Returns the innermost loop around byte `at` that is inside of `within`.
     pub fn loop_around(&self, at: usize, within: &Span) -> Option<&Span> {
         let around = self.loops.iter().filter(|span| span.contains(&at));
         around
@@ -205,8 +205,8 @@ impl Names {
 struct Collector<'a, 't> {
     text: &'a str,
     names: &'a mut Names,
-    /// The nodes around the current one, from the root on. They are kept here, because finding the parent of
-    /// a node would search the tree from its root.
+    /// The nodes around the current one, from the root on. They are kept here, because a search for the parent of a
+    /// node would begin at the root.
     above: Vec<Node<'t>>,
 }
 
@@ -284,7 +284,7 @@ impl<'a, 't> Collector<'a, 't> {
         }
     }
 
-    /// The end of the scope around the current node.
+    /// Returns the end of the scope around the current node.
     fn scope_end(&self, of: Node<'_>) -> usize {
         if SCOPES.contains(&of.kind()) {
             return of.end_byte();
@@ -297,7 +297,7 @@ impl<'a, 't> Collector<'a, 't> {
         self.above.iter().any(|above| FUNCTIONS.contains(&above.kind()))
     }
 
-    /// Notes the variables that a declaration declares.
+    /// Adds the variables that a declaration declares.
     fn declare(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
         let specifiers = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier");
@@ -342,7 +342,7 @@ impl<'a, 't> Collector<'a, 't> {
         }
     }
 
-    /// The place of an array's size, if the size is a name that does not look like a constant.
+    /// Returns the place of an array's size, if the size is a name that does not look like a constant.
     fn variable_size(&self, array: Node<'_>) -> Option<Span> {
         let size = array.child_by_field_name("size")?;
         let name = self.word(size);
@@ -407,7 +407,7 @@ impl<'a, 't> Collector<'a, 't> {
         self.names.jumps.push(Jump { word, span: node.byte_range(), function, leaves });
     }
 
-    /// Whether a function has a `this`.
+    /// Returns whether a function has a `this`.
     fn method_of(&self, node: Node<'_>) -> Method {
         if node.kind() == "lambda_expression" {
             // A lambda has the `this` of the function around it, if it captures it. If it does not, the
@@ -433,7 +433,7 @@ impl<'a, 't> Collector<'a, 't> {
         self.scope_is_class(scope, name)
     }
 
-    /// Whether the `A` of `A::f` is a class, and `f` one of its methods that has a `this`.
+    /// Returns whether the `A` of `A::f` is a class, and `f` one of its methods that has a `this`.
     fn scope_is_class(&self, scope: &str, name: Node<'_>) -> Method {
         let has = |keyword: &str| {
             self.text.match_indices(keyword).any(|(at, _)| {
@@ -450,7 +450,7 @@ impl<'a, 't> Collector<'a, 't> {
         if !(has("class") || has("struct")) {
             return Method::Unknown;
         }
-        // Only the declaration in the class says whether a method is static.
+        // Only the declaration in the class shows whether a method is static.
         let method = name.child_by_field_name("name").map_or("", |name| self.word(name));
         let is_static = self.text.lines().any(|line| {
             let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -460,7 +460,7 @@ impl<'a, 't> Collector<'a, 't> {
     }
 }
 
-/// The qualified name of a function that is defined as `A::f`.
+/// Returns the qualified name of a function that is defined as `A::f`.
 fn qualified(function: Node<'_>) -> Option<Node<'_>> {
     let mut at = function.child_by_field_name("declarator")?;
     loop {
@@ -474,7 +474,7 @@ fn qualified(function: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// How the code uses the variable `name`.
+/// Returns the way in which the code uses the variable `name`.
 fn access(name: Node<'_>, above: &[Node<'_>], text: &str) -> Access {
     let mut at = name;
     let mut is_part = false;

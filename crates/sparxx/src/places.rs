@@ -1,9 +1,9 @@
 //! Decides for each variable of a region's stages whether it travels in the item or stays where it is.
 //!
-//! The lists of the user are followed, and variables that are not listed are found. A variable that is
-//! declared in an iteration travels in the item. A variable that is declared outside of the region stays, if
-//! only one serial stage uses it, or if nothing changes it. If the source part changes it, it is copied into
-//! each item. All other uses would change the results of the loop, and are reported as errors.
+//! The lists of the user are followed, and variables that are not listed are found. A variable that is declared in an
+//! iteration travels in the item. A variable that is declared outside of the region stays, if only one serial stage
+//! uses it, or if nothing changes it. If the source part changes it, it is copied into each item. All other uses would
+//! change the results of the loop, and are reported as errors.
 
 use crate::names::{Access, Declared, Home, Names};
 use crate::region::Region;
@@ -64,20 +64,20 @@ impl Variable<'_> {
         !self.inputs.is_empty() || !self.outputs.is_empty()
     }
 
-    /// The stages that list it or use it.
+    /// Returns the stages that list it or use it.
     fn users(&self) -> Vec<usize> {
         let uses =
             |at: &usize| self.stages[*at].is_some() || self.inputs.contains(at) || self.outputs.contains(at);
         (0..self.stages.len()).filter(uses).collect()
     }
 
-    /// The first stage that assigns a value to it.
+    /// Returns the first stage that assigns a value to it.
     fn writer(&self) -> Option<usize> {
         self.stages.iter().position(|access| *access == Some(Access::Written))
     }
 }
 
-/// Where a variable is declared, relative to the region.
+/// The place where a variable is declared, relative to the region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// In an iteration, so each item has its own variable.
@@ -97,7 +97,7 @@ pub fn places(region: &Region, names: &Names, said: &mut Vec<Diagnostic>) -> Pla
     places
 }
 
-/// The variables that stages list or use.
+/// Returns the variables that stages list or use.
 fn variables<'n>(region: &Region, names: &'n Names) -> Vec<Variable<'n>> {
     let mut found: Vec<Variable<'n>> = Vec::new();
     let count = region.stages.len();
@@ -147,7 +147,7 @@ fn variables<'n>(region: &Region, names: &'n Names) -> Vec<Variable<'n>> {
     found
 }
 
-/// Notes how the region uses a variable.
+/// Records how the region uses a variable.
 fn watch(region: &Region, names: &Names, variable: &mut Variable<'_>) {
     let staged = region.staged();
     let round = names.loop_around(staged.start, &region.body).cloned().unwrap_or_else(|| region.body.clone());
@@ -176,8 +176,8 @@ fn place(
     places: &mut Places,
     said: &mut Vec<Diagnostic>,
 ) {
-    // In a file that is not parsed correctly, a stage may seem to use a variable of this name that is not visible at the
-    // first stage. If it really does, the compiler reports it.
+    // In a file that is not parsed correctly, a stage may seem to use a variable of this name that is not visible at
+    // the first stage. If it really does, the compiler reports it.
     if variable.users().is_empty() {
         return;
     }
@@ -239,7 +239,7 @@ fn place(
     }
 }
 
-/// Whether each iteration has a variable of its own.
+/// Returns whether each iteration has a variable of its own.
 fn is_in_round(declared: &Declared, round: &Span, region: &Region) -> bool {
     if !round.contains(&declared.span.start) || !region.body.contains(&declared.span.start) {
         return false;

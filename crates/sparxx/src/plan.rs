@@ -8,7 +8,7 @@ use crate::places::Places;
 use crate::region::Region;
 use crate::source::Source;
 
-/// The plan of a region. A number of replicas that is not written as a number is left out.
+/// Returns the plan of a region. A number of replicas that is not written as a literal is left out.
 pub fn plan(source: &Source, region: &Region, places: &Places, options: Options) -> Plan {
     let (line, _) = source.position(region.annotation.span.start);
     let mut plan = Plan::new(Settings::new(anabranch::default_workers(), WINDOW));
@@ -37,7 +37,7 @@ pub fn plan(source: &Source, region: &Region, places: &Places, options: Options)
     plan
 }
 
-/// The type of the items before a stage. Items are pointers, and the name lists the variables that the stage
+/// Returns the type of the items before a stage. Items are pointers, and the name lists the variables that the stage
 /// uses.
 fn item(places: &Places, stage: usize) -> ItemType {
     let names = places.needs[stage].iter().filter_map(|&field| places.fields.get(field));

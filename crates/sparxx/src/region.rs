@@ -29,7 +29,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The text from the annotation of the first stage to the end of the last stage.
+    /// Returns the text from the annotation of the first stage to the end of the last stage.
     pub fn staged(&self) -> Span {
         let first = self.stages.first().map_or(self.body.start, |stage| stage.annotation.span.start);
         first..self.stages.last().map_or(self.body.end, |stage| stage.body.end)
@@ -87,7 +87,7 @@ pub fn regions(
         .zip(&belongs)
         .filter(|(marked, belongs)| marked.annotation.id == Id::Stage && !**belongs)
     {
-        // If an error was reported before, it may be that of the stage's region.
+        // The error reported before may be that of the stage's region.
         let is_error_before = |said: &Diagnostic| {
             said.severity == Severity::Error && said.span.start < stage.annotation.span.start
         };
@@ -204,7 +204,8 @@ fn assemble(
     Some(region)
 }
 
-/// The innermost `{ ... }` around a token. If it begins before the region, the whole statement of the region.
+/// Returns the innermost `{ ... }` around a token. If it begins before the region, returns the whole statement of the
+/// region.
 fn block_around(tokens: &[Token], at: usize, region: &Span) -> Option<Span> {
     let mut depth = 0usize;
     let open = tokens[..at].iter().rev().filter(|token| !token.in_directive).find(|token| {

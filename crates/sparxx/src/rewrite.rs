@@ -20,8 +20,7 @@ struct Edit {
     text: String,
 }
 
-/// Whether lambdas capture `this` in a function `A::f` of which the file does not show whether it is a
-/// method.
+/// Whether lambdas capture `this` in a function `A::f` if the file does not show whether it is a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guess {
     /// The lambdas capture `this`.
@@ -59,7 +58,7 @@ pub fn rewrite(
     text
 }
 
-/// A path, escaped for use between quotes.
+/// Returns a path, escaped for use between quotes.
 fn quoted(path: &str) -> String {
     path.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -113,7 +112,7 @@ impl Writer<'_> {
         edits.push(Edit { span: end..end, text });
     }
 
-    /// The text in front of the loop.
+    /// Returns the text in front of the loop.
     fn opening(&self) -> String {
         let (number, options) = (self.number, self.options);
         let (line, _) = self.source.position(self.region.annotation.span.start);
@@ -132,7 +131,7 @@ impl Writer<'_> {
         text + "try { "
     }
 
-    /// The text in front of the first stage. It has the type of the item, which is known there.
+    /// Returns the text in front of the first stage. It has the type of the item, which is known there.
     fn first_stage(&self) -> String {
         let fields = self.places.fields.iter().map(|field| format!("decltype({})", field.name));
         let fields: Vec<String> = fields.collect();
@@ -143,7 +142,7 @@ impl Writer<'_> {
         )
     }
 
-    /// The text in front of a stage's statement.
+    /// Returns the text in front of a stage's statement.
     fn stage(&self, at: usize, stage: &Stage) -> String {
         let number = self.number;
         let replicas = match &stage.annotation.replicas {
@@ -186,7 +185,7 @@ impl Writer<'_> {
         text
     }
 
-    /// The text behind the last stage, which sends the item.
+    /// Returns the text behind the last stage, which sends the item.
     fn send(&self) -> String {
         let number = self.number;
         let give = |field: &crate::places::Field| {

@@ -24,13 +24,13 @@ impl Source {
         Self { name: name.into(), text, line_starts }
     }
 
-    /// The line and the column of a byte, both counted from 1. Columns are counted in bytes, as compilers do.
+    /// Returns the line and the column of a byte, both counted from 1. Columns are counted in bytes, as compilers do.
     pub fn position(&self, at: usize) -> (usize, usize) {
         let line = self.line_starts.partition_point(|&start| start <= at);
         (line, at + 1 - self.line_starts[line - 1])
     }
 
-    /// The text of a line, counted from 1.
+    /// Returns the text of a line, counted from 1.
     fn line(&self, line: usize) -> &str {
         let start = self.line_starts[line - 1];
         let end = self.line_starts.get(line).map_or(self.text.len(), |&next| next - 1);
@@ -50,28 +50,28 @@ pub enum Severity {
 /// An error or a warning about a place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether it is an error or a warning.
+    /// The severity: an error or a warning.
     pub severity: Severity,
     /// The place in the file.
     pub span: Span,
-    /// The message: what is wrong.
+    /// The message, which states the fault.
     pub message: String,
-    /// The help: what to do.
+    /// The help, which states the remedy.
     pub help: String,
 }
 
 impl Diagnostic {
-    /// Creates an error that says what is wrong, and what to do.
+    /// Creates an error with its message and help.
     pub fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { severity: Severity::Error, span, message: message.into(), help: help.into() }
     }
 
-    /// Creates a warning that says what is strange, and what to do.
+    /// Creates a warning with its message and help.
     pub fn warning(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(span, message, help) }
     }
 
-    /// The diagnostic in the form of compilers: the place, the line, and a caret under the place.
+    /// Returns the diagnostic in the form of compilers: the place, the line, and a caret under the place.
     pub fn render(&self, source: &Source) -> String {
         let (line, column) = source.position(self.span.start);
         let kind = match self.severity {

@@ -176,7 +176,7 @@ fn sparx_words_are_understood_wherever_they_stand() {
     assert!(parse(["-spar_ondemand", "0"].map(OsString::from)).is_err());
 }
 
-/// What a program of [`project`] prints.
+/// Returns the output of a program of [`project`].
 fn sum(program: &Path) -> String {
     printed(&mut std::process::Command::new(program))
 }

@@ -10,7 +10,7 @@ fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the package is in `crates`")
 }
 
-/// Whether the compiler finds a header. If it does not, notes that its programs are left out.
+/// Returns whether the compiler finds a header. If it does not, records that its programs are skipped.
 fn has_header(header: &str) -> bool {
     let Some(mut compiler) = compiler() else { return false };
     let check = compiler
@@ -27,7 +27,7 @@ fn has_header(header: &str) -> bool {
 fn forms(program: &str, folder: &Path, libraries: &[&str]) -> Vec<PathBuf> {
     let source = |form: &str| workspace().join(format!("examples/cpp/{program}_{form}.cpp"));
     let archive = Path::new(env!("CARGO_BIN_EXE_sparxx")).parent().expect("a program is in a folder");
-    // That beside the tests is built with them. Another one may be older.
+    // The library beside the tests is built with them. Another one may be older.
     let archive = [archive.join("deps/libanabranch_c.a"), archive.join("libanabranch_c.a")];
     let archive = archive.into_iter().find(|archive| archive.is_file()).expect("the library was built");
     let mut built = Vec::new();
@@ -87,7 +87,7 @@ fn numbers() -> Vec<u8> {
     (0..300_000u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect()
 }
 
-/// The input of a program that decompresses: the output of the sequential form of another example.
+/// Returns the input of a program that decompresses: the output of the sequential form of another example.
 fn packed(program: &str, libraries: &[&str]) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let (source, path) =

@@ -1,5 +1,5 @@
-//! Says in one line what the tests left out because a program is missing. It runs behind the others, by its name, and has no
-//! harness, because cargo keeps what other test programs print.
+//! Prints in one line the tests that were skipped because a program is missing. Its name makes it run behind the
+//! others. It has no harness, because cargo hides the output of other test programs.
 
 fn main() {
     abz_foreign::tell();

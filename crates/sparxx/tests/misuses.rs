@@ -5,7 +5,7 @@ use sparxx::source::Source;
 
 const CASES: &str = include_str!("misuses.txt");
 
-/// The messages for a file, one a line.
+/// Returns the messages for a file, one a line.
 fn said(code: &str) -> String {
     let source = Source::new("x.cpp", code);
     let analysis = analyse(&source);

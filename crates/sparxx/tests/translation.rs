@@ -40,7 +40,7 @@ fn annotations(code: &str) -> usize {
         .count()
 }
 
-/// Whether each annotation was translated or reported.
+/// Returns whether each annotation was translated or reported.
 fn is_no_silent_miss(code: &str) -> bool {
     let source = Source::new("x.cpp", code);
     let analysis = analyse(&source);
@@ -105,8 +105,8 @@ const EXAMPLES: [&str; 6] = [
     include_str!("../../../examples/cpp/lzip_annotated.cpp"),
 ];
 
-/// `SPARXX_FUZZ_SECONDS` sets the time in seconds. The default is 2 seconds. `SPARXX_FUZZ_SEED` sets the number with which
-/// the random numbers begin, so that another run has other mutations.
+/// `SPARXX_FUZZ_SECONDS` sets the time in seconds. The default is 2 seconds. `SPARXX_FUZZ_SEED` sets the number with
+/// which the random numbers begin, so that another run has other mutations.
 #[test]
 fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
     let seconds = std::env::var("SPARXX_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
@@ -153,7 +153,7 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
                 code.pop();
             }
         }
-        // A machine may stop for a while. A file that takes too long does so again.
+        // A machine may stall for a while. A file that really takes too long does so again.
         let takes_long = (0..3).all(|_| {
             let started = Instant::now();
             let done = std::panic::catch_unwind(|| is_no_silent_miss(&code));
@@ -166,7 +166,7 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
     println!("{cases} mutated files in {} s", began.elapsed().as_secs());
 }
 
-/// Whatever stands around a function with a region, its translation is the same.
+/// The translation of a function with a region does not depend on the code around it.
 #[test]
 fn functions_without_annotations_do_not_matter() {
     let region = "int sum(int limit) {\n    int sum = 0;\n    [[spar::ToStream]] for (int i = 0; i < limit; i++) {\n        int twice = 0;\n        \

@@ -1,4 +1,4 @@
-//! Whole files: what is accepted is what another decoder makes of it, and so is what comes before an error.
+//! Whole files: the contents of an accepted file, and those before an error, are the same as another decoder's.
 #![no_main]
 
 use std::io::Read;
@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut theirs = Vec::new();
     let verdict = flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut theirs);
-    // libdeflate takes some deflate data that others call invalid; the checksum fits nevertheless.
+    // libdeflate accepts some deflate data that others reject, even though the checksum matches.
     let is_stricter = verdict.is_err_and(|error| error.to_string() == "corrupt deflate stream");
     match fault {
         None | Some(Fault::TrailingGarbage) => {

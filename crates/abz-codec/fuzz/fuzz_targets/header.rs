@@ -1,4 +1,4 @@
-//! The header parser: what it takes it can write again, and it never looks behind its end.
+//! The header parser: it can write every header that it accepts, and it never reads beyond the end of a header.
 #![no_main]
 
 use abz_codec::gzip::Header;
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let Ok(Some((header, len))) = Header::parse(bytes) else { return };
     assert!(len <= bytes.len());
-    // Every shorter beginning is unfinished, or the end would not have been found where it is.
+    // Every shorter prefix is incomplete, or the end would have been found earlier.
     assert!(matches!(Header::parse(&bytes[..len - 1]), Ok(None)));
     assert_eq!(Header::parse(&bytes[..len]).unwrap(), Some((header.clone(), len)));
     let covered: usize = header.subfields().map(|(_, data)| 4 + data.len()).sum();

@@ -1,4 +1,4 @@
-//! Any bytes as an index, with the checksum that makes it look right, and as the file to which it belongs.
+//! Any bytes as an index, with a valid checksum, and as the file to which it belongs.
 #![no_main]
 
 use abz_codec::access::{Decoder, Index};

@@ -1,4 +1,4 @@
-//! lzip files: what is accepted is what liblzma makes of it, and errors are inside of the file.
+//! lzip files: the contents of an accepted file are the same as liblzma's, and errors lie inside the file.
 #![no_main]
 
 use abz_codec::lzip::{Fault, Reader, Survey};
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     {
         assert_eq!(survey.uncompressed, ours.len() as u64);
     }
-    // liblzma takes no member whose LZMA data does not begin with a zero; lzip does.
+    // liblzma rejects members whose LZMA data does not begin with a zero; lzip accepts them.
     if bytes.windows(7).any(|window| window.starts_with(b"LZIP") && window[6] != 0) {
         return;
     }

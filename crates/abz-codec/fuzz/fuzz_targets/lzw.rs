@@ -1,10 +1,11 @@
-//! Files of `compress`: no call gives out more than it says, and it does not matter in which pieces a file comes.
+//! Files of `compress`: no call gives out more than the limit, and the contents do not depend on the pieces in which a
+//! file comes.
 #![no_main]
 
 use abz_codec::lzw::{DecodeError, Decoder};
 use libfuzzer_sys::fuzz_target;
 
-/// What is worth looking at: a small file may expand to gigabytes.
+/// The largest contents that are examined, in bytes: a small file may expand to gigabytes.
 const ENOUGH: usize = 1 << 24;
 
 fn decode(file: &[u8], piece_len: usize) -> (Vec<u8>, Result<(), DecodeError>) {

@@ -1,4 +1,5 @@
-//! Damaged files of any format: what is found whole is what a reader makes of the same bytes, and lies in the file.
+//! Damaged files of any format: a part that is found undamaged has the contents that a reader finds, and lies in the
+//! file.
 #![no_main]
 
 use abz_codec::salvage::Salvage;
@@ -6,7 +7,7 @@ use abz_codec::{bzip2, gzip, lzip};
 use libfuzzer_sys::fuzz_target;
 use std::io::{Cursor, Read};
 
-/// Tries each place, and gives the bytes of each part, in which it begins at a bit, with its contents.
+/// Tries each place. Returns each part: its bytes, the bit of the first byte at which it begins, and its contents.
 fn parts<S: Salvage>(file: &[u8]) -> Vec<(&[u8], u64, Vec<u8>)> {
     let (mut starts, mut tool, mut parts) = (Vec::new(), S::Tool::default(), Vec::new());
     S::candidates(file, &mut starts);
@@ -47,13 +48,13 @@ fuzz_target!(|bytes: &[u8]| {
     for (part, _, contents) in parts::<gzip::Salvager>(bytes) {
         let mut all = Vec::new();
         let mut reader = flate2::bufread::GzDecoder::new(part);
-        // It knows fewer headers.
+        // The reader supports fewer headers.
         if reader.read_to_end(&mut all).is_ok() {
             assert!(all == contents);
         }
     }
     for (part, bit, contents) in parts::<bzip2::Salvager>(bytes) {
-        // At a byte's border it is the first block of a stream, of which all but the end is there.
+        // A block at a byte boundary is the first block of a stream whose end is missing.
         if bit == 0 && contents.len() < 1 << 20 {
             let stream = [&b"BZh9"[..], part].concat();
             let mut all = Vec::new();

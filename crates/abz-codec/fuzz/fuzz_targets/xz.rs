@@ -1,4 +1,4 @@
-//! xz and .lzma files: what is accepted is what liblzma makes of it, and errors are inside of the file.
+//! xz and .lzma files: the contents of an accepted file are the same as liblzma's, and errors lie inside the file.
 #![no_main]
 
 use abz_codec::xz::{Reader, Survey};

@@ -1,4 +1,4 @@
-//! Zstandard: whole files, held against libzstd, and the scanners that decode nothing.
+//! Zstandard: whole files, compared with libzstd, and the scanners that decode nothing.
 #![no_main]
 
 use std::io::Cursor;
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
             Ok(false) => break true,
             Err(_) => break false,
         }
-        // A bomb takes time and shows nothing new.
+        // A decompression bomb takes time and shows nothing new.
         if ours.len() > 64 << 20 {
             return;
         }
@@ -32,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut chunk = vec![0; 1 << 17];
     let (mut at, mut hint, mut is_full) = (0, 1, false);
     while at < bytes.len() || is_full {
-        // Byte by byte, so that all comes out that is before a fault.
+        // Byte by byte, so that libzstd gives all contents before a fault.
         let mut input = zstd_safe::InBuffer::around(&bytes[at..bytes.len().min(at + 1)]);
         let mut output = zstd_safe::OutBuffer::around(&mut chunk[..]);
         match context.decompress_stream(&mut output, &mut input) {

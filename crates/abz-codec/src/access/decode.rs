@@ -1,4 +1,4 @@
-//! Parts into data.
+//! Decoding of parts.
 
 use std::fmt;
 
@@ -10,39 +10,39 @@ use crate::damage::{Damage, Remedy};
 use crate::parts::{self, Scan, Scanned};
 use crate::{bzip2, gzip, lzip, xz, zstd};
 
-/// Why a part could not be decoded.
+/// The error of a part that could not be decoded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// It is not what its format says that it should be.
+    /// The part breaks the rules of its format.
     #[error("{0}")]
     Damaged(Box<dyn Damage>),
-    /// It has not the contents that it should have: what was said of it is wrong, or it is damaged.
+    /// The contents have another size than stated: the statement is wrong, or the part is damaged.
     #[error("at byte {offset}: expected {expected} bytes of contents, found {found}")]
     Size {
-        /// The offset of its first byte in the file.
+        /// The offset of the part's first byte in the file.
         offset: u64,
-        /// How many bytes there should be.
+        /// The size of the contents that was stated, in bytes.
         expected: u64,
-        /// How many there are; or some more than there should be, if there are too many.
+        /// The size of the contents in bytes. If there are too many, a number above `expected` that may be too low.
         found: u64,
     },
-    /// Deflate blocks are damaged, or have not the contents that they should have.
+    /// The deflate blocks are damaged, or do not have the stated contents.
     #[error("at byte {offset}: expected deflate blocks with {expected} bytes of contents, found others")]
     Blocks {
-        /// The offset of their first byte in the file.
+        /// The offset of the first byte of the blocks in the file.
         offset: u64,
-        /// How many bytes there should be.
+        /// The size of the contents that was stated, in bytes.
         expected: u64,
     },
-    /// It has other contents than it had when it was seen before.
+    /// The contents are not those that the part had when it was indexed.
     #[error("at byte {offset}: expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
-        /// The offset of its first byte in the file.
+        /// The offset of the part's first byte in the file.
         offset: u64,
-        /// The checksum that there should be.
+        /// The CRC-32 that was stated.
         expected: u32,
-        /// That of what there is.
+        /// The CRC-32 of the decoded contents.
         found: u32,
     },
 }
@@ -71,7 +71,7 @@ impl Damage for DecodeError {
     }
 }
 
-/// Decodes parts, and verifies them. It keeps its tables, so a worker has one and uses it again and again.
+/// A decoder of parts, which verifies them. It keeps its tables, so use one per worker for many parts.
 #[derive(Default)]
 pub struct Decoder {
     decoding: zstd::Decoding,
@@ -79,22 +79,22 @@ pub struct Decoder {
     deflate: Option<Decompressor>,
     bzip2: bzip2::Decoder,
     zstd: Option<zstd::Decoder>,
-    /// A member of several, or what goes before blocks, with them.
+    /// The contents of a member that is not the first of its part, or a window and the deflate blocks behind it.
     spare: Vec<u8>,
 }
 
 impl Decoder {
-    /// A decoder that reads frames of zstd so.
+    /// Creates a decoder that reads frames of zstd with the limits and the dictionary of `decoding`.
     pub fn new(decoding: &zstd::Decoding) -> Self {
         Decoder { decoding: decoding.clone(), ..Decoder::default() }
     }
 
-    /// Decodes a part of which these are the bytes ([`Part::bytes`]) into the allocation of `data`, whose contents are
-    /// dropped. It takes as much memory as the part says that it has contents.
+    /// Decodes the part whose bytes ([`Part::bytes`]) are given. Replaces the contents of `data` and uses its
+    /// allocation. It takes as much memory as the stated size of the contents.
     ///
     /// # Errors
     ///
-    /// If the part is damaged, or is not what was said of it; what is in `data` is then of no use.
+    /// If the part is damaged, or differs from its description. The contents of `data` are of no use then.
     pub fn decode_into(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Result<(), DecodeError> {
         self.decode_at_most_into(part, bytes, data)?;
         let offset = part.bytes().start;
@@ -111,12 +111,12 @@ impl Decoder {
         Ok(())
     }
 
-    /// As [`decode_into`](Decoder::decode_into), of a part that may have fewer contents than were said, such as one of
-    /// [`zstd::frames`].
+    /// Decodes a part like [`decode_into`](Decoder::decode_into), but allows fewer contents than stated, such as those
+    /// of [`zstd::frames`].
     ///
     /// # Errors
     ///
-    /// If the part is damaged, or has more contents.
+    /// If the part is damaged, or has more contents than stated.
     pub fn decode_at_most_into(
         &mut self,
         part: &Part,
@@ -187,7 +187,7 @@ impl Decoder {
                     data.extend_from_slice(&self.spare);
                 }
                 Ok(gzip::Piece::Data(more)) => data.extend(more),
-                // There is one, and this is not of it.
+                // Another member exists in the file, but not in this part.
                 Err(error) if matches!(error.fault, gzip::Fault::MissingMember) => break,
                 Err(error) => return Err(error),
             }
@@ -215,7 +215,7 @@ impl Decoder {
     }
 }
 
-/// Decodes what `scanner` finds in the bytes of a part.
+/// Decodes all that `scanner` finds in the bytes of a part.
 fn scan<S: Scan>(
     mut scanner: S,
     decoder: &mut S::Decoder,
@@ -226,7 +226,7 @@ fn scan<S: Scan>(
     let mut chunk = Vec::with_capacity(parts::CHUNK);
     while data.len() as u64 <= part.len() {
         let found = match scanner.next(&mut bytes, &mut chunk).map_err(DecodeError::of)? {
-            // What it comes to is an error, if it is not whole.
+            // The end of a part that is not whole is an error.
             None if (data.len() as u64) < part.len() => {
                 scanner.finish(&mut chunk).map_err(DecodeError::of)?
             }

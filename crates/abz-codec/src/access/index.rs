@@ -1,4 +1,4 @@
-//! An index: what a file does not say itself, in a file of its own.
+//! An index of a file: the places of its parts and more, kept in a file of its own.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -9,24 +9,24 @@ use thiserror::Error;
 use super::{Kind, Known, Part};
 use crate::xz::Check;
 
-/// With what an index begins: letters, and its version.
+/// The start of an index: a name and a version.
 const MAGIC: [u8; 8] = *b"ABZIDX\n\x01";
 
-/// The bytes before the first part.
+/// The size of the fields before the first part, in bytes.
 const HEADER: usize = 48;
 
-/// The bytes of a part without its window.
+/// The size of a part without its window, in bytes.
 const RECORD: usize = 56;
 
-/// How many pieces of a file are summed up, and how many bytes each has.
+/// The number of pieces of a file that go into its checksum, and the size of each in bytes.
 const PIECES: u64 = 32;
 const PIECE: u64 = 4096;
 
-/// Where the parts of a file are, what is in them, and by what the file is known again.
+/// The places of the parts of a file, facts about their contents, and a checksum that identifies the file.
 ///
-/// # The file
+/// # Format
 ///
-/// Numbers are little-endian. An index has
+/// Numbers are little-endian. An index consists of
 ///
 /// | at | bytes | |
 /// |--:|--:|---|
@@ -40,24 +40,24 @@ const PIECE: u64 = 4096;
 /// | 48 | ... | the parts, in order |
 /// | ... | 4 | the CRC-32 of all that comes before it |
 ///
-/// and of each part
+/// and each part of
 ///
 /// | at | bytes | |
 /// |--:|--:|---|
-/// | 0 | 8 | its first bit in the file: eight times the byte, and the bit in it, the lowest first (of bzip2 the highest) |
-/// | 8 | 8 | the first bit behind it |
-/// | 16 | 8 | where its contents begin, in bytes; they end where those of the next part begin, or all contents |
+/// | 0 | 8 | its first bit in the file: eight times the byte plus the bit, from the lowest on (bzip2: the highest) |
+/// | 8 | 8 | the first bit behind the part |
+/// | 16 | 8 | the start of its contents, in bytes; they end where those of the next part start, or all contents end |
 /// | 24 | 8 | the line feeds in the contents before it |
-/// | 32 | 8 | which of its kind it is, counted from 1: of what is inside of a member of gzip the member, of a block its number in its stream, of a piece of a frame of zstd the frame |
-/// | 40 | 8 | the stream that a block of xz or bzip2 is in, counted from 1; 0 of anything else |
+/// | 32 | 8 | the number of the part among those of its kind, counted from 1; for deflate blocks the number of the member, for a block the number in its stream, for a piece of a zstd frame the number of the frame |
+/// | 40 | 8 | the number of the stream of a block of xz or bzip2, counted from 1; 0 for other kinds |
 /// | 48 | 4 | the CRC-32 of its contents |
 /// | 52 | 1 | its kind: 0 whole members of gzip, 1 deflate blocks, 2 a block of bzip2, 3 a member of lzip, 4 a block of xz, 5 a frame of zstd, 6 a piece of one |
-/// | 53 | 1 | of a block of xz, the number of the check (0, 1, 4 or 10); 0 of anything else |
+/// | 53 | 1 | for a block of xz, the number of its check (0, 1, 4 or 10); 0 for other kinds |
 /// | 54 | 2 | the size of its window, *n* |
-/// | 56 | *n* | of deflate blocks, the contents before them to which they refer, at most 32 KiB, as a deflate stream; nothing at the start of a member |
+/// | 56 | *n* | for deflate blocks, the contents before them to which they refer, at most 32 KiB, as a deflate stream; empty at the start of a member |
 ///
-/// The contents of the first part are the first of the file. There may be no parts: then the file has to be decoded from its
-/// start.
+/// The contents of the first part are at the start of the file's contents. An index may have no parts; the file has to
+/// be decoded from its start then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     file: u64,
@@ -67,28 +67,29 @@ pub struct Index {
     parts: Vec<Part>,
 }
 
-/// Why an index could not be used.
+/// The error of an index that could not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// It does not begin as one, or is of another version.
+    /// The file is no index, or an index of another version.
     #[error("expected an index of version 1, found something else")]
     Magic,
-    /// It is damaged, or was cut.
+    /// The index is damaged or cut.
     #[error("expected an index with the CRC-32 at its end, found another")]
     Checksum,
-    /// It is as it was written, and makes no sense.
+    /// The checksum is right, but an entry makes no sense.
     #[error("at byte {offset}: expected {expected}")]
     Rule {
-        /// The offset in the index of the part, or the number.
+        /// The offset in the index of the part, or of the number, that is wrong.
         offset: usize,
-        /// What should be there.
+        /// A description of what should be there.
         expected: &'static str,
     },
 }
 
 impl Index {
-    /// An index of `file`, whose parts these are, all of whose contents are known. It moves the file's position.
+    /// Creates an index of `file` from all its parts, the size of its contents in bytes, and the number of line feeds
+    /// in them. It moves the file's position.
     ///
     /// # Errors
     ///
@@ -96,7 +97,7 @@ impl Index {
     ///
     /// # Panics
     ///
-    /// If something is not [known](field@Part::known) of a part.
+    /// If a part has no [known](field@Part::known) facts.
     pub fn new<F: Read + Seek>(
         file: &mut F,
         parts: Vec<Part>,
@@ -108,9 +109,9 @@ impl Index {
         Ok(Index { file, sample, contents, lines, parts })
     }
 
-    /// True if `file` is the one that the index was made of, as far as its size and the CRC-32 of 32 pieces of 4 KiB tell,
-    /// which lie at equal distances from its start to its end; of a file of fewer than 128 KiB, of all of it. It moves the
-    /// file's position.
+    /// Returns whether `file` is the one that the index was made of: whether its size is the same, and the CRC-32 of 32
+    /// pieces of 4 KiB, at equal distances from its start to its end. A file of at most 128 KiB is compared as a whole.
+    /// It moves the file's position.
     ///
     /// # Errors
     ///
@@ -119,22 +120,23 @@ impl Index {
         Ok(file.seek(SeekFrom::End(0))? == self.file && sample(file)? == (self.file, self.sample))
     }
 
-    /// The parts, in order. Each has contents.
+    /// Returns the parts, in order. Each has contents.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The size of the contents of the file in bytes.
+    /// Returns the size of the contents of the file in bytes.
     pub fn contents(&self) -> u64 {
         self.contents
     }
 
-    /// The line feeds in them.
+    /// Returns the number of line feeds in the contents.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// The parts in which that is which lies behind so many line feeds, up to so many.
+    /// Returns the parts that contain the bytes behind `feeds.start` line feeds, up to and with the line feed number
+    /// `feeds.end`.
     pub fn parts_with_lines(&self, feeds: &Range<u64>) -> &[Part] {
         // A line begins behind the feed before it, which may be the last byte of a part.
         let before = |feeds: u64| self.parts.partition_point(|part| part.known().lines < feeds);
@@ -142,7 +144,7 @@ impl Index {
         self.parts.get(from..before(feeds.end)).unwrap_or_default()
     }
 
-    /// As it is written to a file.
+    /// Returns the bytes of the index, to be written to a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend(self.file.to_le_bytes());
@@ -168,12 +170,12 @@ impl Index {
         out
     }
 
-    /// Reads what [`to_bytes`](Index::to_bytes) gave. It takes as much memory as `bytes` or a few
-    /// times that, whatever they say.
+    /// Reads an index that [`to_bytes`](Index::to_bytes) gave. The memory that it takes is a small multiple of the size
+    /// of `bytes`, whatever they contain.
     ///
     /// # Errors
     ///
-    /// If they are another thing: see [`IndexError`].
+    /// If the bytes are no valid index; see [`IndexError`].
     pub fn parse(bytes: &[u8]) -> Result<Index, IndexError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(IndexError::Magic);
@@ -227,7 +229,7 @@ impl Index {
     }
 }
 
-/// The size of a file, and the CRC-32 of pieces of it.
+/// Returns the size of a file, and the CRC-32 of pieces of it.
 fn sample<F: Read + Seek>(file: &mut F) -> io::Result<(u64, u32)> {
     let size = file.seek(SeekFrom::End(0))?;
     let mut bytes = Vec::new();
@@ -250,7 +252,7 @@ fn take_u64(bytes: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*number))
 }
 
-/// Takes a part, of whose contents the end is not known yet.
+/// Takes a part from the front of `bytes`. The end of its contents is not known yet.
 fn take_part(bytes: &mut &[u8]) -> Option<Part> {
     let [first, behind, contents, lines, number, stream] = [(); 6].map(|()| take_u64(bytes));
     let last = take_u64(bytes)?;
@@ -270,7 +272,7 @@ fn take_part(bytes: &mut &[u8]) -> Option<Part> {
     (has_window && number > 0).then_some(part)
 }
 
-/// The numbers by which a kind is known: its own, that of the check, and the stream.
+/// Returns the numbers that stand for a kind in the format: of the kind, the check and the stream.
 fn numbers_of(kind: Kind) -> (u8, u8, u64) {
     match kind {
         Kind::GzipMembers => (0, 0, 0),

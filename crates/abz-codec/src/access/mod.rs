@@ -1,10 +1,10 @@
-//! Random access: parts of a file that can be decoded without what comes before them.
+//! Random access: decoding parts of a file without the bytes before them.
 //!
-//! Where they lie, many files say themselves: those of gzip that this crate makes and those of BGZF, files of lzip and xz,
-//! and files of zstd whose frames tell the size of their contents ([`gzip::parts`], [`lzip::parts`], [`xz::parts`],
-//! [`zstd::parts`]). Of any other file of gzip one finds them by
-//! decoding it once ([`gzip::find_parts`]), of bzip2 too ([`bzip2::Assembler`]), and an [`Index`] keeps them, with what else
-//! one knows then. A [`Decoder`] makes data of a part, once its bytes were read, and verifies it.
+//! Many files state where their parts lie: gzip files that this crate made, BGZF files, files of lzip and xz, and files
+//! of zstd whose frames state the size of their contents ([`gzip::parts`], [`lzip::parts`], [`xz::parts`],
+//! [`zstd::parts`]). The parts of any other gzip or bzip2 file are found by decoding it once ([`gzip::find_parts`],
+//! [`bzip2::Assembler`]). An [`Index`] stores them and other facts learned then. A [`Decoder`] decodes and verifies a
+//! part whose bytes were read.
 //!
 //! ```
 //! use abz_codec::{Blocks, access, gzip};
@@ -40,40 +40,41 @@ use crate::xz;
 #[cfg(doc)]
 use crate::{bzip2, gzip, lzip, zstd};
 
-/// A part of a compressed file that can be decoded without the others. What is said here of its contents was not
-/// verified: a [`Decoder`] does that.
+/// A part of a compressed file that can be decoded without the others. The description of its contents is not verified;
+/// a [`Decoder`] does that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it is.
+    /// The kind of the part.
     pub kind: Kind,
-    /// Which of its kind it is in its file, of a block of xz in its stream, counted from 1.
+    /// The number of the part among those of its kind in the file, counted from 1. A block of xz or bzip2 has its
+    /// number in its stream.
     pub number: u64,
-    /// Where it lies in the file, in bits.
+    /// The place of the part in the file, in bits.
     pub bits: Range<u64>,
-    /// Where its contents lie in those of the file, in bytes.
+    /// The place of its contents in those of the file, in bytes.
     pub contents: Range<u64>,
-    /// What is known of them, if the file was decoded before.
+    /// Facts about the contents, if the file was decoded before.
     pub known: Option<Box<Known>>,
 }
 
-/// What is known of a part whose contents somebody has seen.
+/// Facts about a part that was decoded before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The line feeds in the contents of the file before it.
+    /// The number of line feeds in the contents of the file before the part.
     pub lines: u64,
-    /// The CRC-32 of its contents.
+    /// The CRC-32 of the part's contents.
     pub crc32: u32,
-    /// Of deflate blocks, the last 32 KiB before its contents, to which they may refer, as a deflate stream; nothing at the
-    /// start of a member.
+    /// For deflate blocks, the last 32 KiB of contents before the part, to which the blocks may refer, as a deflate
+    /// stream. Empty at the start of a member.
     pub window: Vec<u8>,
 }
 
-/// What a part of a file is.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Whole members of gzip.
     GzipMembers,
-    /// Blocks of deflate inside of a member of gzip, which need what is [known](Known::window) of what is before them.
+    /// Deflate blocks inside a gzip member, which refer to the [window](Known::window) before them.
     DeflateBlocks,
     /// A block of bzip2.
     Bzip2Block {
@@ -91,57 +92,57 @@ pub enum Kind {
     },
     /// A frame of zstd.
     ZstdFrame,
-    /// A [piece](zstd) of a frame of zstd, with its mark. Its number is that of the frame.
+    /// A [piece](zstd) of a frame of zstd, with its mark. The number of the part is that of the frame.
     ZstdPiece,
 }
 
 impl Part {
-    /// The bytes of the file in which it lies.
+    /// Returns the range of bytes of the file in which the part lies.
     pub fn bytes(&self) -> Range<u64> {
         self.bits.start / 8..self.bits.end.div_ceil(8)
     }
 
-    /// The size of its contents in bytes.
+    /// Returns the size of the part's contents in bytes.
     pub fn len(&self) -> u64 {
         self.contents.end.saturating_sub(self.contents.start)
     }
 
-    /// True if it has no contents.
+    /// Returns whether the part has no contents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What is known, of a part of an [`Index`].
+    /// Returns the known facts about a part of an [`Index`].
     fn known(&self) -> &Known {
         self.known.as_deref().expect("an index has that of each part")
     }
 }
 
-/// Those of `parts`, which follow each other, that have bytes of these.
+/// Returns those of the consecutive `parts` whose contents include any of `bytes`.
 pub fn parts_with<'a>(parts: &'a [Part], bytes: &Range<u64>) -> &'a [Part] {
     let from = parts.partition_point(|part| part.contents.end <= bytes.start);
     let to = parts.partition_point(|part| part.contents.start < bytes.end);
     parts.get(from..to).unwrap_or_default()
 }
 
-/// Puts parts behind each other.
+/// A builder that places parts one behind another.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
     parts: Vec<Part>,
-    /// A size was said that cannot be.
+    /// Whether a size was given that no file can have.
     is_wrong: bool,
 }
 
 impl Layout {
-    /// The next part: its place and size in the file, and the size of its contents, in bytes. Those without contents are
-    /// left out.
+    /// Adds the next part: its offset and length in the file, and the size of its contents, in bytes. A part without
+    /// contents is left out.
     pub(crate) fn push(&mut self, kind: Kind, number: u64, offset: u64, len: u64, contents: u64) {
         let start = self.parts.last().map_or(0, |last| last.contents.end);
         let (Some(end), Some(last)) = (start.checked_add(contents), offset.checked_add(len)) else {
             self.is_wrong = true;
             return;
         };
-        // No file has so many bytes that its bits cannot be counted.
+        // No file is so large that its bits cannot be counted.
         self.is_wrong |= last > u64::MAX / 8;
         if contents > 0 && !self.is_wrong {
             self.parts.push(Part {

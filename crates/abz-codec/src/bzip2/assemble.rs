@@ -1,4 +1,4 @@
-//! What was decoded in parallel, held against where blocks must be.
+//! Assembling the blocks that were decoded in parallel, and verifying their places.
 
 use std::ops::Range;
 
@@ -10,60 +10,60 @@ use super::scan::Segment;
 use super::{END_MAGIC, Level};
 use crate::damage::Place;
 
-/// The bits of a stream's header, and of its end.
+/// The number of bits of a stream's header, and of its end.
 const HEADER_BITS: u64 = 32;
 const END_BITS: u64 = 48 + 32;
 
-/// Puts the blocks of a file together that were decoded segment by segment: each must begin where the one before ended,
-/// and what lies between blocks must be the end of a stream and the header of the next.
+/// Assembles the blocks of a file that was decoded segment by segment. Each block must begin where the one before
+/// ended; only the end of a stream and the header of the next may lie between blocks.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    /// Where in the file the next thing must be, in bits, and whether it is a stream or something in one.
+    /// The bit of the file at which the next item must begin, and whether that is in a stream or between streams.
     at: u64,
     in_stream: bool,
     stream: u64,
     block: u64,
-    /// Where the block is that was given last, in bits.
+    /// The bits of the file in which the last block lies.
     last: Range<u64>,
     level: Level,
     checksum: u32,
-    /// What is not done with: something began there and did not end, because a place in it looked like the start of the
-    /// next thing. It happens in files that were made for it. From there on the file is decoded here.
+    /// A segment at whose start something began that did not end in it, because it contains bits that look like the
+    /// start of the next item. Such files have to be made on purpose. The rest of the file is decoded here.
     rest: Option<Segment>,
-    /// How many bytes the rest must have to be looked at again.
+    /// The size that `rest` must have before it is decoded again, in bytes.
     wanted: usize,
     decoder: Decoder,
-    /// Behind the last stream there are other bytes: the error that comes at their end, if they have no block.
+    /// The error of bytes behind the last stream, returned at the end of the file unless they contain a block.
     behind: Option<DecodeError>,
 }
 
-/// What a step came to.
+/// The result of a step.
 enum Step {
     Contents(Contents),
-    /// On with the next step.
+    /// The step is done; go on with the next one.
     On,
-    /// It takes more bits.
+    /// More bits are needed.
     Short,
 }
 
 impl Assembler {
-    /// An assembler at the start of a file.
+    /// Creates an assembler at the start of a file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Which block it was whose contents were given last (its stream and its number in that, counted from 1), and where it
-    /// lies in the file, in bits.
+    /// Returns the stream and the number in it, both counted from 1, of the block whose contents were returned last,
+    /// and its place in the file in bits.
     pub fn last(&self) -> ((u64, u64), Range<u64>) {
         ((self.stream, self.block), self.last.clone())
     }
 
-    /// Takes the next decoded segment, and gives the contents of the next block, if there is one.
+    /// Takes the next decoded segment. Returns the contents of the next block, if there is one.
     ///
     /// # Errors
     ///
-    /// If the file is damaged at this place or is no bzip2 file. Nothing more is to be given to it then.
-    /// [`Fault::TrailingGarbage`] comes when all before it was given out.
+    /// If the file is damaged at this place or is no bzip2 file. Do not call it again then. [`Fault::TrailingGarbage`]
+    /// comes after all contents before it were given out.
     pub fn next(&mut self, decoded: Decoded) -> Result<Option<Contents>, DecodeError> {
         let Decoded { segment, found } = decoded;
         if let Some(behind) = &self.behind {
@@ -82,7 +82,7 @@ impl Assembler {
         }
     }
 
-    /// The same, up to the end of the last stream.
+    /// Does the same, up to the end of the last stream.
     fn next_here(&mut self, segment: Segment, found: Found) -> Result<Option<Contents>, DecodeError> {
         if let Some(rest) = &mut self.rest {
             rest.append(&segment);
@@ -91,11 +91,11 @@ impl Assembler {
         self.steps(segment, Some(found))
     }
 
-    /// The file ends here: the contents of the next block, if there is one yet. It is to be called until there is none.
+    /// Ends the file. Returns the contents of the next block, if there is one left. Call it until it returns `None`.
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next), or if the file must not end here: it was cut.
+    /// As [`next`](Self::next), or if the file was cut: it must not end here.
     pub fn finish(&mut self) -> Result<Option<Contents>, DecodeError> {
         if let Some(behind) = self.behind.take() {
             return Err(behind);
@@ -105,7 +105,7 @@ impl Assembler {
         }
         match &self.rest {
             None if self.stream > 0 && !self.in_stream => Ok(None),
-            // Less than a header, and not the start of one.
+            // These bytes are fewer than a header, and not the start of one.
             Some(rest) if self.stream > 0 && !self.in_stream && !b"BZh".starts_with(&rest.bytes) => {
                 Err(self.fault(Fault::TrailingGarbage))
             }
@@ -116,7 +116,7 @@ impl Assembler {
         }
     }
 
-    /// Goes on with the rest.
+    /// Goes on with the rest. `must` is true at the end of the file.
     fn go_on(&mut self, must: bool) -> Result<Option<Contents>, DecodeError> {
         match self.rest.take() {
             Some(rest) if must || rest.bytes.len() >= self.wanted => self.steps(rest, None),
@@ -127,8 +127,8 @@ impl Assembler {
         }
     }
 
-    /// Goes through a segment that begins where the next thing must be, up to the end of a block. `found` is what it
-    /// begins with, if that is known.
+    /// Goes through a segment that begins where the next item must be, up to the end of a block. `found` is the item at
+    /// its start, if it is known.
     fn steps(&mut self, segment: Segment, mut found: Option<Found>) -> Result<Option<Contents>, DecodeError> {
         let mut segment = segment;
         while self.at < segment.end {
@@ -143,7 +143,7 @@ impl Assembler {
                     return Ok(Some(contents));
                 }
                 Step::Short => {
-                    // Twice as much each time, so that trying again costs little.
+                    // Each retry waits for twice as many bytes, so that retries cost little.
                     self.wanted = 2 * segment.bytes.len();
                     self.rest = Some(segment);
                     return Ok(None);
@@ -166,7 +166,7 @@ impl Assembler {
     }
 
     fn header(&mut self, segment: &Segment) -> Result<Step, DecodeError> {
-        // It begins with a byte: an end is filled up to one.
+        // A header begins with a byte, because an end is padded to one.
         let bytes = &segment.bytes[..segment.bytes.len().min(4)];
         if segment.end - segment.start < HEADER_BITS && b"BZh".starts_with(bytes) {
             return Ok(Step::Short);
@@ -205,7 +205,7 @@ impl Assembler {
         let magic = u64::from(bits.take(24)) << 24 | u64::from(bits.take(24));
         let there = len.min(48);
         if magic >> (48 - there) != END_MAGIC >> (48 - there) {
-            // A block that is cut inside of its magic number is cut, too.
+            // The file may also be cut inside the magic number of a block.
             let is_cut = magic >> (48 - there) == super::BLOCK_MAGIC >> (48 - there);
             return if is_cut { Ok(Step::Short) } else { Err(self.fault(Fault::Magic)) };
         }
@@ -225,7 +225,7 @@ impl Assembler {
         self.fault_at(self.at, fault)
     }
 
-    /// A fault at a bit of the file.
+    /// Returns the error of a fault at bit `bit` of the file.
     fn fault_at(&self, bit: u64, fault: Fault) -> DecodeError {
         let place = Place::Block { stream: self.stream.max(1), number: self.block + 1 };
         DecodeError { place, offset: bit / 8, fault }
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// A block of these symbols in a code that has every byte below 254 as the code of a symbol, with any checksum.
+    /// Returns a block of these symbols, with any checksum. Its code has each byte below 254 as the code of a symbol.
     fn block_of(symbols: &[u8], checksum: u32, is_scrambled: bool) -> EncodedBlock {
         let mut bits = BitWriter::default();
         bits.put(24, 0x31_4159);
@@ -257,7 +257,7 @@ mod tests {
         for _ in 0..2 {
             bits.put(5, 8);
             (0..254).for_each(|_| bits.put(1, 0));
-            // Once up to nine bits, for the last four.
+            // The length rises to nine bits once, for the last four.
             bits.put(3, 0b100);
             (0..3).for_each(|_| bits.put(1, 0));
         }
@@ -273,13 +273,13 @@ mod tests {
         stream.finish().unwrap()
     }
 
-    /// The reference's output, up to an error.
+    /// Returns the output of the reference implementation up to an error, and whether there was none.
     fn reference(file: &[u8]) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
         let mut decoder = bzip2::read::MultiBzDecoder::new(file);
         let mut byte = [0];
         loop {
-            // Byte by byte: with an error, it withholds what else it was asked for.
+            // Byte by byte, because with an error it withholds the other bytes that were asked for.
             match decoder.read(&mut byte) {
                 Ok(0) => return (out, true),
                 Ok(_) => out.push(byte[0]),
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// The block with the checksum that is right for it.
+    /// Returns the block with the right checksum.
     fn right_block_of(symbols: &[u8]) -> EncodedBlock {
         let error = decode(&stream_of(&[block_of(symbols, 0, false)])[..], Vec::new()).unwrap_err();
         match error.get_ref().unwrap().downcast_ref::<DecodeError>().unwrap().fault {
@@ -337,7 +337,7 @@ mod tests {
     fn scrambled_blocks_are_read_too() {
         let noise = |n: u32| (n.wrapping_mul(2_654_435_761) >> 24) as u8;
         let symbols: Vec<u8> = (0..2_000).map(|n| 2 + noise(n) % 250).collect();
-        // With a wrong checksum the reference gives all but the last byte.
+        // With a wrong checksum the reference implementation gives all but the last byte.
         let (mut data, _) = reference(&stream_of(&[block_of(&symbols, 0, true)]));
         let file = (0..=255).find_map(|byte| {
             data.push(byte);

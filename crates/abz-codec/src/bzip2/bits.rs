@@ -1,21 +1,21 @@
-//! Bits, the highest of a byte first.
+//! Reading and writing of bits, from the highest of each byte on.
 
-/// Bits in the making.
+/// A writer of bits.
 #[derive(Debug, Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
-    /// The last bits, fewer than 32, at the low end.
+    /// The last bits, fewer than 32, at the low end, and their number.
     rest: u64,
     count: u32,
 }
 
 impl BitWriter {
-    /// Writes to the end of `bytes`.
+    /// Creates a writer that appends to `bytes`.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         BitWriter { bytes, rest: 0, count: 0 }
     }
 
-    /// Writes the low `count` bits of `value`, at most 32; above them there is none.
+    /// Writes the low `count` bits of `value`, at most 32. All higher bits must be 0.
     pub(super) fn put(&mut self, count: u32, value: u32) {
         self.rest = self.rest << count | u64::from(value);
         self.count += count;
@@ -26,7 +26,8 @@ impl BitWriter {
         }
     }
 
-    /// The bytes, the last one filled up with zeros, and how many bits of it count, 1 to 8; of no bits, 8.
+    /// Returns the bytes, the last one padded with zeros, and the number of bits used in it, 1 to 8; 8 if there are no
+    /// bits.
     pub(super) fn finish(mut self) -> (Vec<u8>, u32) {
         let used = (self.count + 7) % 8 + 1;
         while self.count > 0 {
@@ -38,19 +39,20 @@ impl BitWriter {
     }
 }
 
-/// Bits of a slice. Behind its end there are zeros: whoever reads looks afterwards whether it came too far.
+/// A reader of the bits of a slice. It reads zeros behind the end; [`position`](Self::position) tells afterwards
+/// whether it did.
 #[derive(Clone, Debug)]
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// The byte from which the next bits are taken.
+    /// The index of the byte from which the next bits are loaded.
     next: usize,
-    /// Bits that were taken, at the high end.
+    /// The bits that were loaded, at the high end, and their number.
     held: u64,
     count: u32,
 }
 
 impl<'a> BitReader<'a> {
-    /// Reads from bit `from` of `bytes` on.
+    /// Creates a reader from bit `from` of `bytes` on.
     pub(super) fn new(bytes: &'a [u8], from: u64) -> Self {
         let mut reader = BitReader { bytes, next: (from / 8) as usize, held: 0, count: 0 };
         reader.refill();
@@ -58,7 +60,7 @@ impl<'a> BitReader<'a> {
         reader
     }
 
-    /// Sees to it that at least 56 bits are held.
+    /// Loads bits, so that at least 56 are held.
     #[inline]
     pub(super) fn refill(&mut self) {
         let next = self.bytes.get(self.next..).and_then(|rest| rest.first_chunk::<8>());
@@ -78,20 +80,20 @@ impl<'a> BitReader<'a> {
         rest.iter().chain(&[0; 8]).take(8).fold(0, |word, &byte| word << 8 | u64::from(byte))
     }
 
-    /// The next 64 bits, of which as many count as are held.
+    /// Returns the next 64 bits, of which only the held ones are valid.
     #[inline]
     pub(super) fn peek(&self) -> u64 {
         self.held
     }
 
-    /// Goes on by `count` bits, which are held.
+    /// Skips `count` bits, which must be held.
     #[inline]
     pub(super) fn drop(&mut self, count: u32) {
         self.held <<= count;
         self.count -= count;
     }
 
-    /// The next `count` bits, 1 to 32.
+    /// Takes the next `count` bits, 1 to 32.
     #[inline]
     pub(super) fn take(&mut self, count: u32) -> u32 {
         if self.count < count {
@@ -102,7 +104,7 @@ impl<'a> BitReader<'a> {
         value
     }
 
-    /// How many bits of the slice lie before the next one; more than it has if the reader came too far.
+    /// Returns the index in the slice of the next bit. It is beyond the end if the reader has read behind it.
     pub(super) fn position(&self) -> u64 {
         8 * self.next as u64 - u64::from(self.count)
     }

@@ -1,4 +1,4 @@
-//! A stream into blocks, where bzip2 itself cuts it.
+//! Cutting of an input into blocks, where bzip2 itself does.
 
 use std::io::{self, Read};
 
@@ -6,17 +6,17 @@ use super::Level;
 use super::runs::{LONGEST, RUN, find_run};
 use crate::memory::make_exact_room;
 
-/// How much is read at once, in bytes.
+/// The number of bytes that are read at once.
 const INPUT: usize = 128 * 1024;
 
-/// How much is looked at for runs at once, in bytes.
+/// The number of bytes that are searched for runs at once.
 const STRETCH: usize = 4096;
 
-/// How many bytes are taken one by one where there is a run.
+/// The number of bytes that are taken one by one at a run.
 const FEW: usize = 64;
 
-/// A block of a stream, packed as the format's first layer does: a run of four equal bytes and more is four bytes and a
-/// count. That is how its size is limited, so that it is cut where it is packed.
+/// A block of a stream, packed by the first layer of the format: a run of at least four equal bytes is four bytes and a
+/// count. The size of a block is limited in this form, so an input is packed while it is cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// The packed bytes, at least 1.
@@ -24,14 +24,14 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// The packed bytes, to use their allocation again.
+    /// Returns the packed bytes, so that their allocation can be used again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Cuts what a reader gives into blocks of a level's size, each packed. The borders are those of bzip2 1.0, so that
-/// the compressed file is as large as its is.
+/// Cuts an input into packed blocks of a level's size. It cuts where bzip2 1.0 does, so that the compressed file has
+/// the size that bzip2 gives it.
 #[derive(Debug)]
 pub struct Cutter<R> {
     reader: R,
@@ -39,13 +39,13 @@ pub struct Cutter<R> {
     begin: usize,
     end: usize,
     run: Run,
-    /// A block of so many bytes gets no more.
+    /// The size of a block, in bytes, that is full.
     full: usize,
     ended: bool,
 }
 
 impl<R: Read> Cutter<R> {
-    /// Cuts what `reader` gives into blocks for `level`. It has a buffer of its own.
+    /// Creates a cutter of the input that `reader` gives, for `level`. It has its own buffer.
     pub fn new(reader: R, level: Level) -> Self {
         Cutter {
             reader,
@@ -58,12 +58,12 @@ impl<R: Read> Cutter<R> {
         }
     }
 
-    /// The next block, in the allocation of `bytes`, whose contents are dropped; `None` at the end.
+    /// Returns the next block, `None` at the end. Drops the contents of `bytes` and uses its allocation for the block.
     ///
     /// # Errors
     ///
-    /// Returns the error of the reader, or [`NoMemory`](crate::NoMemory) if there is no memory for a block. Do not read on after
-    /// an error.
+    /// Returns the error of the reader, or [`NoMemory`](crate::NoMemory) if there is no memory for a block. Do not read
+    /// on after an error.
     pub fn read_into(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Packed>> {
         make_exact_room(&mut bytes, self.full + RUN + 2)?;
         while bytes.len() < self.full {
@@ -76,7 +76,7 @@ impl<R: Read> Cutter<R> {
         Ok((!bytes.is_empty()).then_some(Packed { bytes }))
     }
 
-    /// Reads on; false at the end.
+    /// Reads more of the input. Returns `false` at its end.
     fn fill(&mut self) -> io::Result<bool> {
         while !self.ended {
             match self.reader.read(&mut self.buffer) {
@@ -92,16 +92,16 @@ impl<R: Read> Cutter<R> {
         Ok(false)
     }
 
-    /// Packs some of what was read.
+    /// Packs some of the bytes that were read.
     fn pack(&mut self, bytes: &mut Vec<u8>) {
         let input = &self.buffer[self.begin..self.end];
-        // Bytes without runs are packed as they are. Near the end of a block each one counts.
+        // Bytes without runs are copied. Near the end of a block each byte is counted.
         let room = (self.full - bytes.len()).saturating_sub(2 * RUN);
         let stretch = &input[..input.len().min(STRETCH).min(room)];
         let stretch = &stretch[..find_run(stretch).unwrap_or(stretch.len())];
         if stretch.len() >= RUN && (self.run.count == 0 || stretch[0] != self.run.byte) {
             self.run.pack(bytes);
-            // Its last bytes may be the first of a run.
+            // Its last bytes may begin a run.
             let byte = stretch[stretch.len() - 1];
             let count = stretch.iter().rev().take_while(|&&other| other == byte).count();
             bytes.extend_from_slice(&stretch[..stretch.len() - count]);
@@ -124,7 +124,7 @@ impl<R: Read> Cutter<R> {
     }
 }
 
-/// The last byte that was taken and how often it came in a row: it is not yet in a block.
+/// The last byte that was taken and the number of times it came in a row. It is in no block yet.
 #[derive(Debug)]
 struct Run {
     byte: u8,
@@ -132,7 +132,7 @@ struct Run {
 }
 
 impl Run {
-    /// Packs the run, and leaves none.
+    /// Packs the run, which is empty afterwards.
     fn pack(&mut self, bytes: &mut Vec<u8>) {
         bytes.extend(std::iter::repeat_n(self.byte, self.count.min(RUN)));
         if self.count >= RUN {

@@ -1,4 +1,4 @@
-//! Bits into blocks.
+//! Decoding of blocks.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -15,11 +15,11 @@ use super::{BLOCK_MAGIC, EncodedBlock, GROUP, Level, MAX_SYMBOLS, MAX_TABLES};
 /// The largest packed block of any level, in bytes.
 const MAX_BLOCK: usize = 900_000;
 
-/// Blocks that unpack to no more are unpacked at once, in bytes. Others (runs, mostly) stay packed until they are
-/// written, so that memory is bounded: 900,000 bytes may stand for 46 million.
+/// The largest contents, in bytes, that are unpacked at once. Larger contents (runs, mostly) stay packed until they are
+/// written, so that memory is bounded: 900,000 bytes may expand to 46 million.
 const MAX_PLAIN: usize = 2 << 20;
 
-/// The contents of a block, its checksum verified.
+/// The contents of a block, whose checksum was verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     bytes: Vec<u8>,
@@ -27,11 +27,11 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Writes them, and returns how many bytes they are.
+    /// Writes the contents, and returns their size in bytes.
     ///
     /// # Errors
     ///
-    /// That of the writer.
+    /// The error of the writer.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<u64> {
         if !self.is_packed {
             writer.write_all(&self.bytes)?;
@@ -60,42 +60,42 @@ impl Contents {
         Ok(written + buffer.len() as u64)
     }
 
-    /// Their bytes, to use the allocation again.
+    /// Returns the bytes, so that their allocation can be used again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// How much is written at once where runs are unpacked, in bytes.
+/// The number of bytes that are written at once if runs are unpacked.
 const STEP: usize = 64 << 10;
 
-/// What a segment turned out to be.
+/// The result of decoding a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Block(Block),
-    /// It does not begin like a block.
+    /// The segment does not begin like a block.
     Other,
-    /// It begins like a block, and is none.
+    /// The segment begins like a block, but the block is damaged.
     Damaged {
         fault: Fault,
         bit: u64,
     },
-    /// It begins like a block, and ends before that does.
+    /// The segment begins like a block, and ends before the block does.
     Short,
 }
 
-/// A block that was decoded. Where it ends is for the assembler to judge.
+/// A decoded block. The assembler checks where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) contents: Contents,
     pub(super) checksum: u32,
-    /// Its size before runs are unpacked.
+    /// The size of the block in bytes before runs are unpacked.
     pub(super) packed_len: usize,
-    /// Where in the file it ends, in bits.
+    /// The bit of the file at which the block ends.
     pub(super) end: u64,
 }
 
-/// A segment with what it turned out to be, from [`Decoder::decode_into`].
+/// A segment and the result of decoding it, from [`Decoder::decode_into`].
 #[derive(Clone, Debug)]
 pub struct Decoded {
     pub(super) segment: Segment,
@@ -103,14 +103,14 @@ pub struct Decoded {
 }
 
 impl Decoded {
-    /// The allocation of its segment, to be used again.
+    /// Returns the bytes of the segment, so that their allocation can be used again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.segment.bytes
     }
 }
 
-/// Decodes blocks. It keeps its memory, some fifteen bytes for each of the largest block, so a worker has one and uses it
-/// again and again.
+/// A decoder of blocks. It keeps its memory, some fifteen bytes for each byte of the largest block, so use one per
+/// worker for many blocks.
 #[derive(Default)]
 pub struct Decoder {
     selectors: Vec<u8>,
@@ -122,13 +122,13 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder.
+    /// Creates a decoder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Decodes the block with which `segment` begins, if it does, into `bytes`, whose contents are dropped. An
-    /// [`Assembler`](super::Assembler) tells whether that was right.
+    /// Decodes the block at the start of `segment`, if there is one, into `bytes`, whose contents are dropped. An
+    /// [`Assembler`](super::Assembler) decides whether the segment began with a block.
     pub fn decode_into(&mut self, segment: Segment, bytes: Vec<u8>) -> Decoded {
         let found = self.decode(&segment, bytes);
         Decoded { segment, found }
@@ -166,13 +166,13 @@ impl Decoder {
         let row = bits.take(24) as usize;
         let list = bytes_in_use(bits);
         if list.is_empty() {
-            return Err(rule("at least one byte that occurs"));
+            return Err(rule("at least one byte in use"));
         }
         let alphabet = list.len() + 2;
         self.read_codes(bits, alphabet)?;
         self.read_last_column(bits, &list)?;
         if row >= self.last.len() {
-            return Err(rule("a row of the block for its start"));
+            return Err(rule("a start row inside the block"));
         }
         let packed_len = self.last.len();
         if is_scrambled {
@@ -181,7 +181,7 @@ impl Decoder {
         }
         self.unsorter.unsort(&self.last, row, &mut self.packed);
         let contents = match self.unpacked(checksum, bytes) {
-            // It may be a column that belongs to no block, and nevertheless what the reference takes.
+            // The column may belong to no block, and yet be valid for the reference implementation.
             Err(_) => {
                 self.unsorter.unsort_forward(row, &mut self.packed);
                 self.unpacked(checksum, Vec::new())?
@@ -235,7 +235,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Decodes the symbols, and undoes what was done to the last column: runs, and moving to front.
+    /// Decodes the symbols, and undoes the coding of the last column: runs, and moving to front.
     fn read_last_column(&mut self, bits: &mut BitReader<'_>, list: &[u8]) -> Result<(), Fault> {
         let rule = |expected| Err(Fault::Block { expected });
         let end = list.len() as u16 + 1;
@@ -247,7 +247,7 @@ impl Decoder {
             let table = &self.tables[usize::from(selector)];
             for _ in 0..GROUP {
                 bits.refill();
-                let Some(symbol) = table.next(bits) else { return rule("a code of the table") };
+                let Some(symbol) = table.next(bits) else { return rule("a code in the table") };
                 if symbol <= 1 {
                     run += digit << symbol;
                     digit <<= 1;
@@ -260,7 +260,7 @@ impl Decoder {
                     last.resize(last.len() + run, list.first());
                     (run, digit) = (0, 1);
                 }
-                // One more byte follows, unless this is the end.
+                // A byte follows, unless this symbol is the end.
                 if last.len() + usize::from(symbol != end) > MAX_BLOCK {
                     return rule("a block of at most 900,000 bytes");
                 }
@@ -270,10 +270,10 @@ impl Decoder {
                 last.push(list.take(usize::from(symbol - 1)));
             }
         }
-        rule("a selector for each 50 symbols")
+        rule("a selector for every 50 symbols")
     }
 
-    /// The contents of the packed block, verified.
+    /// Returns the contents of the packed block, after verifying their checksum.
     fn unpacked(&mut self, expected: u32, mut bytes: Vec<u8>) -> Result<Contents, Fault> {
         let no_count = Fault::Block { expected: "a count after four equal bytes" };
         bytes.clear();
@@ -305,7 +305,7 @@ impl fmt::Debug for Decoder {
     }
 }
 
-/// Which bytes occur.
+/// Reads the list of the bytes that occur.
 fn bytes_in_use(bits: &mut BitReader<'_>) -> Vec<u8> {
     let sixteenths = bits.take(16);
     let mut list = Vec::with_capacity(256);
@@ -320,7 +320,7 @@ fn bytes_in_use(bits: &mut BitReader<'_>) -> Vec<u8> {
 
 /// The bytes that occur, the most recent one first.
 struct Recent {
-    /// The first sixteen, the first one lowest: they are moved without a loop.
+    /// The first sixteen bytes, the first one lowest. They are moved without a loop.
     front: u128,
     rest: [u8; 240],
 }
@@ -340,7 +340,7 @@ impl Recent {
         self.front as u8
     }
 
-    /// The byte at a position, 1 to 255, which becomes the first.
+    /// Takes the byte at position `at`, 1 to 255, and moves it to the front.
     #[inline]
     fn take(&mut self, at: usize) -> u8 {
         let at = at & 0xff;
@@ -361,8 +361,8 @@ impl Recent {
     }
 }
 
-/// The contents of a block of the kind that bzip2 0.9.0 made, in which some bytes are changed by a fixed list of places.
-/// Nobody has made them for decades, so the reference implementation has to do: the block in a stream of its own.
+/// Returns the contents of a randomised block, as bzip2 0.9.0 made them: bytes at places from a fixed list are changed.
+/// Such blocks are so rare today that the reference implementation decodes them here, each in a stream of its own.
 fn unscrambled(segment: &Segment, end: u64, checksum: u32) -> Result<Contents, Fault> {
     let damaged = |_| Fault::Block { expected: "a scrambled block" };
     let mut bits = BitReader::new(&segment.bytes, segment.first_bit());

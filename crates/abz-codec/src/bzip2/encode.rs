@@ -1,4 +1,4 @@
-//! Blocks into their bits.
+//! Encoding of blocks.
 
 use std::fmt;
 
@@ -10,27 +10,27 @@ use super::sort::Sorter;
 use super::{BLOCK_MAGIC, GROUP, MAX_SYMBOLS};
 use crate::memory::{NoMemory, make_room};
 
-/// The two digits of a run of the first position.
+/// The symbols for the two digits of a run of the first position.
 const DIGITS: [u16; 2] = [0, 1];
 
-/// A block as it stands in a stream, at whatever bit. [`StreamWriter::write`](super::StreamWriter::write) puts it there.
+/// An encoded block, ready for any bit of a stream. [`StreamWriter::write`](super::StreamWriter::write) writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EncodedBlock {
     pub(super) bytes: Vec<u8>,
-    /// How many bits of the last byte count, 1 to 8.
+    /// The number of bits used in the last byte, 1 to 8.
     pub(super) last_bits: u32,
     pub(super) checksum: u32,
 }
 
 impl EncodedBlock {
-    /// Its bytes, to use their allocation again.
+    /// Returns its bytes, so that their allocation can be used again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Encodes blocks. It keeps its memory, some eight bytes for each of a block, so a worker has one and uses it again and
-/// again.
+/// An encoder of blocks. It keeps its memory, some eight bytes for each byte of a block, so use one per worker for many
+/// blocks.
 pub struct Encoder {
     sorter: Sorter,
     last: Vec<u8>,
@@ -38,12 +38,12 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder, for blocks of any level.
+    /// Creates an encoder, for blocks of any level.
     pub fn new() -> Self {
         Encoder { sorter: Sorter::new(), last: Vec::new(), symbols: Vec::new() }
     }
 
-    /// Encodes a block, into the allocation of `bytes`, whose contents are dropped.
+    /// Encodes a block. Drops the contents of `bytes` and uses its allocation.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl fmt::Debug for Encoder {
     }
 }
 
-/// Says which bytes occur, and returns them.
+/// Writes the list of the bytes that occur, and returns it.
 fn put_bytes_in_use(bits: &mut BitWriter, bytes: &[u8]) -> Vec<u8> {
     let mut occurs = [false; 256];
     for &byte in bytes {
@@ -102,8 +102,8 @@ fn put_bytes_in_use(bits: &mut BitWriter, bytes: &[u8]) -> Vec<u8> {
     (0..=255).filter(|&byte| occurs[usize::from(byte)]).collect()
 }
 
-/// Replaces each byte by its position in a list that moves to front, and runs of the first position by their length in
-/// digits that count from 1 (so 1, 2, 11, 12, 21, ... with the lowest first). At the end comes the symbol that says so.
+/// Replaces each byte by its position in a list that moves to front, and each run of the first position by its length,
+/// in digits 1 and 2 (so 1, 2, 11, 21, 12, 22, ..., the lowest digit first). The symbol for the end follows.
 fn move_to_front(bytes: &[u8], mut list: Vec<u8>, symbols: &mut Vec<u16>) {
     let end = list.len() as u16 + 1;
     list.resize(256, 0);

@@ -1,13 +1,13 @@
-//! What can be wrong with a bzip2 file, and where.
+//! The faults of a bzip2 file.
 
 use thiserror::Error;
 
 use crate::damage::{self, Place, Remedy};
 
-/// Why a bzip2 file could not be decoded: where, what was expected there, and what was found.
+/// The error of a bzip2 file that could not be decoded: the place, what was expected there, and what was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
-/// What is wrong at a place in a bzip2 file.
+/// A fault in a bzip2 file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -20,7 +20,7 @@ pub enum Fault {
     /// The file ends inside a stream.
     #[error("expected more of the stream, found the end of the file")]
     Truncated,
-    /// Neither a block nor the end of the stream follows.
+    /// The next bits are neither the magic number of a block nor that of the end of the stream.
     #[error("expected the start of a block or the end of the stream, found other bits")]
     Magic,
     /// A block breaks the rules of the format.
@@ -32,36 +32,37 @@ pub enum Fault {
     /// A block is larger than the stream's level allows.
     #[error("expected a block of at most {limit} bytes before runs are unpacked, found {found}")]
     Size {
-        /// What the level allows.
+        /// The largest size that the level allows, in bytes.
         limit: usize,
-        /// The size of the block.
+        /// The size of the block in bytes.
         found: usize,
     },
-    /// A block has other contents than its checksum says.
+    /// The contents of a block do not match its checksum.
     #[error("expected a block with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
-        /// What the block says.
+        /// The CRC-32 in the block's header.
         expected: u32,
-        /// That of its contents.
+        /// The CRC-32 of the block's contents.
         found: u32,
     },
-    /// The blocks' checksums are right each, but not together: a block is missing, or is not at its place.
+    /// The checksum of each block is right, but that of the stream is not: a block is missing, or is not at its place.
     #[error("expected a stream with the checksum {expected:08x}, found {found:08x}")]
     StreamChecksum {
-        /// What the stream's end says.
+        /// The checksum at the end of the stream.
         expected: u32,
-        /// That of its blocks.
+        /// The checksum of the blocks that were decoded.
         found: u32,
     },
-    /// After the last stream there is something else. All before it is whole and right.
+    /// The bytes after the last stream are no stream. All before them is complete and correct.
     #[error("expected a stream or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// The same, and another block of a stream begins there: the file is damaged before it.
+    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another block begins in these bytes: the file is damaged
+    /// before it.
     #[error(
         "expected a stream or the end of the file, found other bytes, and the start of a block at byte {at}"
     )]
     Hidden {
-        /// The offset of that start in the file.
+        /// The offset of that block in the file.
         at: u64,
     },
 }

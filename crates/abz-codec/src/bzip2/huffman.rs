@@ -1,27 +1,27 @@
-//! Code lengths and the choice among several codes.
+//! Code lengths, and the choice of a code for each group of symbols.
 
 use super::{GROUP, MAX_SYMBOLS, MAX_TABLES};
 
-/// The longest code that bzip2 writes, in bits. It reads up to 20.
+/// The length of the longest code that bzip2 writes, in bits. It reads codes of up to 20 bits.
 const LONGEST: u32 = 17;
 
-/// How often the tables are made anew from the groups that chose them.
+/// The number of times that the codes are recomputed from the groups that chose them.
 const ROUNDS: usize = 4;
 
-/// What a symbol costs in a table that is not for it, in the first round.
+/// The cost of a symbol in a table that does not cover it, in the first round.
 const DEAR: u16 = 15;
 
-/// A bit count for each symbol of an alphabet.
+/// The code length of each symbol of an alphabet, in bits.
 pub(super) type Lengths = [u8; MAX_SYMBOLS];
 
-/// Several codes, and for each group of symbols the one that suits it best.
+/// Several codes, and for each group of symbols the cheapest of them.
 pub(super) struct Codes {
     pub(super) tables: Vec<Lengths>,
     pub(super) selectors: Vec<u8>,
 }
 
-/// Codes for `symbols` of an alphabet of `alphabet` symbols: begun with stretches of the alphabet that are about as
-/// frequent, then made better by choosing and counting in turn.
+/// Computes codes for `symbols` of an alphabet of `alphabet` symbols. The first codes each cover a range of the
+/// alphabet with about the same frequency; they are improved by alternately choosing codes and counting symbols.
 pub(super) fn codes(symbols: &[u16], alphabet: usize) -> Codes {
     let mut frequency = [0; MAX_SYMBOLS];
     for &symbol in symbols {
@@ -34,7 +34,7 @@ pub(super) fn codes(symbols: &[u16], alphabet: usize) -> Codes {
         1200..2400 => 5,
         _ => 6,
     };
-    // For each symbol its cost in all tables side by side, so that they are added at once.
+    // The costs of a symbol in all tables lie side by side, so that they are added at once.
     let mut costs = partition(&frequency[..alphabet], tables, symbols.len());
     let mut codes = Codes { tables: vec![[0; MAX_SYMBOLS]; tables], selectors: Vec::new() };
     for _ in 0..ROUNDS {
@@ -63,7 +63,7 @@ pub(super) fn codes(symbols: &[u16], alphabet: usize) -> Codes {
     codes
 }
 
-/// Costs that give each table a stretch of the alphabet.
+/// Returns costs that give each table a range of the alphabet.
 fn partition(frequency: &[u32], tables: usize, total: usize) -> [[u16; 8]; MAX_SYMBOLS] {
     let mut costs = [[DEAR; 8]; MAX_SYMBOLS];
     let (mut left, mut from) = (total as u32, 0);
@@ -74,7 +74,7 @@ fn partition(frequency: &[u32], tables: usize, total: usize) -> [[u16; 8]; MAX_S
             sum += frequency[end];
             end += 1;
         }
-        // Each second stretch ends before its share is reached, so that the shares are right on average.
+        // Every second range ends before its share is reached, so that the shares are right on average.
         let is_inner = table != tables - 1 && table != 0;
         if end > from + 1 && is_inner && (tables - table).is_multiple_of(2) {
             end -= 1;
@@ -89,8 +89,8 @@ fn partition(frequency: &[u32], tables: usize, total: usize) -> [[u16; 8]; MAX_S
     costs
 }
 
-/// The lengths of a prefix code for symbols that come so often, of at most [`LONGEST`] bits each. Symbols that do not
-/// come get a code too.
+/// Computes the lengths of a prefix code for symbols with these frequencies, of at most [`LONGEST`] bits each. Symbols
+/// with the frequency 0 get a code too.
 fn code_lengths(counts: &[u32], lengths: &mut [u8]) {
     let mut weights: Vec<u32> = counts.iter().map(|&count| count.max(1)).collect();
     let mut order: Vec<usize> = (0..counts.len()).collect();
@@ -105,9 +105,10 @@ fn code_lengths(counts: &[u32], lengths: &mut [u8]) {
     }
 }
 
-/// The depth of each symbol in Huffman's tree, and the largest; `order` has the symbols by their weights, at least two.
+/// Computes the depth of each symbol in Huffman's tree, and the largest; `order` has the symbols by weight, at least
+/// two.
 fn tree_depths(order: &[usize], weights: &[u32], lengths: &mut [u8]) -> u32 {
-    // Leaves first, in order, then the inner nodes, which come into being in order too.
+    // The leaves come first, in order, then the inner nodes, which are made in order too.
     let leaves = order.len();
     let mut nodes: Vec<u64> = order.iter().map(|&symbol| weights[symbol].into()).collect();
     let mut parents = vec![0; 2 * leaves - 1];
@@ -133,7 +134,7 @@ fn tree_depths(order: &[usize], weights: &[u32], lengths: &mut [u8]) -> u32 {
     depths[..leaves].iter().copied().max().unwrap_or(0)
 }
 
-/// The codes that belong to lengths: in order of length, then of symbol.
+/// Returns the canonical codes of these lengths: in order of length, then of symbol.
 pub(super) fn canonical(lengths: &[u8]) -> [u32; MAX_SYMBOLS] {
     let mut codes = [0; MAX_SYMBOLS];
     let mut code = 0;

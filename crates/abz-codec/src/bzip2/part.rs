@@ -1,4 +1,4 @@
-//! A block of which somebody knows where it is.
+//! Decoding of a block whose place is known.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use super::{DecodeError, Decoder, Fault, Segment};
 use crate::damage::Place;
 
 impl Decoder {
-    /// Decodes the block of this stream and number that lies in these bits of its file, of which these are the bytes, into the
-    /// allocation of `data`, whose contents are dropped, and verifies it.
+    /// Decodes and verifies the block with this stream and number. `bits` is its place in the file, and `bytes` are the
+    /// bytes at that place. Replaces the contents of `data` and uses its allocation.
     pub(crate) fn decode_block(
         &mut self,
         (stream, number): (u64, u64),

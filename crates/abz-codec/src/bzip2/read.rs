@@ -1,4 +1,4 @@
-//! A bzip2 file decoded on one thread.
+//! Reading of a bzip2 file on one thread.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -6,10 +6,10 @@ use std::io::{self, Read, Write};
 use super::{Assembler, Contents, Decoder, Scanner, Segment};
 use crate::input::Input;
 
-/// Reads the blocks of any bzip2 file: a [`Scanner`], a [`Decoder`] and an [`Assembler`] on the caller's thread.
+/// A reader of the blocks of any bzip2 file: a [`Scanner`], a [`Decoder`] and an [`Assembler`] on the caller's thread.
 ///
-/// It is an iterator over the contents of the blocks that ends after its first error: that of the reader, or a
-/// [`DecodeError`](super::DecodeError) inside of an [`io::Error`] (`downcast` gives it back).
+/// It is an iterator over the contents of the blocks, and ends after its first error. That is the error of the reader,
+/// or a [`DecodeError`](super::DecodeError) inside an [`io::Error`] (`downcast` returns it).
 pub struct Reader<R> {
     input: Input<R>,
     scanner: Scanner,
@@ -23,13 +23,13 @@ pub struct Reader<R> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Reading,
-    /// All was read and decoded.
+    /// All of the file was read, and blocks may be left in the assembler.
     Finishing,
     Ended,
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the bzip2 file that `reader` gives. It has a buffer of its own.
+    /// Creates a reader of the bzip2 file that `reader` gives. It has its own buffer.
     pub fn new(reader: R) -> Self {
         Reader {
             input: Input::new(reader),
@@ -90,12 +90,12 @@ impl<R> fmt::Debug for Reader<R> {
     }
 }
 
-/// Decodes the bzip2 file that `input` gives to `output`, and returns the size of its contents in bytes.
+/// Decodes the bzip2 file that `input` gives to `output`. Returns the size of its contents in bytes.
 ///
 /// # Errors
 ///
-/// That of the reader or the writer, or a [`DecodeError`](super::DecodeError) inside of an [`io::Error`]. What was
-/// written by then is the contents before that place.
+/// The error of `input` or `output`, or a [`DecodeError`](super::DecodeError) inside an [`io::Error`]. The contents
+/// before that place were written then.
 ///
 /// ```
 /// let empty = b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0";

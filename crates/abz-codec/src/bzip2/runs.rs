@@ -1,21 +1,21 @@
-//! The first layer of bzip2: runs. Four equal bytes are followed by a fifth that says how many more there are, 0 to
-//! 251 here, up to 255 anywhere.
+//! The first layer of bzip2: runs. Four equal bytes are followed by a byte with the number of further ones: up to 251
+//! from this encoder, up to 255 in any file.
 
 use crc::{CRC_32_BZIP2, Crc, Table};
 
-/// The checksum of bzip2, of blocks as they were before this layer.
+/// The checksum of bzip2. It is that of blocks before this layer.
 static CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_BZIP2);
 
-/// How many equal bytes make a run.
+/// The number of equal bytes that make a run.
 pub(super) const RUN: usize = 4;
 
 /// The longest run that the encoder writes, its first four bytes included.
 pub(super) const LONGEST: usize = 255;
 
-/// How many windows [`find_run`] looks at together.
+/// The number of windows at which [`find_run`] looks together.
 const STRIDE: usize = 64;
 
-/// Where the first run begins.
+/// Returns the index at which the first run begins.
 pub(super) fn find_run(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     while let Some(block) = bytes[from..].first_chunk::<{ STRIDE + RUN - 1 }>() {
@@ -34,13 +34,13 @@ pub(super) fn find_run(bytes: &[u8]) -> Option<usize> {
     bytes[from..].windows(RUN).position(is_run).map(|at| from + at)
 }
 
-/// A stretch of plain bytes, or a byte and how often it comes.
+/// A series of plain bytes, or a byte and the number of times it is repeated.
 pub(super) enum Stretch<'a> {
     Plain(&'a [u8]),
     Repeated(u8, usize),
 }
 
-/// The stretches that packed bytes stand for, in order; `None` if a run has no count at the end.
+/// Returns the stretches of packed bytes in order; `None` if a run at the end has no count.
 pub(super) fn stretches(mut packed: &[u8]) -> impl Iterator<Item = Option<Stretch<'_>>> {
     let mut count = None;
     std::iter::from_fn(move || {
@@ -64,12 +64,12 @@ pub(super) fn stretches(mut packed: &[u8]) -> impl Iterator<Item = Option<Stretc
     })
 }
 
-/// The checksum of a block's bytes.
+/// Returns the checksum of a block's contents.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     CRC.checksum(bytes)
 }
 
-/// The checksum and the size in bytes of what packed bytes stand for; `None` if a run has no count at the end.
+/// Returns the checksum and the size in bytes of the contents of packed bytes; `None` if a run at the end has no count.
 pub(super) fn sums(packed: &[u8]) -> Option<(u32, usize)> {
     let mut digest = CRC.digest();
     let mut len = 0;
@@ -88,7 +88,7 @@ pub(super) fn sums(packed: &[u8]) -> Option<(u32, usize)> {
     Some((digest.finalize(), len))
 }
 
-/// The checksum of a stream, after one more block.
+/// Returns the checksum of a stream after one more block.
 pub(super) fn combine(stream: u32, block: u32) -> u32 {
     stream.rotate_left(1) ^ block
 }

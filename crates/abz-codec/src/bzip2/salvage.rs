@@ -1,4 +1,4 @@
-//! The blocks that are whole in a damaged file.
+//! The undamaged blocks of a damaged bzip2 file.
 
 use std::fmt;
 use std::io::{self, BufRead, Read, Seek, Write};
@@ -12,12 +12,12 @@ use super::{BLOCK_MAGIC, END_MAGIC};
 use crate::glance::glance;
 use crate::salvage::{Part, Reason, Salvage};
 
-/// Finds [what is whole](crate::salvage) in files of bzip2: blocks, each by its own checksum, with whatever level the damaged
-/// header had. The checksum of a stream only tells of [doubt](Salvage::doubt).
+/// Finds [undamaged parts](crate::salvage) of bzip2 files: blocks with the right checksum, whatever level the damaged
+/// header had. A wrong checksum of a stream only raises [doubt](Salvage::doubt).
 #[derive(Clone, Copy, Debug)]
 pub struct Salvager(());
 
-/// What decodes blocks.
+/// A decoder of blocks.
 #[derive(Default)]
 pub struct Tool {
     decoder: Decoder,
@@ -25,27 +25,27 @@ pub struct Tool {
     contents: Vec<u8>,
 }
 
-/// Where in a stream the last block ended.
+/// The state of a stream at the end of its last block.
 #[derive(Debug)]
 pub struct State {
-    /// An end, or another block, must follow.
+    /// Whether another block, or the end of the stream, must follow.
     in_stream: bool,
-    /// Every block of the stream so far is known.
+    /// Whether every block of the stream so far is known.
     is_sound: bool,
-    /// That of its blocks so far.
+    /// The checksum of the blocks of the stream so far.
     checksum: u32,
     doubt: Option<Fault>,
 }
 
 impl Salvage for Salvager {
     type Tool = Tool;
-    /// The checksum.
+    /// The checksum of the block.
     type Note = u32;
     type State = State;
 
     const EXPECTED: &'static str = "a block, or a stream's end or header";
     const LOOK: usize = 16;
-    // Checksum, bit, row, bytes in use, counts, two tables of three symbols, and the three.
+    // Checksum, bit, row, bytes in use, counts, two tables of three symbols, and the three symbols.
     const LEAST: u64 = 20;
     const HOLD: usize = 16 << 20;
 

@@ -1,4 +1,5 @@
-//! Where blocks may begin: 48 bits that are rare enough to be looked for at any bit.
+//! Finding the bits at which blocks may begin, by a magic number of 48 bits that is rare enough to search for at any
+//! bit.
 
 use std::fmt;
 use std::mem;
@@ -6,51 +7,51 @@ use std::sync::LazyLock;
 
 use super::{BLOCK_MAGIC, END_MAGIC};
 
-/// More bytes than any block takes: 900,000 symbols of 20 bits, and tables.
+/// The size in bytes that no block exceeds: 900,000 symbols of 20 bits, and tables.
 pub(super) const MAX_SEGMENT: usize = 2_500_000;
 
-/// How many bits are looked for.
+/// The number of bits of a magic number.
 const MAGIC_BITS: u64 = 48;
 
-/// A part of a file: from what looks like the start of a block or the end of a stream up to the next such place. In
-/// a right file it is just that, but for once in some ten thousand years of reading; whether it is, a
-/// [`Decoder`](super::Decoder) and an [`Assembler`](super::Assembler) find out.
+/// A part of a file: from bits that look like the start of a block or the end of a stream up to the next such bits. In
+/// an undamaged file these bits are what they look like, with one exception in some ten thousand years of reading. A
+/// [`Decoder`](super::Decoder) and an [`Assembler`](super::Assembler) verify it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// The first bit lies in the first byte, the last one in the last.
+    /// The bytes of the segment. Its first bit lies in the first byte, and its last one in the last.
     pub(super) bytes: Vec<u8>,
-    /// Where in the file it begins and ends, in bits.
+    /// The first bit of the segment in the file, and the first behind it.
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
 impl Segment {
-    /// The offset in the file of the byte in which it begins.
+    /// Returns the offset in the file of the segment's first byte.
     pub fn offset(&self) -> u64 {
         self.start / 8
     }
 
-    /// Its bytes, to use their allocation again.
+    /// Returns its bytes, so that their allocation can be used again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Where in `bytes` its first bit is.
+    /// Returns the index of its first bit in `bytes`.
     pub(super) fn first_bit(&self) -> u64 {
         self.start % 8
     }
 
-    /// The part of it from a bit of the file on, which is in it.
+    /// Returns the rest of it, from bit `start` of the file on.
     pub(super) fn from(&self, start: u64) -> Segment {
         let skipped = (start / 8 - self.start / 8) as usize;
         Segment { bytes: self.bytes[skipped..].to_vec(), start, end: self.end }
     }
 
-    /// Goes on with the segment that follows.
+    /// Appends the segment that follows.
     pub(super) fn append(&mut self, next: &Segment) {
         debug_assert_eq!(self.end, next.start);
         if !self.end.is_multiple_of(8) {
-            // Both have the byte in which the one ends and the other begins.
+            // Both segments have the byte in which one ends and the other begins.
             self.bytes.pop();
         }
         self.bytes.extend_from_slice(&next.bytes);
@@ -58,8 +59,8 @@ impl Segment {
     }
 }
 
-/// Which pairs of whole bytes can be in one of the two magic numbers, at their second to fifth byte: a number that does
-/// not begin with a byte has five whole bytes, so that one of any four pairs in a row is among these.
+/// A set of all pairs of whole bytes that occur in one of the two magic numbers, at its second to fifth byte. A magic
+/// number at any bit has five whole bytes, so at least one of any four consecutive pairs is in this set.
 static PAIRS: LazyLock<Box<[u64; 1024]>> = LazyLock::new(|| {
     let mut pairs = Box::new([0; 1024]);
     for magic in [BLOCK_MAGIC, END_MAGIC] {
@@ -74,8 +75,8 @@ static PAIRS: LazyLock<Box<[u64; 1024]>> = LazyLock::new(|| {
     pairs
 });
 
-/// Where in `bytes` the next magic number is, in bits and at `least` or behind it, and which it is. `next` is the pair of
-/// bytes that is looked at next, at first 1: between two calls only more bytes may come.
+/// Returns the place in `bytes` of the next magic number at bit `least` or behind it, in bits, and the number. `next`
+/// is the index of the next pair of bytes to look at, 1 at first. Between two calls `bytes` may only grow.
 pub(super) fn find(bytes: &[u8], next: &mut usize, least: u64) -> Option<(u64, u64)> {
     let pairs = &**PAIRS;
     // All seven bytes in which the magic number may lie must be there.
@@ -91,7 +92,7 @@ pub(super) fn find(bytes: &[u8], next: &mut usize, least: u64) -> Option<(u64, u
     None
 }
 
-/// The first magic number of which the pair `next` is the second to fifth byte.
+/// Returns the first magic number that has the pair at `next` among its second to fifth byte.
 #[cold]
 fn look_closely(bytes: &[u8], next: usize, least: u64) -> Option<(u64, u64)> {
     (next.saturating_sub(4)..next).find_map(|from| {
@@ -107,25 +108,26 @@ fn look_closely(bytes: &[u8], next: usize, least: u64) -> Option<(u64, u64)> {
     })
 }
 
-/// Cuts a file that is pushed to it, piece by piece, into [`Segment`]s. It decodes nothing, so it is fast enough to feed
-/// many decoders.
+/// A scanner, which cuts a file that is pushed to it into [`Segment`]s. It decodes nothing, so it is fast enough to
+/// feed many decoders.
 pub struct Scanner {
-    /// The bytes of the segment that has begun.
+    /// The bytes of the current segment.
     held: Vec<u8>,
-    /// Where in the file it begins, in bits; that is in its first byte.
+    /// The bit of the file at which the segment begins. It lies in the first byte that is held.
     start: u64,
-    /// The pair of bytes that is looked at next: before it no segment ends.
+    /// The index of the next pair of bytes to look at. No segment ends before it.
     next: usize,
 }
 
 impl Scanner {
-    /// A scanner at the start of a file.
+    /// Creates a scanner at the start of a file.
     pub fn new() -> Self {
         Scanner { held: Vec::new(), start: 0, next: 1 }
     }
 
-    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`: it
-    /// has taken all, and needs more to go on. What is in `spare` is dropped, and its allocation used.
+    /// Returns the next segment. `input` has the next bytes of the file, and the scanner removes those that it has
+    /// processed from the front. Returns `None` if all input was taken and more is needed. Drops the contents of
+    /// `spare` and uses its allocation.
     pub fn next(&mut self, input: &mut &[u8], spare: &mut Vec<u8>) -> Option<Segment> {
         loop {
             if let Some(end) = self.find() {
@@ -144,7 +146,7 @@ impl Scanner {
         }
     }
 
-    /// The file ends here: its last segment, if there is any of it.
+    /// Ends the file. Returns its last segment, if any bytes are left.
     pub fn finish(&mut self) -> Option<Segment> {
         let bytes = mem::take(&mut self.held);
         let (start, end) = (self.start, self.start / 8 * 8 + 8 * bytes.len() as u64);
@@ -152,13 +154,13 @@ impl Scanner {
         (start < end).then_some(Segment { bytes, start, end })
     }
 
-    /// Where the next segment begins, in bits of the file.
+    /// Finds the bit of the file at which the next segment begins.
     fn find(&mut self) -> Option<u64> {
         let (base, after) = (self.start / 8 * 8, self.start % 8);
         find(&self.held, &mut self.next, after + 1).map(|(bit, _)| base + bit)
     }
 
-    /// Ends the segment that has begun, and begins the next.
+    /// Ends the current segment at bit `end`, and begins the next.
     fn cut(&mut self, end: u64, spare: &mut Vec<u8>) -> Segment {
         let base = self.start / 8;
         let (whole, last) = ((end / 8 - base) as usize, (end.div_ceil(8) - base) as usize);
@@ -197,7 +199,7 @@ mod tests {
                 (0..before).for_each(|n| bits.put(1, (n % 3) & 1));
                 bits.put(24, (magic >> 24) as u32);
                 bits.put(24, magic as u32 & 0xff_ffff);
-                // An end has a checksum behind it, and a block more than that.
+                // A checksum follows the end of a stream, and more than that the start of a block.
                 bits.put(32, 0);
                 let (bytes, _) = bits.finish();
                 for piece in [1, 3, 100] {

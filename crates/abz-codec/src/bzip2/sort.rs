@@ -1,9 +1,10 @@
 //! The second layer: the Burrows-Wheeler transform of a block.
 //!
-//! bzip2 sorts the rotations of a block. The fast libraries sort suffixes, which is the same for a word that is the
-//! least of its rotations and no power of another (a Lyndon word): then no suffix is a prefix of another rotation that
-//! would decide. All rotations of a block have the same rotations, so the least one is sorted instead; and of a power
-//! its root, of which each row then stands for as many equal ones.
+//! bzip2 sorts the rotations of a block. The fast libraries sort suffixes. Both give the same order for a word that is
+//! the least of its rotations and no power of another word (a Lyndon word), because there the comparison of two
+//! rotations never depends on the bytes behind the end of the word. All rotations of a block have the same rotations,
+//! so the least one is sorted instead. If it is a power, its root is sorted, and each row stands for as many equal
+//! ones.
 
 use std::cmp::Ordering;
 
@@ -13,12 +14,12 @@ use libsais::{LibsaisError, SuffixArrayConstruction};
 
 use crate::memory::{NoMemory, grow, make_exact_room};
 
-/// How many rotations that begin alike are compared as they are.
+/// The number of rotations with the same start that are compared directly.
 const FEW: usize = 16;
 
-/// Sorts blocks. It keeps its memory: five bytes for each of the largest block.
+/// Sorts blocks. It keeps its memory: five bytes for each byte of the largest block.
 pub(super) struct Sorter {
-    /// Made with the first block.
+    /// Made for the first block.
     context: Option<Context<u8, i32, SingleThreaded>>,
     rows: Vec<i32>,
     turned: Vec<u8>,
@@ -29,8 +30,8 @@ impl Sorter {
         Sorter { context: None, rows: Vec::new(), turned: Vec::new() }
     }
 
-    /// Puts the last bytes of the sorted rotations of `block`, which is not empty, into `last`, and returns in which
-    /// row the block itself is.
+    /// Puts the last bytes of the sorted rotations of `block`, which must not be empty, into `last`. Returns the row of
+    /// the block itself.
     pub(super) fn sort(&mut self, block: &[u8], last: &mut Vec<u8>) -> Result<usize, NoMemory> {
         let (start, period) = least_rotation(block);
         let times = block.len() / period;
@@ -40,7 +41,7 @@ impl Sorter {
         let root = &self.turned[..period];
 
         grow(&mut self.rows, period)?;
-        // libsais needs less than 1 MiB of memory beside its input and its output.
+        // libsais needs less than 1 MiB of memory in addition to its input and its output.
         let no_memory = NoMemory { needed: 1 << 20 };
         let context = match &mut self.context {
             Some(context) => context,
@@ -56,7 +57,7 @@ impl Sorter {
                 error => panic!("a block is small enough for any array: {error}"),
             })?;
 
-        // The block begins there in its least rotation.
+        // The block begins at this index of its least rotation.
         let begin = (period - start % period) % period;
         let mut own_row = 0;
         make_exact_room(last, block.len())?;
@@ -75,7 +76,8 @@ impl Sorter {
     }
 }
 
-/// Where the least rotation of `bytes` begins, and the length of its root: the shortest word of which it is a power.
+/// Returns the index at which the least rotation of `bytes` begins, and the length of its root: the shortest word of
+/// which it is a power.
 fn least_rotation(bytes: &[u8]) -> (usize, usize) {
     match least_by_start(bytes) {
         Some(start) => (start, bytes.len()),
@@ -83,11 +85,12 @@ fn least_rotation(bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// Where the least rotation begins, if its first eight bytes, or a few comparisons, tell it from all others.
+/// Returns the index of the least rotation, if the first eight bytes or a few comparisons distinguish it from all
+/// others.
 fn least_by_start(bytes: &[u8]) -> Option<usize> {
     let len = bytes.len();
     let starts = || {
-        // The last ones go on at the front.
+        // The last rotations continue at the front.
         let around: [u8; 14] = std::array::from_fn(|at| bytes[(len + at - 7) % len]);
         let key =
             |window: &[u8]| u64::from_be_bytes(*window.first_chunk().expect("windows have eight bytes"));
@@ -116,15 +119,16 @@ fn least_by_start(bytes: &[u8]) -> Option<usize> {
     Some(best)
 }
 
-/// Compares two words of the same length that are in two parts each.
+/// Compares two words of the same length, each of which is given in two parts.
 fn compare([one, one_end]: [&[u8]; 2], [other, other_end]: [&[u8]; 2]) -> Ordering {
-    // The first part of the other one is the shorter one.
+    // The first part of `other` is at most as long as that of `one`.
     let (both, middle) = one.split_at(other.len());
     let (other_middle, both_end) = other_end.split_at(middle.len());
     both.cmp(other).then_with(|| middle.cmp(other_middle)).then_with(|| one_end.cmp(both_end))
 }
 
-/// As [`least_rotation`], in linear time: two candidates are compared, and the worse one skips what was compared.
+/// As [`least_rotation`], in linear time: two candidates are compared, and the worse one skips the bytes that were
+/// compared.
 fn least_by_duel(bytes: &[u8]) -> (usize, usize) {
     let len = bytes.len();
     let at = |index: usize| bytes[if index < len { index } else { index - len }];

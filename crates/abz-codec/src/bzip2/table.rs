@@ -1,24 +1,24 @@
-//! A code, made ready to be read.
+//! A table for decoding a prefix code.
 
 use super::MAX_SYMBOLS;
 use super::bits::BitReader;
 
-/// Codes of so many bits and fewer are looked up at once.
+/// The length in bits of the longest code that is looked up at once.
 const FAST: u32 = 10;
 
-/// The longest code, in bits.
+/// The length of the longest code, in bits.
 const LONGEST: usize = 20;
 
-/// A prefix code. Lengths that do not make one are taken as bzip2 takes them: where a code is missing, bits that have none
-/// are an error; where there are too many, the shortest that fits counts.
+/// A prefix code. Lengths that make no complete prefix code are treated as bzip2 does: if codes are missing, bits
+/// without a code are an error; if there are too many codes, the shortest that fits counts.
 pub(super) struct Table {
-    /// For the next [`FAST`] bits the symbol, and below it, in five bits, the length of its code; 0 for a longer one.
+    /// For the next [`FAST`] bits, the symbol, and below it, in five bits, the length of its code; 0 for a longer code.
     fast: Box<[u16; 1 << FAST]>,
-    /// For each length the codes that are not longer end before this one.
+    /// For each length, the first code behind those that are not longer.
     ends: [i32; LONGEST + 1],
-    /// For each length what is added to a code for its place in `order`.
+    /// For each length, the number to add to a code to get its index in `order`.
     offsets: [i32; LONGEST + 1],
-    /// The symbols by the lengths of their codes.
+    /// The symbols, ordered by the lengths of their codes.
     order: [u16; MAX_SYMBOLS],
     symbols: usize,
     shortest: usize,
@@ -38,7 +38,7 @@ impl Default for Table {
 }
 
 impl Table {
-    /// Makes it the code in which symbols have these lengths, 1 to 20.
+    /// Sets the code lengths of the symbols, 1 to 20 bits each.
     pub(super) fn fill(&mut self, lengths: &[u8]) {
         self.symbols = lengths.len();
         let (mut place, mut end) = (0, 0);
@@ -61,7 +61,7 @@ impl Table {
         }
     }
 
-    /// The next symbol; `None` if the bits are no code. At least 20 bits are held.
+    /// Decodes the next symbol; `None` if the bits are no code. At least 20 bits must be held.
     #[inline]
     pub(super) fn next(&self, bits: &mut BitReader<'_>) -> Option<u16> {
         let entry = self.fast[(bits.peek() >> (64 - FAST)) as usize];
@@ -79,7 +79,7 @@ impl Table {
         Some(symbol)
     }
 
-    /// The symbol whose code is at the front of `count` bits, and the length of the code.
+    /// Returns the symbol whose code is at the front of `count` bits, and the length of the code.
     fn find(&self, bits: u32, count: u32) -> Option<(u16, u32)> {
         (self.shortest as u32..=count).find_map(|length| {
             let code = (bits >> (count - length)) as i32;

@@ -1,24 +1,24 @@
 //! The inverse of the Burrows-Wheeler transform.
 //!
-//! From a row of the sorted rotations one comes to the row of the rotation that begins a byte earlier, or a byte later,
-//! and so, byte by byte, to the block. Each step waits for memory: a block has more rows than a core's cache. So a step
-//! here goes two bytes, and two walks are under way at a time, from both ends of the block.
+//! Each row of the sorted rotations leads to the row of the rotation that begins a byte earlier or later, and so, byte
+//! by byte, to the whole block. Each step waits for memory, because the rows of a block do not fit into a core's cache.
+//! So each step goes two bytes, and two walks run at a time, from both ends of the block.
 
-/// Which rows are looked up together for their first byte, as a power of two.
+/// The number of rows that share an entry for their first byte, as a power of two.
 const SHIFT: u32 = 6;
 
-/// Finds blocks from the last column of their sorted rotations. It keeps its memory: twelve bytes for each of the largest
-/// block.
+/// Finds a block from the last column of its sorted rotations. It keeps its memory: twelve bytes for each byte of the
+/// largest block.
 pub(super) struct Unsorter {
-    /// For each byte the first row that begins with it, or with a larger one.
+    /// For each byte, the first row that begins with it or with a larger one.
     starts: [u32; 257],
-    /// For each row the row of the rotation that begins a byte earlier.
+    /// For each row, the row of the rotation that begins a byte earlier.
     earlier: Vec<u32>,
-    /// For each row the row of the rotation that begins two bytes earlier, above its own last byte.
+    /// For each row, the row of the rotation that begins two bytes earlier, above the row's own last byte.
     backward: Vec<u32>,
-    /// For each row the row of the rotation that begins two bytes later, above its second byte.
+    /// For each row, the row of the rotation that begins two bytes later, above the row's second byte.
     forward: Vec<u32>,
-    /// For each [`SHIFT`]ed row the byte with which it begins.
+    /// For each group of rows, the byte with which its first row begins; see [`SHIFT`].
     begins: Vec<u8>,
 }
 
@@ -30,8 +30,8 @@ impl Default for Unsorter {
 }
 
 impl Unsorter {
-    /// Puts the block into `block` whose sorted rotations have the last column `last`, and which is in `row` of them. A
-    /// column that belongs to no block gives some bytes.
+    /// Puts the block into `block` whose sorted rotations have the last column `last`, and which is in row `row` of
+    /// them. A column that belongs to no block gives arbitrary bytes.
     pub(super) fn unsort(&mut self, last: &[u8], row: usize, block: &mut Vec<u8>) {
         let len = last.len();
         self.prepare(last);
@@ -56,9 +56,9 @@ impl Unsorter {
         }
     }
 
-    /// As [`unsort`](Self::unsort), which was called before, but walking from the block's first byte to its last, as the
-    /// reference implementation does. It makes no difference for a column that belongs to a block; any other has several
-    /// cycles of rows, of which only one is walked, again and again.
+    /// Does the same as [`unsort`](Self::unsort), which must have been called before, but walks from the block's first
+    /// byte to its last, as the reference implementation does. The result differs only for a column that belongs to no
+    /// block: its rows form several cycles, of which only one is walked, again and again.
     pub(super) fn unsort_forward(&self, row: usize, block: &mut [u8]) {
         let mut next = row;
         for bytes in block.chunks_mut(2) {
@@ -69,7 +69,7 @@ impl Unsorter {
         }
     }
 
-    /// The byte with which a row begins.
+    /// Returns the byte with which a row begins.
     #[inline]
     fn begin(&self, row: usize) -> u8 {
         let mut byte = self.begins[row >> SHIFT];

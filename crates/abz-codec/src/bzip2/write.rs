@@ -1,4 +1,4 @@
-//! Encoded blocks into a stream.
+//! Writing of a stream from encoded blocks.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use super::encode::EncodedBlock;
 use super::runs::combine;
 use super::{END_MAGIC, Level};
 
-/// Writes one stream: its header, blocks in their order, and its end.
+/// A writer of one stream: its header, its blocks in order, and its end.
 ///
 /// ```
 /// use abz_codec::bzip2::{Cutter, Encoder, Level, StreamWriter};
@@ -29,20 +29,20 @@ pub struct StreamWriter<W> {
     level: Level,
     began: bool,
     checksum: u32,
-    /// The bits of the last byte that is not yet full, fewer than 8, at the high end.
+    /// The bits of the last byte, which is not yet full, at the high end, and their number, less than 8.
     rest: u8,
     count: u32,
-    /// For blocks that do not begin at a byte's border.
+    /// A buffer for blocks that do not begin at a byte boundary.
     shifted: Vec<u8>,
 }
 
 impl<W: Write> StreamWriter<W> {
-    /// Writes a stream of blocks of `level` to `writer`.
+    /// Creates a writer of a stream of blocks of `level` to `writer`.
     pub fn new(writer: W, level: Level) -> Self {
         StreamWriter { writer, level, began: false, checksum: 0, rest: 0, count: 0, shifted: Vec::new() }
     }
 
-    /// What is written to: to take what was written so far.
+    /// Returns the underlying writer, for example to take the bytes written so far.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
@@ -51,18 +51,18 @@ impl<W: Write> StreamWriter<W> {
     ///
     /// # Errors
     ///
-    /// That of the writer. Nothing more is to be written then.
+    /// The error of the writer. Do not write any more then.
     pub fn write(&mut self, block: &EncodedBlock) -> io::Result<()> {
         self.begin()?;
         self.checksum = combine(self.checksum, block.checksum);
         self.append(&block.bytes, block.last_bits)
     }
 
-    /// Writes the end, and gives the writer back. A stream without blocks stands for no bytes.
+    /// Writes the end, and returns the underlying writer. A stream without blocks is valid and has no contents.
     ///
     /// # Errors
     ///
-    /// That of the writer.
+    /// The error of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.begin()?;
         let mut end = BitWriter::default();
@@ -85,7 +85,7 @@ impl<W: Write> StreamWriter<W> {
         Ok(())
     }
 
-    /// Appends bits that are at the front of bytes.
+    /// Appends bits, of which `last_bits` are in the last byte of `bytes`.
     fn append(&mut self, bytes: &[u8], last_bits: u32) -> io::Result<()> {
         self.shifted.clear();
         if self.count == 0 {
@@ -103,7 +103,7 @@ impl<W: Write> StreamWriter<W> {
                 self.rest = byte << (8 - self.count);
             }
         }
-        // All bits are in `shifted` and `rest`; the last ones need not fill a byte.
+        // All bits are in `shifted` and `rest`. The last ones may not fill a byte.
         let bits = self.count + last_bits;
         if bits < 8 {
             self.rest = self.shifted.pop().unwrap_or(0);

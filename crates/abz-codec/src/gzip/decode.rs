@@ -1,4 +1,4 @@
-//! Whole members into data.
+//! Decoding of whole members.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use super::{EMPTY_DEFLATE, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
 use crate::damage::Place;
 use crate::memory::grow;
 
-/// Decodes whole [`Member`]s. It keeps its tables, so a worker has one and uses it again and again.
+/// A decoder of whole [`Member`]s. It keeps its tables, so use one per worker for many members.
 ///
 /// ```
 /// # use abz_codec::{Block, gzip::{Decoder, Encoder, Piece, Splitter}};
@@ -32,32 +32,32 @@ use crate::memory::grow;
 /// ```
 pub struct Decoder {
     fast: Decompressor,
-    /// Made when a member asks for a closer look.
+    /// Made for the first member that libdeflate does not decode without doubt.
     exact: Option<Inflater>,
 }
 
 impl Decoder {
-    /// A decoder.
+    /// Creates a decoder.
     pub fn new() -> Self {
         Decoder { fast: Decompressor::new(), exact: None }
     }
 
-    /// The contents of a member, after its checksum and its sizes were verified.
+    /// Returns the contents of a member, after its checksum and its sizes were verified.
     ///
     /// # Errors
     ///
-    /// If the member is damaged, or does not end where its header says: see [`Fault`].
+    /// If the member is damaged, or does not end where its header states; see [`Fault`].
     pub fn decode(&mut self, member: &Member) -> Result<Vec<u8>, DecodeError> {
         let mut data = Vec::new();
         self.decode_into(member, &mut data)?;
         Ok(data)
     }
 
-    /// As [`Decoder::decode`], into `data`, whose contents are dropped and whose allocation is used again.
+    /// As [`Decoder::decode`], but replaces the contents of `data` and uses its allocation.
     ///
     /// # Errors
     ///
-    /// As [`Decoder::decode`]; `data` is then empty.
+    /// As [`Decoder::decode`]. `data` is empty then.
     pub fn decode_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         let (start, decoded) = match &member.block {
             Some((mark, at)) => (*at, self.block_into(member, mark, data)),
@@ -70,9 +70,9 @@ impl Decoder {
         })
     }
 
-    /// Decodes a file that is one member without marks, which has at most [`MAX_BLOCK`] bytes of contents, in a fraction of the
-    /// time that a [`Splitter`](super::Splitter) takes. False if it is another file, or a damaged one: then `data` is of no use,
-    /// and a splitter finds out what it is.
+    /// Decodes a file of a single member without marks that has at most [`MAX_BLOCK`] bytes of contents, in a fraction
+    /// of the time that a [`Splitter`](super::Splitter) takes. Returns `false` for any other file and for a damaged
+    /// one. `data` is of no use then, and a splitter decodes the file or finds the error.
     ///
     /// ```
     /// use abz_codec::gzip::Decoder;
@@ -95,20 +95,20 @@ impl Decoder {
         self.fast(file, header_len, data)
     }
 
-    /// Decodes a member. The offset of a fault counts from the start of the member.
+    /// Decodes a member. The offset of a fault is relative to the start of the member.
     fn member_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
         grow(data, member.uncompressed_len()).map_err(|fault| (0, fault.into()))?;
         data.truncate(member.uncompressed_len());
         if self.fast(&member.bytes, member.header_len, data) { Ok(()) } else { self.exact(member, data) }
     }
 
-    /// Decodes a block, and holds it against its mark. The offset of a fault counts from the start of the mark.
+    /// Decodes a block and verifies it against its mark. The offset of a fault is relative to the start of the mark.
     fn block_into(&mut self, member: &Member, mark: &Mark, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
         let len = mark.len as usize;
         grow(data, len + SENTINEL.len()).map_err(|fault| (0, fault.into()))?;
         data.truncate(len + SENTINEL.len());
         let found = self.fast.deflate_decompress(&member.bytes[MARK_LEN..], data);
-        // If the deflate data had another end, or none, what is behind it would not have come out.
+        // If the deflate data ended elsewhere, or not at all, the contents of the tail would not be decoded.
         let is_whole = found == Ok(data.len()) && data.ends_with(&SENTINEL);
         data.truncate(len);
         if is_whole && crc32(data) == mark.crc32 {
@@ -127,7 +127,7 @@ impl Decoder {
             if step.ended || input.is_empty() && step.produced == 0 {
                 let expected = mark.compressed.into();
                 let found = inflater.consumed();
-                // A block has no end of its own: it goes on with the next one.
+                // A block does not end the deflate stream: the next block continues it.
                 if step.ended || found != expected {
                     return Err((MARK_LEN as u64 + found, Fault::BlockSize { expected, found }));
                 }
@@ -135,17 +135,17 @@ impl Decoder {
             }
         }
         sums.check_mark(mark).map_err(|fault| (0, fault))?;
-        // All bytes are right, and yet they do not end with a block.
+        // The contents are right, but the data does not end with the end of a block.
         let expected = mark.compressed.into();
         Err((mark.size() as u64, Fault::BlockSize { expected, found: expected + 1 }))
     }
 
-    /// Decodes with libdeflate; true if all is right without doubt.
+    /// Decodes with libdeflate. Returns whether the result is right without doubt.
     ///
-    /// libdeflate verifies the trailer that follows the deflate data, and does not say where that was. If the
-    /// header lies about the size, that trailer may be another than the one at the member's end, and bytes between
-    /// the two would go unnoticed. They cannot if both trailers are the same (the last one fits the data too) and
-    /// there is only one such place in the member.
+    /// libdeflate verifies the trailer that follows the deflate data, but does not report where it was. If the size in
+    /// the header is wrong, that trailer may be another than the one at the member's end, and bytes between them would
+    /// go unnoticed. That is impossible if the last trailer fits the data too and its bytes occur only once in the
+    /// member.
     fn fast(&mut self, bytes: &[u8], header_len: usize, data: &mut [u8]) -> bool {
         let trailer = &bytes[bytes.len() - TRAILER_LEN..];
         let before_its_last_byte = &bytes[header_len..bytes.len() - 1];
@@ -154,7 +154,7 @@ impl Decoder {
             && memmem::find(before_its_last_byte, trailer).is_none()
     }
 
-    /// Decodes step by step, and finds what is wrong and at which byte of the member.
+    /// Decodes step by step, to find the fault and its offset in the member.
     fn exact(&mut self, member: &Member, data: &mut [u8]) -> Result<(), (u64, Fault)> {
         let inflater = self.exact.get_or_insert_with(Inflater::new);
         inflater.reset();
@@ -162,7 +162,7 @@ impl Decoder {
         let mut input = &member.bytes[member.header_len..];
         let mut sums = Sums::new();
         let mut filled = 0;
-        // What exceeds the size that the trailer says goes here, to be counted.
+        // Receives the contents beyond the size in the trailer, which are only counted.
         let mut excess = [0; 4096];
         loop {
             let output = if filled < data.len() { &mut data[filled..] } else { &mut excess[..] };

@@ -1,4 +1,4 @@
-//! Blocks into members.
+//! Encoding of blocks as gzip members.
 
 use std::fmt;
 
@@ -12,31 +12,31 @@ use crate::Block;
 use crate::memory::{NoMemory, grow};
 use crate::system::Compressor;
 
-/// The most bytes that a block of BGZF may have, and the number that its tools use: compressed, or stored, it fits into
-/// the 64 KiB of a member (SAM specification, section 4.1).
+/// The largest size of a block of BGZF in bytes, which its tools use, too. Compressed or stored, such a block fits into
+/// a member of 64 KiB (SAM specification, section 4.1).
 pub const BGZF_BLOCK: usize = 0xff00;
 
-/// The most bytes of a name that are stored; the rest is cut off.
+/// The largest size of a stored name in bytes; the rest is cut off.
 pub const MAX_NAME: usize = 4096;
 
-/// The system, as a header has it (RFC 1952, section 2.3.1): Unix, or one that is not known.
+/// The system in a header (RFC 1952, section 2.3.1): Unix, or unknown.
 const SYSTEM: u8 = if cfg!(unix) { 3 } else { 255 };
 
-/// Where contents came from: what the first member of a file says of it.
+/// The origin of the contents, which the first member of a file states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The name of the original file, without folders. What follows a zero byte, or exceeds [`MAX_NAME`], is not
-    /// stored.
+    /// The name of the original file, without folders. It is stored up to the first zero byte, and at most [`MAX_NAME`]
+    /// bytes of it.
     pub name: Option<Vec<u8>>,
-    /// When the original file was last changed, in seconds since 1970; 0 if that is not to be told.
+    /// The modification time of the original file in seconds since 1970; 0 if it is not to be stored.
     pub mtime: u32,
 }
 
-/// Makes gzip members, or parts of one, each from one block. It keeps the compressor's tables and a buffer, so a worker has one
-/// and uses it again and again; a worker of another kind than a thread needs nothing else.
+/// An encoder of gzip members, or of parts of one, each from one block. It keeps the compressor's tables and a buffer,
+/// so use one per worker for many blocks.
 ///
-/// The same block gives the same bytes whatever the encoder was used for before. A block that is compressed already
-/// (a photo, a film, another archive) is recognised and stored as it is, in a fraction of the time.
+/// The same block gives the same bytes, whatever the encoder was used for before. A block that is compressed already (a
+/// photo, a film, another archive) is recognised and stored, in a fraction of the time.
 ///
 /// ```
 /// use abz_codec::gzip::{Encoder, Origin};
@@ -51,7 +51,7 @@ pub struct Origin {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Encoder {
-    /// Made with the first block.
+    /// Made for the first block.
     deflate: Option<Deflate>,
     level: u32,
     origin: Origin,
@@ -61,18 +61,18 @@ pub struct Encoder {
 /// A compressor for deflate streams, and its memory.
 struct Deflate {
     compressor: Compressor,
-    /// For blocks that are not worth compressing.
+    /// The compressor for blocks that are not worth compressing.
     storer: Compressor,
     judge: Judge,
-    /// Finds where the compressor's streams end.
+    /// Finds the ends of the compressor's streams.
     walker: Walker,
-    /// Where the compressor writes: as large as its worst case, and initialised once.
+    /// The output buffer of the compressor. It has the size of the worst case, and is initialised once.
     scratch: Vec<u8>,
 }
 
 impl Encoder {
-    /// An encoder of the given level, 1 (fastest) to 12 (smallest); 6 is a good one. Levels are those of
-    /// libdeflate: from 10 on they take far longer for a few percent.
+    /// Creates an encoder with a level of libdeflate, from 1 (fastest) to 12 (smallest); 6 is a good default. Levels
+    /// from 10 on take far longer for a few percent.
     ///
     /// # Panics
     ///
@@ -82,7 +82,7 @@ impl Encoder {
         Encoder { deflate: None, level, origin: Origin::default(), layout: Layout::default() }
     }
 
-    /// The same encoder for files of a layout, which a [`Writer`](super::Writer) of the same layout makes.
+    /// Sets the layout of the files. The [`Writer`](super::Writer) must have the same layout.
     ///
     /// ```
     /// use abz_codec::Blocks;
@@ -101,20 +101,20 @@ impl Encoder {
         Encoder { layout, ..self }
     }
 
-    /// The same encoder; the first member of a file tells `origin`.
+    /// Sets the origin that the first member of a file states.
     #[must_use]
     pub fn origin(mut self, origin: Origin) -> Self {
         self.set_origin(origin);
         self
     }
 
-    /// From now on the first member of a file tells `origin`: for an encoder that goes from file to file.
+    /// Sets the origin that the first member of a file states, so that the encoder can be used for another file.
     pub fn set_origin(&mut self, origin: Origin) {
         self.origin = origin;
     }
 
-    /// The member, or the part of one, that stands for a block. Those of an input's blocks, in order, are a gzip file with what
-    /// a [`Writer`](super::Writer) puts between and behind them.
+    /// Encodes a block as a member or as a part of one. The encoded blocks of an input, in order, form a gzip file
+    /// together with the bytes that a [`Writer`](super::Writer) puts between and behind them.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl Encoder {
     ///
     /// # Panics
     ///
-    /// If the block is longer than [`MAX_BLOCK`], or [`BGZF_BLOCK`].
+    /// If the block is longer than [`MAX_BLOCK`], or longer than [`BGZF_BLOCK`] with [`Layout::Bgzf`].
     pub fn encode(&mut self, block: &Block) -> Result<Encoded, NoMemory> {
         let is_bgzf = self.layout == Layout::Bgzf;
         let most = if is_bgzf { BGZF_BLOCK } else { MAX_BLOCK };
@@ -148,7 +148,7 @@ impl Encoder {
         };
         let tells_origin = block.number == 0 && !is_bgzf;
         let (name, mtime) = if tells_origin { self.stored_origin() } else { (None, 0) };
-        // The tools of BGZF tell no system.
+        // The tools of BGZF write an unknown system.
         let os = if is_bgzf { Header::default().os } else { SYSTEM };
         let header = |extra: Vec<u8>| {
             let mut bytes = Vec::new();
@@ -180,7 +180,8 @@ impl Encoder {
         }
 
         let more = self.layout == Layout::Members && !block.whole;
-        // Some headers hold the size of all, themselves included; their own length does not depend on that number.
+        // Some headers state the size of the member including the header. The length of the header does not depend
+        // on that number.
         let header = |compressed: u32| {
             let mut extra = Vec::new();
             match self.layout {
@@ -203,7 +204,7 @@ impl Encoder {
         Ok(Encoded { bytes, header, is_block, ends, crc32, uncompressed, more })
     }
 
-    /// The name and the time of the origin, as the first member stores them.
+    /// Returns the name and the time of the origin as the first member stores them.
     fn stored_origin(&self) -> (Option<Vec<u8>>, u32) {
         let name = self.origin.name.as_ref().map(|name| {
             let end = memchr::memchr(0, name).unwrap_or(name.len()).min(MAX_NAME);
@@ -219,7 +220,7 @@ impl Deflate {
         Ok(Deflate { compressor, storer, judge: Judge::new()?, walker: Walker::new(), scratch: Vec::new() })
     }
 
-    /// Compresses to the scratch buffer: how many bytes.
+    /// Compresses `data` into the scratch buffer. Returns the number of bytes.
     fn deflate(&mut self, data: &[u8]) -> Result<usize, NoMemory> {
         let (compressor, storer) = (&mut self.compressor, &mut self.storer);
         let bounds = [&mut *compressor, storer].map(|either| either.bound(data.len()));
@@ -247,13 +248,15 @@ impl Deflate {
         })
     }
 
-    /// The stream in the scratch buffer as blocks in the middle of another stream, that end with a byte.
+    /// Converts the stream in the scratch buffer to blocks for the middle of another stream, which end at a byte
+    /// boundary.
     fn as_block(&mut self, len: usize) -> Vec<u8> {
         let ends = self.walker.ends(&self.scratch[..len + SLACK]).expect("libdeflate makes streams");
         let mut bytes = Vec::with_capacity(len + 5);
         bytes.extend_from_slice(&self.scratch[..len]);
         bytes[ends.last_block / 8] &= !(1 << (ends.last_block % 8));
-        // The other bits of the last byte are zeros. If there are at least three, they are the header of a stored block.
+        // The other bits of the last byte are zeros. If there are at least three, they are the header of a stored
+        // block.
         match ends.end % 8 {
             0 => {}
             1..=5 => bytes.extend([0, 0, 0xff, 0xff]),

@@ -1,43 +1,44 @@
-//! Where a deflate stream ends, to the bit, and its last block begins: found by going from code to code, without making the
-//! contents. An encoder that writes whole streams does not say it, and what joins streams must know it.
+//! Finding the bit at which a deflate stream ends and the bit at which its last block begins, from code to code and
+//! without decoding the contents. Joining streams requires these places, and an encoder of whole streams does not
+//! report them.
 
-/// How many bits of a code are looked up at once.
+/// The number of bits of a code that are looked up at once.
 const TABLE_BITS: u32 = 12;
 
-/// How many entries a table has. That of distances lies behind that of literals and lengths.
+/// The number of entries of a table. The table of distances follows that of literals and lengths.
 const TABLE: usize = 1 << TABLE_BITS;
 
-/// The longest code (RFC 1951, section 3.2.7).
+/// The length of the longest code in bits (RFC 1951, section 3.2.7).
 const LONGEST: usize = 15;
 
-/// The most bytes behind a stream that are loaded with its last bits. Their values do not matter.
+/// The number of bytes behind a stream that may be loaded with its last bits. Their values do not matter.
 pub(super) const SLACK: usize = 16;
 
 /// Places in a stream, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ends {
-    /// The first bit of the last block: the one that says that it is the last.
+    /// The first bit of the last block, which marks it as the last.
     pub(super) last_block: usize,
     /// The first bit behind the stream.
     pub(super) end: usize,
 }
 
-/// An entry of a table. It tells how many of the next bits belong to one code or to several codes, with their extra bits,
-/// and which table is for the bits behind them. A step from code to code therefore needs no branch that is hard to predict.
+/// An entry of a table. It has the number of the next bits that belong to one or several codes, with their extra bits,
+/// and the table for the bits behind them. A step from code to code therefore needs no branch that is hard to predict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry(u16);
 
 impl Entry {
-    /// The lowest bits are the number of bits.
+    /// The lowest bits hold the number of bits.
     const BITS: u16 = 31;
-    /// A distance follows. It is the place of its table, too.
+    /// A distance follows. The value is also the index of the table of distances.
     const DISTANCE: u16 = TABLE as u16;
     /// The block ends.
     const END: u16 = 1 << 14;
-    /// No code is so short.
+    /// The code is longer than the bits that are looked up, or the bits are no code.
     const LONG: Entry = Entry(1 << 15);
 
-    /// A code of so many bits behind which there is a literal or a length.
+    /// Creates the entry of a code of `bits` bits behind which a literal or a length follows.
     fn new(bits: u32) -> Entry {
         Entry(bits as u16)
     }
@@ -46,7 +47,7 @@ impl Entry {
         u32::from(self.0 & Entry::BITS)
     }
 
-    /// Where the table for what follows begins.
+    /// Returns the index at which the table for the next code begins.
     fn next(self) -> usize {
         usize::from(self.0 & Entry::DISTANCE)
     }
@@ -60,11 +61,11 @@ impl Entry {
     }
 }
 
-/// Goes through streams. It keeps its tables.
+/// Walks through streams. It keeps its tables.
 pub(super) struct Walker {
-    /// Of literals and lengths, and of distances.
+    /// The table of literals and lengths, and the table of distances.
     tables: Box<[Entry; 2 * TABLE]>,
-    /// How many bits the codes of each entry have, without the extra bits behind them.
+    /// The number of bits that the codes of each entry have, without the extra bits behind them.
     code_bits: Box<[u8; 2 * TABLE]>,
     long_literals: Canonical,
     long_distances: Canonical,
@@ -80,8 +81,8 @@ impl Walker {
         }
     }
 
-    /// The ends of the stream at the start of `bytes`, behind which there are [`SLACK`] bytes more. `None` if it breaks the
-    /// rules of RFC 1951.
+    /// Returns the ends of the stream at the start of `bytes`, which must have [`SLACK`] bytes behind it. `None` if the
+    /// stream breaks the rules of RFC 1951.
     pub(super) fn ends(&mut self, bytes: &[u8]) -> Option<Ends> {
         let mut bits = Bits { bytes, at: 0, held: 0, count: 0 };
         loop {
@@ -106,11 +107,11 @@ impl Walker {
         }
     }
 
-    /// Goes through the codes of a block.
+    /// Walks through the codes of a block.
     fn block(&self, bits: &mut Bits<'_>) -> Option<()> {
         let mut table = 0;
         loop {
-            // A distance takes at most 25 bits here, and what comes before or after it 17.
+            // A distance takes at most 25 bits here, and the code before or behind it 17.
             bits.refill()?;
             let mut entry = self.tables[(table | bits.peek(TABLE_BITS)) & (2 * TABLE - 1)];
             if !entry.is_special() {
@@ -144,7 +145,7 @@ impl Walker {
         }
     }
 
-    /// Reads the codes of a block that has its own (RFC 1951, section 3.2.7).
+    /// Reads the codes of a dynamic block (RFC 1951, section 3.2.7).
     fn read_codes(&mut self, bits: &mut Bits<'_>) -> Option<()> {
         const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
         let literals = 257 + bits.take(5);
@@ -178,7 +179,7 @@ impl Walker {
         Some(())
     }
 
-    /// The codes of a block that has the fixed ones (RFC 1951, section 3.2.6).
+    /// Sets the codes of a fixed block (RFC 1951, section 3.2.6).
     fn fixed(&mut self) {
         let mut lengths = [8; 288];
         lengths[144..256].fill(9);
@@ -193,13 +194,13 @@ impl Walker {
         let (literal_bits, distance_bits) = self.code_bits.split_at_mut(TABLE);
         fill(of_literals, literal_bits, literals, of_literal);
         fill(of_distances, distance_bits, distances, of_distance);
-        // Where a literal leaves bits for another, or for a length, both are one step.
+        // If a literal leaves bits for another literal or for a length, both become one step.
         for at in 0..TABLE {
             let entry = of_literals[at];
             if entry.is_special() || entry.next() != 0 {
                 continue;
             }
-            // Entries of fewer bits are filled in already. Such an entry may stand for several codes.
+            // Entries of fewer bits are complete already. Such an entry may stand for several codes.
             let behind = at >> entry.bits();
             let (next, code_bits) = (of_literals[behind], literal_bits[at] + literal_bits[behind]);
             if !next.is_special() && u32::from(code_bits) <= TABLE_BITS {
@@ -210,7 +211,7 @@ impl Walker {
     }
 }
 
-/// A code for a literal, a length or the end, with its extra bits (RFC 1951, section 3.2.5).
+/// Returns the entry of a code for a literal, a length or the end, with its extra bits (RFC 1951, section 3.2.5).
 fn of_literal(symbol: usize, len: u32) -> Option<Entry> {
     let extra = match symbol {
         0..=255 => return Some(Entry::new(len)),
@@ -222,7 +223,7 @@ fn of_literal(symbol: usize, len: u32) -> Option<Entry> {
     Some(Entry(Entry::DISTANCE | (len as u16 + extra as u16)))
 }
 
-/// A code for a distance, with its extra bits.
+/// Returns the entry of a code for a distance, with its extra bits.
 fn of_distance(symbol: usize, len: u32) -> Option<Entry> {
     let extra = match symbol {
         0..=3 => 0,
@@ -249,7 +250,7 @@ fn fill(table: &mut [Entry], code_bits: &mut [u8], lengths: &[u8], entry: fn(usi
         }
         let Some(entry) = entry(symbol, len) else { continue };
         let reversed = (code.reverse_bits() >> (32 - len)) as usize;
-        // More codes than there can be would lie behind the end of the table.
+        // The places of surplus codes, which make a code oversubscribed, lie behind the end of the table.
         for place in (reversed..table.len()).step_by(1 << len) {
             (table[place], code_bits[place]) = (entry, len as u8);
         }
@@ -262,7 +263,7 @@ fn counts(lengths: &[u8]) -> [u32; LONGEST + 1] {
     counts
 }
 
-/// The first code of each length.
+/// Returns the first code of each length.
 fn first_codes(counts: &[u32; LONGEST + 1]) -> [u32; LONGEST + 1] {
     let mut next = [0; LONGEST + 1];
     for len in 1..=LONGEST {
@@ -271,11 +272,11 @@ fn first_codes(counts: &[u32; LONGEST + 1]) -> [u32; LONGEST + 1] {
     next
 }
 
-/// A code, to be read bit by bit.
+/// A canonical code, to be read bit by bit.
 #[derive(Default)]
 struct Canonical {
     counts: [u32; LONGEST + 1],
-    /// By the length of the code, and then in order.
+    /// The symbols, ordered by the lengths of their codes, and then by value.
     symbols: Vec<u16>,
 }
 
@@ -294,7 +295,7 @@ impl Canonical {
         Canonical { counts, symbols }
     }
 
-    /// The symbol whose code is at the start of `bits`, and how long that is.
+    /// Returns the symbol whose code is at the start of `bits`, and the length of the code.
     fn find(&self, mut bits: u64) -> Option<(usize, u32)> {
         let (mut code, mut first, mut index) = (0u32, 0u32, 0u32);
         for len in 1..=LONGEST {
@@ -312,18 +313,18 @@ impl Canonical {
     }
 }
 
-/// Bits, from the lowest of each byte on.
+/// A reader of bits, from the lowest of each byte on.
 struct Bits<'a> {
     bytes: &'a [u8],
-    /// The first byte that is not held as a whole.
+    /// The index of the first byte that is not held completely.
     at: usize,
     held: u64,
-    /// How many bits are held for certain.
+    /// The number of bits that are held for certain.
     count: u32,
 }
 
 impl Bits<'_> {
-    /// Holds at least 56 bits.
+    /// Loads bits, so that at least 56 are held.
     #[inline(always)]
     fn refill(&mut self) -> Option<()> {
         let word = u64::from_le_bytes(*self.bytes.get(self.at..)?.first_chunk()?);
@@ -354,7 +355,7 @@ impl Bits<'_> {
         8 * self.at - self.count as usize
     }
 
-    /// Goes behind a block that is stored (RFC 1951, section 3.2.4).
+    /// Skips a stored block (RFC 1951, section 3.2.4).
     fn pass_stored(&mut self) -> Option<()> {
         let at = self.position().div_ceil(8);
         let &[low, high, not_low, not_high] = self.bytes.get(at..)?.first_chunk()?;
@@ -402,7 +403,7 @@ mod tests {
                 assert_eq!(ends.end.div_ceil(8), len, "level {level}");
                 let (at, bit) = (ends.last_block / 8, ends.last_block % 8);
                 assert_eq!(stream[at] >> bit & 1, 1);
-                // As it would be in the middle of a stream, and then once more as its end.
+                // The stream as blocks in the middle of another stream, and then once more as its end.
                 let mut joined = stream[..len].to_vec();
                 joined[at] &= !(1 << bit);
                 if ends.end.is_multiple_of(8) || ends.end % 8 > 5 {

@@ -1,4 +1,4 @@
-//! What can be wrong with a gzip file, and where.
+//! The faults of a gzip file.
 
 use std::io;
 
@@ -8,13 +8,13 @@ pub use crate::damage::MemberPart as Part;
 use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
-/// Why a gzip file could not be decoded: the place, what was expected there, and what was found.
+/// The error of a gzip file that could not be decoded: the place, what was expected there, and what was found.
 ///
-/// If a checksum or a size is wrong, the offset is that of the field with the right one. If deflate data is damaged, it is that
-/// of the byte before which the damage was found.
+/// If a checksum or a size does not match, the offset is that of the field that states it. If deflate data is damaged,
+/// the offset is that of the byte before which the damage was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
-/// What is wrong at a place in a gzip file.
+/// A fault in a gzip file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -30,71 +30,72 @@ pub enum Fault {
         /// The part of the member that is not whole.
         inside: Part,
     },
-    /// The file ends after a member that says that another one follows (see [`Extent::more`](super::Extent)).
+    /// The file ends after a member whose header states that another one follows (see [`Extent::more`](super::Extent)).
     #[error("expected another member, as the last one says, found the end of the file")]
     MissingMember,
     /// The deflate data breaks the rules of RFC 1951.
-    #[error("expected deflate data, found bytes that cannot be any")]
+    #[error("expected deflate data, found invalid data")]
     Deflate,
-    /// The contents have another CRC-32 than the trailer says.
+    /// The contents have another CRC-32 than the trailer states.
     #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
-        /// What the trailer says.
+        /// The CRC-32 in the trailer.
         expected: u32,
-        /// That of the decoded contents.
+        /// The CRC-32 of the decoded contents.
         found: u32,
     },
-    /// The contents have another size than the trailer says (both modulo 2^32, as gzip counts them).
+    /// The contents have another size than the trailer states (both modulo 2^32, as gzip counts).
     #[error("expected contents of {expected} bytes (modulo 2^32), found {found}")]
     Length {
-        /// What the trailer says.
+        /// The size in the trailer.
         expected: u32,
         /// The size of the decoded contents.
         found: u32,
     },
-    /// The header and the trailer say different sizes of the contents.
+    /// The header and the trailer state different sizes of the contents.
     #[error("expected contents of {header} bytes by the header, found {trailer} in the trailer")]
     Disagreement {
-        /// What the header's extra field says.
+        /// The size in the header's extra field.
         header: u32,
-        /// What the trailer says.
+        /// The size in the trailer.
         trailer: u32,
     },
-    /// The member ends elsewhere than its header says.
+    /// The member does not end where its header states.
     #[error("expected a member of {expected} bytes by its header, found {found}")]
     MemberSize {
-        /// What the header's extra field says, in bytes.
+        /// The size of the member in the header's extra field, in bytes.
         expected: u64,
-        /// The size of header, data and trailer as found, in bytes; if the header's number is too small for any
-        /// member, the least that it could be.
+        /// The size of header, data and trailer as found, in bytes; if the stated size is too small for any member, the
+        /// smallest size that the member could have.
         found: u64,
     },
-    /// Behind a block there is neither the mark of the next one nor the end of the member.
+    /// The bytes behind a block are neither the mark of the next one nor the end of the member.
     #[error("expected the mark of another block or the end of the member, found other bytes")]
     Mark,
-    /// A block ends elsewhere than its mark says.
+    /// A block does not end where its mark states.
     #[error(
         "expected a block of {expected} bytes by its mark, found one that ends elsewhere (after {found})"
     )]
     BlockSize {
-        /// The length that the mark tells, in bytes.
+        /// The length that the mark states, in bytes.
         expected: u64,
-        /// After how many bytes it ends, or was found to go on.
+        /// The number of bytes after which the block ends or was found to go on.
         found: u64,
     },
-    /// The system does not give the memory that the file asks for.
+    /// The system does not provide the memory that the file needs.
     #[error("{}", .0.for_a_file())]
     NoMemory(#[from] NoMemory),
-    /// After the last member there is something that is neither a member nor padding with zeros.
-    /// All members before it are whole and right.
+    /// The bytes after the last member are neither a member nor padding with zeros. All members before them are
+    /// complete and correct.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// The same, and another member begins there: the file is damaged before it.
+    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another member begins in these bytes: the file is damaged
+    /// before it.
     #[error(
         "expected a member or the end of the file, found other bytes, and the start of another member at byte {at}"
     )]
     Hidden {
-        /// The offset of that start in the file.
+        /// The offset of that member in the file.
         at: u64,
     },
 }
@@ -126,36 +127,36 @@ impl damage::Fault for Fault {
     }
 }
 
-/// Why bytes are not the header of a gzip member (RFC 1952, section 2.3.1).
+/// The reason why bytes are not the header of a gzip member (RFC 1952, section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HeaderError {
     /// The first two bytes are not `1f 8b`: this is not gzip.
     #[error("expected the gzip magic bytes 1f 8b, found {found:02x} for {expected:02x}")]
     Magic {
-        /// The magic byte that should be there.
+        /// The magic byte that was expected.
         expected: u8,
-        /// The byte that is.
+        /// The byte that was found.
         found: u8,
     },
-    /// The compression method is not 8 (deflate), the only one there is.
+    /// The compression method is not 8 (deflate), the only one that RFC 1952 defines.
     #[error("expected compression method 8 (deflate), found {found}")]
     Method {
-        /// The method's number.
+        /// The number of the method.
         found: u8,
     },
-    /// A flag is set that RFC 1952 reserves: what follows cannot be known.
+    /// A flag is set that RFC 1952 reserves. It may change the meaning of the bytes that follow.
     #[error("expected the reserved flags to be 0, found flags {found:#04x}")]
     ReservedFlags {
         /// All flags.
         found: u8,
     },
-    /// The header has another CRC-16 than it says (FHCRC).
+    /// The header's CRC-16 does not match the one stored in it (FHCRC).
     #[error("expected a header with the CRC-16 {expected:04x}, found {found:04x}")]
     Checksum {
-        /// What the header says.
+        /// The CRC-16 in the header.
         expected: u16,
-        /// That of the header's bytes.
+        /// The CRC-16 of the header's bytes.
         found: u16,
     },
     /// The header is longer than [`HEADER_LIMIT`](super::HEADER_LIMIT).
@@ -166,8 +167,8 @@ pub enum HeaderError {
     },
 }
 
-/// Why the index at the end of a file could not be used. The file may be whole nevertheless: the index only
-/// says again what the members say.
+/// The error of an index at the end of a file that could not be used. The file may be complete nevertheless: the index
+/// only repeats what the members state.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IndexError {
@@ -179,9 +180,9 @@ pub enum IndexError {
     Damaged {
         /// The offset of the part in the compressed file.
         offset: u64,
-        /// What should be there.
+        /// A description of what should be there.
         expected: &'static str,
-        /// The number (a size, an offset, an ordinal, a checksum) that is there instead.
+        /// The number (a size, an offset, an ordinal, a checksum) that was found.
         found: u64,
     },
 }

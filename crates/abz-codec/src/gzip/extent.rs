@@ -1,31 +1,31 @@
-//! What a header says of where its member ends: our subfield `AB`, or `BC` of BGZF.
+//! The size of a member as its header states it, in the subfield `AB` of this crate or in `BC` of BGZF.
 
 use super::header::{Header, push_subfield};
 use super::layout::{MAX_BLOCK, MAX_COMPRESSED};
 use super::u32_at;
 
-/// Our subfield's letters; see the format in the [module's documentation](super).
+/// The letters of this crate's subfield; the [module's documentation](super) describes the format.
 const OURS: [u8; 2] = *b"AB";
-/// The length of our subfield's data in bytes.
+/// The length of the data of this crate's subfield in bytes.
 const OURS_LEN: usize = 9;
-/// Bit 0 of the last byte of our subfield.
+/// Bit 0 of the last byte of this crate's subfield.
 const MORE: u8 = 1;
 /// The letters of BGZF's subfield (SAM specification, section 4.1).
 const BGZF: [u8; 2] = *b"BC";
 
-/// How large a member is, as its header says. Nothing of it has been verified.
+/// The size of a member as its header states it. It is not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// All bytes of the member, header and trailer included.
+    /// The size of the whole member in bytes, with header and trailer.
     pub compressed: u32,
-    /// The size of the contents in bytes; `None` where only the trailer says it (BGZF).
+    /// The size of the contents in bytes; `None` if only the trailer states it (BGZF).
     pub uncompressed: Option<u32>,
-    /// True if the member says that another one of the same file follows.
+    /// Whether the member states that another one of the same file follows.
     pub more: bool,
 }
 
 impl Extent {
-    /// What `header` says, if it says anything.
+    /// Returns the extent that `header` states, if any.
     pub(super) fn of(header: &Header) -> Option<Extent> {
         header.subfields().find_map(|(id, data)| match (id, data.len()) {
             (OURS, OURS_LEN) if data[8] & !MORE == 0 => Some(Extent {
@@ -42,7 +42,7 @@ impl Extent {
         })
     }
 
-    /// True if so large a member is taken as a whole.
+    /// Returns whether a member of this size is decoded as a whole.
     pub(super) fn is_whole(&self) -> bool {
         u64::from(self.compressed) <= MAX_COMPRESSED
             && self.uncompressed.is_none_or(|len| len as usize <= MAX_BLOCK)
@@ -53,7 +53,7 @@ impl Extent {
         push_subfield(extra, BGZF, &compressed.to_le_bytes());
     }
 
-    /// Appends our subfield with what `self` says to an extra field.
+    /// Appends this crate's subfield with the values of `self` to an extra field.
     pub(super) fn push_to(&self, extra: &mut Vec<u8>) {
         let mut data = [0; OURS_LEN];
         data[..4].copy_from_slice(&self.compressed.to_le_bytes());
@@ -64,7 +64,7 @@ impl Extent {
 }
 
 impl Header {
-    /// The extent of the member, if the extra field has it (see the [module](super)).
+    /// Returns the extent of the member, if the extra field has it (see the [module](super)).
     pub fn extent(&self) -> Option<Extent> {
         Extent::of(self)
     }

@@ -1,43 +1,45 @@
-//! Pieces of one deflate stream, each decoded without those before it: what comes of it is a guess, until these are known.
+//! Decoding of pieces of one deflate stream without the pieces before. The result is a guess until those are decoded.
 //!
-//! This is how pugz and rapidgzip decode a file on several threads (Kerbiriou and Chikhi, 2019; Knespel and Brunst, 2023).
+//! pugz and rapidgzip decode a file on several threads in this way (Kerbiriou and Chikhi, 2019; Knespel and Brunst,
+//! 2023).
 
 use std::fmt;
 
 use crate::inflate::{Inflate, MARKER, Pause, Start, WINDOW, find_block, resolve};
 
-/// The least piece that is worth a guess, in bytes. Blocks are up to some tens of thousands of bytes long, and where the first
-/// one begins is behind the start of a piece.
+/// The size in bytes of the smallest piece that is worth a guess. Blocks have up to some tens of thousands of bytes,
+/// and the first one of a piece does not begin at its start.
 const LEAST: usize = 32 << 10;
 
 /// The most memory that the contents of a guess take, in bytes.
 const MOST: usize = 3 << 20;
 
-/// How much is decoded at once, in symbols.
+/// The number of symbols that are decoded at once.
 const STEP: usize = 64 << 10;
 
-/// Guesses what pieces of deflate data are. It has what a worker uses again and again.
+/// A guesser, which decodes pieces of deflate data. It keeps its buffers, so use one per worker for many pieces.
 pub struct Guesser {
     symbols: Vec<u16>,
 }
 
-/// What a piece of deflate data gives, if a block begins where one seems to. A [`Scanner`](super::Scanner) finds out.
+/// The contents of a piece of deflate data, if a block begins at the place that was assumed. A
+/// [`Scanner`](super::Scanner) verifies that.
 pub struct Guess {
     pub(super) start: Start,
-    /// How many bytes of the piece were used.
+    /// The number of bytes of the piece that were used.
     pub(super) taken: usize,
     symbols: Vec<u16>,
     data: Vec<u8>,
     pub(super) end: End,
 }
 
-/// The decoder, behind the last of the contents.
+/// The state of the decoder behind the contents.
 pub(super) enum End {
     Symbols(Inflate<u16>),
     Bytes(Inflate<u8>),
 }
 
-/// The contents of a part of a stream, once what comes before is known.
+/// The contents of a part of a stream, and the contents before them to which they refer.
 pub struct Guessed {
     symbols: Vec<u16>,
     data: Vec<u8>,
@@ -45,18 +47,18 @@ pub struct Guessed {
 }
 
 impl Guesser {
-    /// A guesser.
+    /// Creates a guesser.
     pub fn new() -> Self {
         Guesser { symbols: Vec::new() }
     }
 
-    /// Decodes a piece of a file from the first place on where a block seems to begin, as far as there is memory for it.
-    /// `None` if there is no such place, or the piece is short.
+    /// Decodes a piece of a file from the first place where a block seems to begin, as far as the memory allows.
+    /// Returns `None` if there is no such place, or if the piece is short.
     pub fn guess(&mut self, piece: &[u8]) -> Option<Guess> {
         if piece.len() < LEAST {
             return None;
         }
-        // What is damaged was no block. That is found out soon, but for damage of the file.
+        // Damaged data means that no block begins there. That is found out soon, unless the file itself is damaged.
         let (mut from, mut left) = (0, MOST);
         while let Some(start) = find_block(piece, from) {
             match self.decode(piece, start, &mut left) {
@@ -68,7 +70,7 @@ impl Guesser {
         None
     }
 
-    /// Decodes from a place on; `None` if the data is damaged.
+    /// Decodes from the place `start` on; `None` if the data is damaged.
     fn decode(&mut self, piece: &[u8], start: Start, left: &mut usize) -> Option<Guess> {
         let mut inflate = Inflate::<u16>::new();
         inflate.begin_unknown_at((start.bit % 8) as u32);
@@ -112,13 +114,14 @@ impl Guesser {
 }
 
 impl Guess {
-    /// True if all that it refers to lies in a window of so many bytes.
+    /// Returns whether the guess refers only to a window of `window` bytes before it.
     pub(super) fn fits(&self, window: usize) -> bool {
         let least = u16::try_from(WINDOW - window.min(WINDOW)).expect("a window has 32 KiB");
         least == 0 || self.symbols.iter().all(|&symbol| symbol < MARKER || symbol - MARKER >= least)
     }
 
-    /// The decoder that goes on behind it, and its contents, behind these bytes.
+    /// Returns the decoder that continues behind the guess, and the contents of the guess. `before` is the window
+    /// before it.
     pub(super) fn accept(self, before: &[u8]) -> (Inflate<u8>, Guessed) {
         let mut window = vec![0; WINDOW - before.len()];
         window.extend_from_slice(before);
@@ -131,7 +134,7 @@ impl Guess {
 }
 
 impl Guessed {
-    /// Puts the contents into `data`, whose own are dropped, and gives their CRC-32.
+    /// Replaces the contents of `data` by those of the guess. Returns their CRC-32.
     pub fn resolve_into(&self, data: &mut Vec<u8>) -> u32 {
         data.clear();
         data.reserve(self.symbols.len() + self.data.len());

@@ -1,18 +1,19 @@
-//! The header of a member (RFC 1952, section 2.3.1): all of it, read and written.
+//! Reading and writing the header of a member (RFC 1952, section 2.3.1).
 
 use super::error::HeaderError;
 
-/// The most bytes that a header may have here. The RFC sets no limit to name and comment; this one is far above
-/// what any tool writes, and keeps a damaged or hostile file from filling the memory with a name without end.
+/// The largest size of a header that is accepted, in bytes. RFC 1952 does not limit name and comment. This limit is far
+/// above the sizes that tools write, and prevents a damaged or hostile file from filling the memory with an endless
+/// name.
 pub const HEADER_LIMIT: usize = 256 * 1024;
 
 /// ID1 and ID2.
 pub const MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// The bytes up to and including OS, which every header has.
+/// The length of the fixed fields, up to and including OS.
 const FIXED_LEN: usize = 10;
-/// Where the data of an extra field begins, behind its length.
+/// The offset of the data of the extra field, which follows its length.
 pub(super) const EXTRA_AT: usize = FIXED_LEN + 2;
-/// CM of deflate, the only method there is.
+/// The value of CM for deflate, the only defined method.
 pub(super) const DEFLATE: u8 = 8;
 
 const FTEXT: u8 = 1;
@@ -37,27 +38,27 @@ pub(super) const RESERVED: u8 = 0b1110_0000;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// FTEXT: whoever wrote this took the contents for text. A hint.
+    /// FTEXT: a hint that the contents are probably text.
     pub text: bool,
-    /// MTIME: when the original file was last changed, in seconds since 1970; 0 if not known.
+    /// MTIME: the modification time of the original file in seconds since 1970; 0 if unknown.
     pub mtime: u32,
-    /// XFL: for deflate 2 after the slowest and 4 after the fastest compression. A hint.
+    /// XFL: a hint; for deflate 2 after the slowest and 4 after the fastest compression.
     pub extra_flags: u8,
-    /// OS: the kind of file system that the file came from; 3 is Unix, 255 unknown.
+    /// OS: the kind of file system on which the file was made; 3 is Unix, 255 unknown.
     pub os: u8,
     /// FEXTRA: the extra field, at most 65,535 bytes; empty if there is none. See [`Header::subfields`].
     pub extra: Vec<u8>,
-    /// FNAME: the original file's name without folders, in ISO 8859-1 by the RFC, in whatever the system uses
-    /// by custom; it contains no zero byte.
+    /// FNAME: the original file's name without folders. It is in ISO 8859-1 by the RFC, but usually in the encoding of
+    /// the system. It contains no zero byte.
     pub name: Option<Vec<u8>>,
-    /// FCOMMENT: a comment for people; it contains no zero byte.
+    /// FCOMMENT: a comment for human readers. It contains no zero byte.
     pub comment: Option<Vec<u8>>,
-    /// FHCRC: the header ends with a CRC-16 of itself. [`Header::parse`] verifies it.
+    /// FHCRC: whether the header ends with a CRC-16 of itself. [`Header::parse`] verifies it.
     pub checksum: bool,
 }
 
 impl Default for Header {
-    /// Nothing stored, an unknown system.
+    /// Returns a header without optional fields, of an unknown system.
     fn default() -> Self {
         Header {
             text: false,
@@ -73,12 +74,12 @@ impl Default for Header {
 }
 
 impl Header {
-    /// Reads the header at the start of `bytes`: the header and its length in bytes, or `None` if it is not yet
-    /// all there. A caller then comes back with more bytes, from the same start.
+    /// Parses the header at the start of `bytes`. Returns the header and its length in bytes, or `None` if it is
+    /// incomplete; call it again with more bytes from the same start.
     ///
     /// # Errors
     ///
-    /// As soon as the bytes cannot become a header: see [`HeaderError`].
+    /// As soon as the bytes cannot become a header; see [`HeaderError`].
     pub fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, HeaderError> {
         for (&expected, &found) in MAGIC.iter().zip(bytes) {
             if expected != found {
@@ -107,8 +108,8 @@ impl Header {
     ///
     /// # Panics
     ///
-    /// If `extra` is longer than 65,535 bytes, or name or comment contains a zero byte: they could not be read
-    /// back.
+    /// If `extra` is longer than 65,535 bytes, or if the name or the comment contains a zero byte, because such a
+    /// header could not be read back.
     pub fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
@@ -137,13 +138,13 @@ impl Header {
         }
     }
 
-    /// The subfields of the extra field (section 2.3.1.1): the two letters of each, and its data.
+    /// Returns the subfields of the extra field (section 2.3.1.1): the two letters and the data of each.
     pub fn subfields(&self) -> Subfields<'_> {
         Subfields { rest: &self.extra }
     }
 }
 
-/// The fields of a header whose first bytes have been looked at; `None` if `bytes` ends too early.
+/// Parses the fields of a header whose first bytes were checked; `None` if `bytes` ends too early.
 fn parse_fields(bytes: &[u8]) -> Option<Result<(Header, usize), HeaderError>> {
     let mut rest = bytes;
     let fixed = take(&mut rest, FIXED_LEN)?;
@@ -177,19 +178,19 @@ fn parse_fields(bytes: &[u8]) -> Option<Result<(Header, usize), HeaderError>> {
     Some(Ok((header, bytes.len() - rest.len())))
 }
 
-/// The next `len` bytes.
+/// Takes the next `len` bytes.
 fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     rest.split_off(..len)
 }
 
-/// The next bytes up to a zero byte, which is taken too.
+/// Takes the next bytes up to a zero byte, and the zero byte, which is not returned.
 fn take_text<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let end = memchr::memchr(0, rest)?;
     let text = take(rest, end + 1)?;
     Some(&text[..end])
 }
 
-/// The CRC-16 of a header: the lower half of its CRC-32 (section 2.3.1, "CRC16").
+/// Returns the CRC-16 of a header: the lower half of its CRC-32 (section 2.3.1, "CRC16").
 fn crc16(header: &[u8]) -> u16 {
     libdeflater::crc32(header) as u16
 }
@@ -202,8 +203,8 @@ pub(super) fn push_subfield(extra: &mut Vec<u8>, id: [u8; 2], data: &[u8]) {
     extra.extend(data);
 }
 
-/// The subfields of an extra field, from [`Header::subfields`]. It ends early where an extra field is not made of
-/// subfields: there are tools that put other things there.
+/// An iterator over the subfields of an extra field, from [`Header::subfields`]. It ends early if the rest of the extra
+/// field is no subfield: some tools store other data there.
 #[derive(Clone, Debug)]
 pub struct Subfields<'a> {
     rest: &'a [u8],

@@ -1,4 +1,4 @@
-//! The index at the end of a file: where each member lies, in the file and in its contents.
+//! The index at the end of a file: the place of each member in the file, and of its contents.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -11,41 +11,41 @@ use super::walk::{Entry, begins_marked, walk};
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at, u64_at};
 use crate::glance::bytes_at;
 
-/// The most members that one part of the index describes: as many as fit, rounded, for an extra field has at most
-/// 65,535 bytes (RFC 1952, section 2.3.1.1). With the default block size a part comes after every 7.8 GiB.
+/// The largest number of members that one part of the index describes: an extra field has at most 65,535 bytes (RFC
+/// 1952, section 2.3.1.1). With the default block size a part follows every 7.8 GiB.
 pub const PART_MEMBERS: usize = 8_000;
 
-/// Our subfield's letters; see the format in the [module's documentation](super).
+/// The letters of this crate's subfield; the [module's documentation](super) describes the format.
 const ID: [u8; 2] = *b"AI";
-/// The bytes of the subfield that are there for any number of members: ordinal, checksum, size.
+/// The size in bytes of those fields that do not depend on the number of members: ordinal, checksum, size.
 const FIXED_LEN: usize = 16;
-/// The bytes for each member.
+/// The size of the entry of a member in bytes.
 const ENTRY_LEN: usize = 8;
-/// How a part ends: its size (4 bytes), no deflate data, a trailer of zeros.
+/// The length of the end of a part: its size (4 bytes), empty deflate data, a trailer of zeros.
 const TAIL_LEN: usize = 4 + EMPTY_DEFLATE.len() + TRAILER_LEN;
-/// No part of the index has more bytes than this.
+/// The largest size of a part of the index, in bytes.
 const MAX_PART_LEN: u64 = 66_000;
 
-/// Collects what the index will say, while the members of a file are written.
+/// Collects the entries of the index while the members of a file are written.
 #[derive(Debug, Default)]
 pub(super) struct IndexBuilder {
-    /// Members that earlier parts describe.
+    /// The number of members that earlier parts describe.
     first: u64,
-    /// Compressed and uncompressed sizes of the members since.
+    /// The compressed and uncompressed sizes of the members since then.
     sizes: Vec<(u32, u32)>,
-    /// A member said that more follows.
+    /// Whether a member stated that another one follows.
     wanted: bool,
 }
 
 impl IndexBuilder {
-    /// Notes a member that was written; gives a part of the index that must be written now if there is one.
+    /// Adds a member that was written. Returns the part of the index that must be written now, if there is one.
     pub(super) fn push(&mut self, member: &Encoded) -> Option<Vec<u8>> {
         self.wanted |= member.more;
         self.sizes.push((member.bytes.len() as u32, member.uncompressed));
         (self.wanted && self.sizes.len() == PART_MEMBERS).then(|| self.part(true))
     }
 
-    /// The last part, if the file has an index.
+    /// Returns the last part, if the file has an index.
     pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
         self.wanted.then(|| self.part(false))
     }
@@ -58,7 +58,7 @@ impl IndexBuilder {
     }
 }
 
-/// The empty member that carries a part of the index.
+/// Returns the empty member that carries a part of the index.
 fn part(first: u64, sizes: &[(u32, u32)], more: bool) -> Vec<u8> {
     let member = |len: u32| {
         let mut extra = Vec::new();
@@ -78,14 +78,14 @@ fn part(first: u64, sizes: &[(u32, u32)], more: bool) -> Vec<u8> {
         bytes.extend([0; TRAILER_LEN]);
         bytes
     };
-    // The size that the member holds in two places does not change its size.
+    // The number that the member has in two places does not change its length.
     let len = member(0).len();
     member(len as u32)
 }
 
-/// Where each member with contents of a file lies, as its index says; the checksums of its parts were right,
-/// and its sizes add up to the size of the file. What the members say of themselves counts nevertheless: hold it
-/// against the index before trusting either.
+/// The place of each member with contents of a file, as its index states it. The checksums of the index were verified,
+/// and its sizes add up to the size of the file. The members may still contradict it: compare their sizes with the
+/// index before you rely on either.
 ///
 /// ```
 /// use abz_codec::{Blocks, gzip};
@@ -107,14 +107,14 @@ pub struct Index {
 }
 
 impl Index {
-    /// Reads the index at the end of `file`; `None` if there is none (a file of one block has none, nor has a
-    /// foreign one). It moves the file's position.
+    /// Reads the index at the end of `file`; `None` if there is none, as in a file of one block or of another program.
+    /// It moves the file's position.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or a part of the index is damaged or contradicts the file; see
-    /// [`IndexError`]. Of files that were joined only the last one has its index at the end: its members do not
-    /// begin at the start of the file, and that too is an error.
+    /// If the file cannot be read, or if a part of the index is damaged or contradicts the file; see [`IndexError`].
+    /// That includes files that were concatenated: the index at the end describes only the last one, so its members do
+    /// not begin at the start of the file.
     pub fn read<F: Read + Seek>(file: &mut F) -> Result<Option<Index>, IndexError> {
         let mut end = file.seek(SeekFrom::End(0))?;
         let Some(last) = read_part(file, end)? else { return Ok(None) };
@@ -154,8 +154,8 @@ impl Index {
         Ok(Some(Index { entries }))
     }
 
-    /// Makes one of what the marks of `file` say, if that is one member with marks, as those that an
-    /// [`Encoder`](super::Encoder) makes usually are, or several. It moves the file's position.
+    /// Builds an index from the marks of `file`, if it consists of one member with marks, as an
+    /// [`Encoder`](super::Encoder) usually makes, or of several. It moves the file's position.
     ///
     /// # Errors
     ///
@@ -167,8 +167,9 @@ impl Index {
         }
     }
 
-    /// Makes one of what the members of `file` say of themselves, or the marks in them, wherever its end is: each says how
-    /// long it is, those of BGZF too. `None` if one does not, or something is not as it should be. It moves the file's position.
+    /// Builds an index from the sizes that the members of `file`, or the marks in them, state; the end of the file
+    /// needs no index. Members of BGZF state their sizes, too. Returns `None` if a member does not state its size, or
+    /// if a check fails. It moves the file's position.
     ///
     /// # Errors
     ///
@@ -183,17 +184,18 @@ impl Index {
         Ok(is_right.then_some(Index { entries }))
     }
 
-    /// The members, in order.
+    /// Returns the members, in order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The size of the file's contents in bytes.
+    /// Returns the size of the file's contents in bytes.
     pub fn uncompressed(&self) -> u64 {
         self.entries.last().map_or(0, |entry| entry.start + u64::from(entry.uncompressed))
     }
 
-    /// The member whose contents contain the byte at `position` of the file's contents, if there is such a byte.
+    /// Returns the member whose contents include the byte at `position` of the file's contents, if there is such a
+    /// byte.
     pub fn containing(&self, position: u64) -> Option<&Entry> {
         let after = self.entries.partition_point(|entry| entry.start <= position);
         let entry = &self.entries[after.checked_sub(1)?];
@@ -201,7 +203,7 @@ impl Index {
     }
 }
 
-/// A part of the index as read.
+/// A part of the index that was read.
 struct PartRead {
     offset: u64,
     len: u64,
@@ -209,7 +211,7 @@ struct PartRead {
     sizes: Vec<(u32, u32)>,
 }
 
-/// The part of the index that ends at byte `end` of the file; `None` if none does.
+/// Reads the part of the index that ends at byte `end` of the file; `None` if none ends there.
 fn read_part<F: Read + Seek>(file: &mut F, end: u64) -> Result<Option<PartRead>, IndexError> {
     let Some(tail_at) = end.checked_sub(TAIL_LEN as u64) else { return Ok(None) };
     let tail: [u8; TAIL_LEN] = bytes_at(file, tail_at)?;

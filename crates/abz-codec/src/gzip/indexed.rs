@@ -1,9 +1,10 @@
-//! A whole file decoded by its index, in parts, without any trust in the index.
+//! Decoding a whole file by its index, in parts, without trusting the index.
 //!
-//! A part says where it begins, and what comes before it, as far as deflate may refer to that. Each part is decoded by itself
-//! with that, in any order ([`PartDecoder`]). Then each of them, in the order of the file, is held against those before it
-//! ([`Chain`]): it has to begin at the bit at which the one before it ended, and what was said to come before it has to be what
-//! did. So a decoder that goes from the start of the file to its end does the same, and comes to the same contents.
+//! The index states where a part begins, and the contents before it to which deflate data may refer. [`PartDecoder`]s
+//! decode the parts by themselves, in any order. A [`Chain`] then compares each part, in the order of the file, with
+//! the parts before it: it must begin at the bit at which the one before it ended, and the stated contents before it
+//! must be the actual ones. A decoder that goes from the start of the file to its end therefore gives the same
+//! contents.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -20,59 +21,60 @@ use super::{HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
 use crate::access::{Kind, Part};
 use crate::inflate::{Inflate, Pause, WINDOW};
 
-/// How many bytes are looked at first for a header: most are shorter.
+/// The number of bytes that are first read for a header. Most headers are shorter.
 const GLANCE: usize = 512;
 
-/// The most headers and ends of members without contents that are looked at between two parts.
+/// The largest number of headers and ends of empty members that are read between two parts.
 const MOST_EMPTY: usize = 64;
 
-/// More than the contents that there should be, so that too many are noticed, and the last ones are decoded as quickly as
-/// all others.
+/// The room behind the expected contents in bytes, so that surplus contents are noticed and the last ones are decoded
+/// as quickly as all others.
 const SLACK: usize = 1024;
 
-/// Why a part is not taken.
+/// The reason why a part was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The index is wrong, or the file is damaged.
     Wrong,
-    /// The index may be right, but such a part can only be decoded from the start of the file. An example is a member whose
-    /// header tells its size or its blocks.
+    /// The index may be right, but such a part can only be decoded from the start of the file, for example a member
+    /// whose header states its size or that has marks.
     Unsupported,
 }
 
-/// Decodes parts of a file of gzip that an index tells of. It has what a worker uses again and again.
+/// A decoder of the parts of a gzip file that an index describes. It keeps its buffers, so use one per worker for many
+/// parts.
 pub struct PartDecoder {
     inflate: Inflate<u8>,
     decompressor: Decompressor,
     members: Decoder,
 }
 
-/// A part of a file of gzip, decoded with what was said to come before it.
+/// A part of a gzip file that was decoded with the stated contents before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodedPart {
     kind: Kind,
     /// The bits of the file that were used.
     begin: u64,
     end: u64,
-    /// Of deflate blocks, what was said to come before them.
+    /// For deflate blocks, the stated contents before them.
     window: Vec<u8>,
-    /// The deflate data of the member has ended.
+    /// Whether the deflate data of the member ends with this part.
     is_last: bool,
     crc32: u32,
 }
 
 impl PartDecoder {
-    /// A decoder.
+    /// Creates a decoder.
     pub fn new() -> Self {
         PartDecoder { inflate: Inflate::new(), decompressor: Decompressor::new(), members: Decoder::new() }
     }
 
-    /// Decodes a part of which these are the bytes ([`Part::bytes`]) into the allocation of `data`, whose contents are dropped.
-    /// It takes as much memory as the part says that it has contents.
+    /// Decodes the part whose bytes ([`Part::bytes`]) are given. Replaces the contents of `data` and uses its
+    /// allocation. It takes as much memory as the stated size of the contents.
     ///
     /// # Errors
     ///
-    /// If that is no such part, what was said of it is wrong, or it is not decoded in this way.
+    /// If the bytes are no such part, if its description is wrong, or if such a part is not supported.
     pub fn decode_into(
         &mut self,
         part: &Part,
@@ -95,7 +97,7 @@ impl PartDecoder {
         let before = part.number.checked_sub(1).ok_or(Refusal::Wrong)?;
         let mut pieces = Splitter::with(Scanner::behind(before, part.bytes().start), bytes);
         while let Some(piece) = pieces.next().transpose().map_err(|error| match error.fault {
-            // The last one says that another one follows, which is for those to see who come to it.
+            // The last member states that another one follows. This is left to a decoder of the whole file.
             Fault::MissingMember => Refusal::Unsupported,
             _ => Refusal::Wrong,
         })? {
@@ -154,33 +156,33 @@ impl PartDecoder {
     }
 }
 
-/// Holds the parts of a file against each other, in order, from its start.
+/// Compares the parts of a file with each other, in order, from its start.
 #[derive(Debug, Default)]
 pub struct Chain {
-    /// The bit of the file up to which all is right.
+    /// The bit of the file up to which all parts were accepted.
     at: u64,
-    /// The member of whose deflate data there is more.
+    /// The member that continues behind the last part.
     inside: Option<Inside>,
-    /// How many parts there were.
+    /// The number of parts that were given.
     parts: u64,
 }
 
 #[derive(Debug)]
 struct Inside {
-    /// Of its contents.
+    /// The CRC-32 and the size of its contents so far.
     sum: Hasher,
-    /// The last of them, as far as others may refer to them.
+    /// The last contents to which later data may refer.
     window: Vec<u8>,
 }
 
 impl Chain {
-    /// No part was seen yet.
+    /// Creates a chain for a file from its start.
     pub fn new() -> Self {
         Chain::default()
     }
 
-    /// Takes the next part and its contents, if both are what one comes to who decodes `file` from its start. Headers and
-    /// trailers are read from there. After a refusal there is nothing to be taken.
+    /// Accepts the next part and its contents, if a decoder that reads `file` from its start would give the same. It
+    /// reads headers and trailers from `file`. Do not call it again after a refusal.
     ///
     /// # Errors
     ///
@@ -192,7 +194,7 @@ impl Chain {
         file: &mut (impl Read + Seek),
     ) -> io::Result<Result<(), Refusal>> {
         self.parts += 1;
-        // A part has contents, and so there may be blocks and members between parts that have none.
+        // A part has contents, so blocks and members without contents may lie between parts.
         for _ in 0..MOST_EMPTY {
             match self.inside.take() {
                 Some(inside) if part.kind == Kind::DeflateBlocks && part.begin == self.at => {
@@ -220,7 +222,7 @@ impl Chain {
         Ok(Err(Refusal::Unsupported))
     }
 
-    /// Takes a piece of a member that begins where it should.
+    /// Accepts a part of a member that begins at the right place.
     fn take_blocks(
         &mut self,
         mut inside: Inside,
@@ -241,7 +243,7 @@ impl Chain {
         Ok(Ok(()))
     }
 
-    /// Ends a member whose blocks that are left have no contents, if that is so, and its trailer is right.
+    /// Ends a member, if its remaining blocks have no contents and its trailer is right.
     fn close(&mut self, inside: Inside, file: &mut (impl Read + Seek)) -> io::Result<Result<(), Refusal>> {
         let mut rest = Vec::new();
         file.seek(SeekFrom::Start(self.at / 8))?;
@@ -253,7 +255,7 @@ impl Chain {
                 self.at = self.at / 8 * 8 + inflate.bit();
                 self.check(&inside, file)
             }
-            // More blocks without contents than are looked at.
+            // There are more blocks without contents than this looks at.
             Ok(step) if (step.pause, step.produced) == (Pause::Starved, 0) && rest.len() == GLANCE => {
                 Ok(Err(Refusal::Unsupported))
             }
@@ -261,7 +263,7 @@ impl Chain {
         }
     }
 
-    /// Holds a member whose data has ended against its trailer.
+    /// Verifies a member whose data has ended against its trailer.
     fn check(&mut self, inside: &Inside, file: &mut (impl Read + Seek)) -> io::Result<Result<(), Refusal>> {
         let mut trailer = Vec::new();
         file.seek(SeekFrom::Start(self.at / 8))?;
@@ -272,8 +274,8 @@ impl Chain {
         Ok(if is_right { Ok(()) } else { Err(Refusal::Wrong) })
     }
 
-    /// All parts were taken. The offset in `file` of what lies behind the last member, where that is no padding; `None` if
-    /// there is nothing but that. A refusal if the parts are not all of the file.
+    /// Ends the chain after all parts. Returns the offset in `file` of the bytes behind the last member, if they are
+    /// not only padding, and otherwise `None`. Refuses if the parts do not cover the whole file.
     ///
     /// # Errors
     ///
@@ -292,15 +294,15 @@ impl Chain {
         Ok(match rest {
             None => Ok(None),
             Some(Err(error)) if matches!(error.fault, Fault::TrailingGarbage) => Ok(Some(error.offset)),
-            // One that says how large it is, as the last one of BGZF, is no part if it is empty.
+            // An empty member that states its size, as the last one of BGZF does, is no part.
             Some(Ok(Piece::Member(member))) if member.uncompressed_len() == 0 => Err(Refusal::Unsupported),
-            // The caller looks for more members there, and tells of damage.
+            // The caller looks for more members there, and reports damage.
             Some(_) => Err(Refusal::Wrong),
         })
     }
 }
 
-/// The size of the header at a byte of `file`, if there is one, and its member is decoded as a stream.
+/// Returns the size of the header at byte `offset` of `file`, if there is one and its member is decoded as a stream.
 fn header_len(file: &mut (impl Read + Seek), offset: u64) -> io::Result<Result<usize, Refusal>> {
     for limit in [GLANCE, HEADER_LIMIT] {
         let mut start = Vec::new();

@@ -1,6 +1,6 @@
-//! One deflate stream decoded step by step.
+//! Decoding of one deflate stream step by step.
 //!
-//! libdeflate, which takes a stream only as a whole, is used where its end is known ([`Decoder`](super::Decoder)).
+//! libdeflate decodes only whole streams, so it is used where the end is known ([`Decoder`](super::Decoder)).
 
 use super::error::Fault;
 use crate::inflate::{Inflate, Pause};
@@ -9,15 +9,15 @@ pub(crate) struct Inflater {
     inflate: Inflate<u8>,
 }
 
-/// What one step did.
+/// The result of a step.
 pub(crate) struct Step {
-    /// Bytes of the input that were used.
+    /// The number of bytes of the input that were used.
     pub(crate) consumed: usize,
-    /// Bytes of the output that were written.
+    /// The number of bytes of the output that were written.
     pub(crate) produced: usize,
-    /// The stream has ended, right after the bytes that were consumed.
+    /// Whether the stream has ended, right behind the bytes that were used.
     pub(crate) ended: bool,
-    /// It has stopped before a block, as it was told to.
+    /// Set if the decoder has stopped before a block, because of [`Inflater::stop_behind`].
     pub(crate) stopped: bool,
 }
 
@@ -26,51 +26,51 @@ impl Inflater {
         Inflater { inflate: Inflate::new() }
     }
 
-    /// Begins with another stream.
+    /// Begins another stream.
     pub(crate) fn reset(&mut self) {
         self.inflate.reset();
     }
 
-    /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at
-    /// the end of the stream. After an error, [`Inflater::consumed`] says how far it came, and [`Inflater::produced`] how much
-    /// it has written.
+    /// Decodes as much of `input` as fits into `output`. It stops early only if it needs more of either, at the end of
+    /// the stream, or where it was told to. After an error, [`Inflater::consumed`] returns how much was used, and
+    /// [`Inflater::produced`] how much was written.
     pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         let step = self.inflate.step(input, output).map_err(|_| Fault::Deflate)?;
         let (ended, stopped) = (step.pause == Pause::Ended, step.pause == Pause::Block);
         Ok(Step { consumed: step.consumed, produced: step.produced, ended, stopped })
     }
 
-    /// Stops once before a block, from so many bits on behind what has been used.
+    /// Makes it stop once, before the first block that begins at least `bits` bits behind the data used so far.
     pub(crate) fn stop_behind(&mut self, bits: u64) {
         self.inflate.stop_at(self.inflate.bit().saturating_add(bits));
     }
 
-    /// How many bits of the bytes that have been used are those of what comes next.
+    /// Returns the number of bits in the used bytes that are not decoded yet.
     pub(crate) fn bits_held(&self) -> u64 {
         self.inflate.bits_held()
     }
 
-    /// The last contents that later ones may refer to.
+    /// Returns the last contents, to which later data may refer.
     pub(crate) fn window(&self) -> &[u8] {
         self.inflate.window()
     }
 
-    /// Goes on as another decoder.
+    /// Continues with the state of another decoder.
     pub(crate) fn replace(&mut self, inflate: Inflate<u8>) {
         self.inflate = inflate;
     }
 
-    /// As [`Inflate::is_hopeless`].
+    /// See [`Inflate::is_hopeless`].
     pub(crate) fn is_hopeless(&self) -> bool {
         self.inflate.is_hopeless()
     }
 
-    /// As [`Inflate::produced`].
+    /// See [`Inflate::produced`].
     pub(crate) fn produced(&self) -> usize {
         self.inflate.produced()
     }
 
-    /// How many bytes of this stream have been used.
+    /// Returns the number of bytes of this stream that have been used.
     pub(crate) fn consumed(&self) -> u64 {
         self.inflate.consumed()
     }

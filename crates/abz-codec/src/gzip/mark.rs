@@ -1,47 +1,47 @@
-//! What stands before each block of a member of several: see the format in the [module's documentation](super).
+//! The marks of the blocks of a member. The [module's documentation](super) describes the format.
 
 use libdeflater::crc32;
 use memchr::memmem;
 
 use super::layout::{MAX_BLOCK, MAX_COMPRESSED};
 
-/// How many bytes a mark has in the file.
+/// The size of a mark in the file, in bytes.
 pub(super) const MARK_LEN: usize = 81;
 
-/// How each mark begins: the header of a dynamic block (RFC 1951, section 3.2.7), which has 71 bits, and the first bit of
-/// literal 0's code length, which is 0.
+/// The start of each mark: the header of a dynamic block (RFC 1951, section 3.2.7), which has 71 bits, and the first
+/// bit of the code length of literal 0, which is 0.
 ///
-/// The block is not the last one. It has 257 literal codes, two distance codes, and 18 code lengths of code lengths: 2 for the
-/// lengths 8 and 9, and 4 for 0 to 7. So 8 is written `00`, 9 is written `01`, and *n* of 0 to 7 is written as 8 + *n*, in four bits.
+/// The block is not the last one. It has 257 literal codes, two distance codes, and 18 code lengths of code lengths: 2
+/// for the lengths 8 and 9, and 4 for 0 to 7. So 8 is written `00`, 9 is written `01`, and *n* of 0 to 7 is written as
+/// 8 + *n*, in four bits.
 pub(super) const START: [u8; 9] = [0x04, 0xc1, 0x01, 0x50, 0x14, 0x41, 0x10, 0x04, 0x41];
 
-/// How an empty stored block ends: a size of zero, twice (RFC 1951, section 3.2.4).
+/// The end of an empty stored block: a size of zero, and its complement (RFC 1951, section 3.2.4).
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// The length of a mark's data, in bytes. Each bit is the code length of a literal: 8 if it is 0, and 9 if it is 1.
+/// The size of a mark's data in bytes. Each bit is stored as the code length of a literal: 8 for a 0, and 9 for a 1.
 const DATA_LEN: usize = 30;
 
-/// How many literals behind these have codes of 8 or 9 bits, too.
+/// The number of further literals whose codes have 8 or 9 bits.
 const FILLING: usize = 10;
 
-/// No place: it is not told where the contents lie.
+/// The place in a mark that does not state it.
 const NOWHERE: u64 = (1 << 48) - 1;
 
-/// What a mark says of its block.
+/// The statements of a mark about its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Where the contents of the block lie in those of the member, in bytes; `None` if that is not told.
+    /// The start of the block's contents in those of the member, in bytes; `None` if it is not stated.
     pub(super) start: Option<u64>,
-    /// Their size in bytes, at most [`MAX_BLOCK`].
+    /// The size of the contents in bytes, at most [`MAX_BLOCK`].
     pub(super) len: u32,
-    /// The size of the block's deflate data in bytes: from the end of the mark to that of the next one, or to the end of the
-    /// last block.
+    /// The size of the block's deflate data in bytes, from the end of the mark to the next mark or to the last block.
     pub(super) compressed: u32,
     /// The CRC-32 of the contents.
     pub(super) crc32: u32,
-    /// Where the mark lies, in bytes from the start of the member's header; `None` if that is not told.
+    /// The offset of the mark from the start of the member's header, in bytes; `None` if it is not stated.
     pub(super) offset: Option<u64>,
-    /// The same number in all marks of a member: the CRC-32 of its first block, or 0 where no place is told.
+    /// The number that all marks of a member have: the CRC-32 of its first block, or 0 if places are not stated.
     pub(super) member: u32,
 }
 
@@ -59,7 +59,7 @@ impl Mark {
         spell(&data)
     }
 
-    /// The mark at the start of `bytes`, if one is there. Of what it says of its block nothing is verified.
+    /// Parses the mark at the start of `bytes`, if there is one. Its statements about the block are not verified.
     pub(super) fn parse(bytes: &[u8]) -> Option<Mark> {
         let bytes = bytes.first_chunk::<MARK_LEN>()?;
         if !bytes.starts_with(&START) {
@@ -81,37 +81,39 @@ impl Mark {
         (is_right && is_possible).then_some(mark)
     }
 
-    /// True if these bytes, fewer than a mark has, may be the start of one.
+    /// Returns whether `bytes`, fewer than a mark has, may be the start of one.
     pub(super) fn may_begin(bytes: &[u8]) -> bool {
         bytes.iter().zip(&START).all(|(byte, expected)| byte == expected)
     }
 
-    /// The size of mark and block in bytes.
+    /// Returns the size of the mark and the block in bytes.
     pub(super) fn size(&self) -> usize {
         MARK_LEN + self.compressed as usize
     }
 
-    /// True if the block of this mark may come behind contents that end at `end`, in the member of that number.
+    /// Returns whether the block of this mark may follow contents that end at `end`, in the member with the number
+    /// `member`.
     pub(super) fn follows(&self, end: u64, member: u32) -> bool {
         self.member == member && self.start.is_none_or(|start| start == end)
     }
 }
 
-/// A dynamic block without contents whose code lengths spell `data`, and an empty stored block behind it.
+/// Returns a dynamic block without contents whose code lengths encode `data`, and an empty stored block behind it.
 ///
-/// A code is complete if its lengths take 512 units, where a length of 9 takes 1, a length of 8 takes 2, and so on (RFC 1951,
-/// section 3.2.2). The first 250 literals take 500 less the number of ones, and the end of the block takes 8. So 4 and the
-/// number of ones are left, for six literals that take 4, 8, 16, 32, 64 and 128, or nothing.
+/// A code is complete if its lengths take 512 units, where a length of 9 takes 1, a length of 8 takes 2, and so on (RFC
+/// 1951, section 3.2.2). The first 250 literals take 500 less the number of ones, and the end of the block takes 8. The
+/// remaining units, 4 and the number of ones, go to six literals that take 4, 8, 16, 32, 64 and 128 each, or none.
 fn spell(data: &[u8; DATA_LEN]) -> [u8; MARK_LEN] {
     let ones: u32 = data.iter().map(|byte| byte.count_ones()).sum();
-    // Together a multiple of four.
+    // The number of ones becomes a multiple of four.
     let filling = ones.wrapping_neg() % 4;
     let left = (ones + filling + 4) / 4;
 
     let short = (0..6).map(|place| if left >> place & 1 == 1 { 7 - place } else { 0 });
     // The end of the block has 6 bits, and each of the two distances has 1.
     let short = short.chain([6, 1, 1]).map(|length| (8 + length, 4));
-    // The end of the block has the last code of its length. Those before it are the short ones, except that of 7 bits.
+    // The end of the block has the last code of its length. Only shorter codes come before it, except that of 7
+    // bits.
     let end = (left / 2, 6);
 
     // The bits behind the data.
@@ -138,7 +140,7 @@ fn spell(data: &[u8; DATA_LEN]) -> [u8; MARK_LEN] {
     bytes
 }
 
-/// The data that the code lengths of a block spell, if the block begins as a mark does.
+/// Returns the data in the code lengths of a block that begins as a mark does.
 fn read(bytes: &[u8; MARK_LEN]) -> [u8; DATA_LEN] {
     let mut data = [0; DATA_LEN];
     for (byte, pair) in data.iter_mut().zip(bytes[START.len()..].chunks_exact(2)) {
@@ -147,10 +149,10 @@ fn read(bytes: &[u8; MARK_LEN]) -> [u8; DATA_LEN] {
     data
 }
 
-/// The bits of a byte, with a zero behind each.
+/// Returns the bits of a byte, with a zero behind each.
 ///
-/// A code length is written as a zero and its bit. So these are eight of them without the first zero, which stands before, and
-/// with the zero of the next one.
+/// A code length is written as a zero and its bit. The result has eight of them without the first zero, which the bytes
+/// before it have, and with the zero of the length that follows.
 fn spread(byte: u8) -> u16 {
     let mut bits = u16::from(byte);
     bits = (bits | bits << 4) & 0x0f0f;
@@ -166,7 +168,7 @@ fn gather(bits: u16) -> u8 {
     (bits | bits >> 4) as u8
 }
 
-/// Where in `bytes` there are marks, as a whole.
+/// Returns the indices of all complete marks in `bytes`.
 pub(super) fn find_marks(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memmem::find_iter(bytes, &START).filter(|&at| Mark::parse(&bytes[at..]).is_some())
 }
@@ -185,7 +187,7 @@ mod tests {
         member: 77,
     };
 
-    /// Some marks, and some that spell many zeros or many ones.
+    /// Returns some marks, including those with many zeros or many ones.
     fn marks() -> impl Iterator<Item = Mark> {
         let none = Mark { start: None, len: 1, compressed: 1, crc32: 0, offset: None, member: 0 };
         let least = Mark { start: Some(0), len: 1, compressed: 1, crc32: 0, offset: Some(0), member: 0 };
@@ -203,7 +205,7 @@ mod tests {
         [MARK, none, least, most].into_iter().chain(others)
     }
 
-    /// The contents of a stream by two other decoders. `None` from a decoder that refuses it or leaves some of it.
+    /// Returns the contents of a stream by two other decoders; `None` from a decoder that rejects it or leaves a rest.
     fn decoded(stream: &[u8]) -> [Option<Vec<u8>>; 2] {
         let mut out = vec![0; 100];
         let found = libdeflater::Decompressor::new().deflate_decompress(stream, &mut out);
@@ -247,7 +249,7 @@ mod tests {
             (0..ones).for_each(|bit| data[bit / 8] |= 1 << (bit % 8));
             let bytes = spell(&data);
             assert_eq!(read(&bytes), data);
-            // zlib takes no incomplete code.
+            // zlib rejects incomplete codes.
             assert_eq!(decoded(&[&bytes[..], &[3, 0]].concat()), [Some(vec![]), Some(vec![])]);
         }
     }

@@ -1,40 +1,41 @@
-//! The gzip file format ([RFC 1952]), as blocks that can be made and read in parallel.
+//! The gzip file format ([RFC 1952]), as blocks that can be encoded and decoded in parallel.
 //!
-//! A gzip file is a series of members; its contents are theirs, one after another (section 2.2). A member is a
-//! header, deflate data ([RFC 1951]), and a trailer with a CRC-32 and the size of its contents. Many readers give only
-//! the contents of the first member. So a file that is written here is one member, unless others are asked for. Some readers,
-//! the kernel of Linux among them, take no header with an extra field (section 2.3.1.1). So this member has none.
+//! A gzip file is a series of members; its contents are the contents of the members, concatenated (section 2.2). A
+//! member is a header, deflate data ([RFC 1951]), and a trailer with a CRC-32 and the size of the contents. Many
+//! readers decode only the first member, so a file that is written here is one member, unless another [`Layout`] is
+//! chosen. Some readers, the Linux kernel among them, reject headers with an extra field (section 2.3.1.1), so this
+//! member has none.
 //!
-//! A file of one block has nothing but what RFC 1952 says, and is decoded as the file of any other program.
+//! A file of one block contains only what RFC 1952 defines, and is decoded like the file of any other program.
 //!
-//! Numbers are little-endian, as everywhere in gzip.
+//! All numbers are little-endian.
 //!
 //! # Marks: blocks in one member
 //!
-//! The deflate data of a file of several blocks is, for each block, a *mark* and deflate blocks that refer to nothing before
-//! them; then an empty last block (`03 00`). All of these begin with a byte: where the data of a block ends within one, an
-//! empty stored block follows (`00 00 ff ff`, after three bits). So a reader knows such a member by the mark that follows its
-//! header.
+//! The deflate data of a file of several blocks has, for each block, a *mark* and deflate blocks that refer to nothing
+//! before them. An empty last block (`03 00`) ends it. Each of these begins at a byte boundary: if the data of a block
+//! ends inside a byte, an empty stored block follows (`00 00 ff ff`, after three bits). A reader recognises such a
+//! member by the mark behind its header.
 //!
-//! In old files, the header of such a member has a subfield `AM` in its extra field, with one byte, 2; and that of the member
-//! of a file of one block has a subfield `AB`, as below.
+//! In old files, the header of such a member has a subfield `AM` with one byte, 2, in its extra field. The member of an
+//! old file of one block has a subfield `AB`, as below.
 //!
-//! A mark has 81 bytes. It is a dynamic block (RFC 1951, section 3.2.7) that has only its end, and an empty stored block. The code
-//! lengths of the first 240 literals are bits, from the lowest of the first byte on: a length of 8 is a 0, and a length of 9 is a 1.
-//! They are 30 bytes:
+//! A mark has 81 bytes. It is a dynamic block (RFC 1951, section 3.2.7) with no symbol but its end, followed by an
+//! empty stored block. The code lengths of the first 240 literals are bits, from the lowest bit of the first byte on: a
+//! length of 8 is a 0, and a length of 9 is a 1. They are 30 bytes:
 //!
 //! | at | bytes | |
 //! |--:|--:|---|
-//! | 0 | 6 | where the contents of the block begin in those of the member; all bits set: that is not told |
+//! | 0 | 6 | the start of the block's contents in those of the member; all bits are set if it is not stated |
 //! | 6 | 3 | the size of the contents |
 //! | 9 | 3 | the size of the deflate data, from the end of this mark to the start of the next one, or of the last block |
 //! | 12 | 4 | the CRC-32 of the contents |
-//! | 16 | 4 | the CRC-32 of the first block's contents, the same in all marks of a member; 0 if the place is not told |
-//! | 20 | 6 | where the mark begins, from the first byte of the member; all bits set: that is not told |
+//! | 16 | 4 | the CRC-32 of the first block's contents, the same in all marks of a member; 0 if places are not stated |
+//! | 20 | 6 | the start of the mark, from the first byte of the member; all bits are set if it is not stated |
 //! | 26 | 4 | the CRC-32 of the bytes before |
 //!
-//! The other lengths make the code complete, as some decoders ask for, and no bit is one that a decoder has to ignore. With
-//! *n* for the number of ones among the first 250 literals:
+//! The other lengths make the code complete, as some decoders require, and no bit is one that a decoder has to ignore.
+//! With *n* for the number of ones among the first 250 literals:
 //!
 //! | bits | |
 //! |--:|---|
@@ -51,55 +52,57 @@
 //! A code length of 8 or 9 takes two bits, and one of 0 to 7 takes four. All marks begin with the same nine bytes,
 //! `04 c1 01 50 14 41 10 04 41`.
 //!
-//! In a file that is one such member, the last mark says its own place. So a reader that can seek knows that the other
-//! places are those in the file, and finds a block by interpolation and bisection.
+//! In a file that is a single such member, the last mark states its own place. From it a reader that can seek knows
+//! that the places in other marks are places in the file, and finds a block by interpolation and bisection.
 //!
-//! A reader that knows marks decodes each block by itself, holds it against what its mark says, and the marks together
-//! against the trailer. Where the mark of the first block is none, the member is decoded as any other; and so it is from where
-//! any other is none, for example because another program has appended data to it.
+//! A reader that knows marks decodes each block by itself, and verifies each block against its mark and all marks
+//! together against the trailer. If there is no valid mark before the first block, the member is decoded as any other.
+//! If there is none before a later block, for example because another program has appended data, the rest of the member
+//! is decoded as any other.
 //!
-//! # Members that say where they end
+//! # Members that state where they end
 //!
-//! Nothing in a member says where it ends: one finds out by decoding. Members of a block each, where these are asked for, say
-//! it in the *extra field* of the header. It is a series of subfields, each two
-//! letters, a 16-bit length, and data; a reader ignores those that it does not know.
+//! By RFC 1952, nothing in a member states where it ends: a reader has to decode it. Members of one block each, if that
+//! layout is chosen, state their size in the *extra field* of the header. It is a series of subfields, each with two
+//! letters, a 16-bit length, and data; a reader ignores unknown ones.
 //!
 //! # Subfield `AB`: the extent of a member
 //!
-//! In every such member, before all other subfields.
+//! Every such member has this subfield, before all other subfields.
 //!
 //! | at | bytes | |
 //! |--:|--:|---|
-//! | 0 | 4 | compressed size: all bytes of this member, from its first magic byte to the end of its trailer |
-//! | 4 | 4 | uncompressed size: what its trailer (ISIZE) says too, known here before the data |
+//! | 0 | 4 | compressed size: all bytes of the member, from its first magic byte to the end of its trailer |
+//! | 4 | 4 | uncompressed size: the same as ISIZE in the trailer, but known before the data |
 //! | 8 | 1 | bit 0: another member of this file follows; the other bits are 0 |
 //!
-//! Bit 0 is what makes a file that was cut between two members known as such: gzip alone takes it for whole.
-//! A reader that finds another length, or other bits set, must take the member for a foreign one.
+//! Bit 0 reveals that a file was cut between two members, which gzip itself takes for complete. A reader that finds
+//! another subfield length, or other bits set, must treat the member as one of another program.
 //!
 //! A file of several members ends with an **index**:
 //!
 //! # Subfield `AI`: a part of the index
 //!
-//! In the headers of empty members, each of which describes the members since the part before it, at most
+//! This subfield is in the headers of empty members. Each of them describes the members since the previous one, at most
 //! [`PART_MEMBERS`]: every full part follows its members, and the last part ends the file.
 //!
 //! | at | bytes | |
 //! |--:|--:|---|
-//! | 0 | 8 | how many members (not counting parts of the index) lie before the first one described here |
+//! | 0 | 8 | the number of members before the first one that is described here, without parts of the index |
 //! | 8 | 8 × *n* | for each of *n* members its compressed and its uncompressed size, 4 bytes each |
-//! | 8 + 8*n* | 4 | the CRC-32 of all of this subfield's data before this place |
-//! | 12 + 8*n* | 4 | the compressed size of this empty member, the same as in its `AB` |
+//! | 8 + 8*n* | 4 | the CRC-32 of this subfield's data up to here |
+//! | 12 + 8*n* | 4 | the compressed size of this empty member, as in its `AB` |
 //!
-//! The member that carries a part has this subfield last and neither name nor comment, and its data is the two
-//! bytes `03 00`: so the last 14 bytes of a file are the last number of the table, `03 00`, and a trailer of
-//! eight zeros. That is how a reader that can seek finds the last part; the sum of the sizes in a part leads to its
-//! first member, and the part before ends there. [`Index::read`] does so, and checks every step.
+//! The member that carries a part has this subfield last and neither name nor comment, and its data is the two bytes
+//! `03 00`. The last 14 bytes of a file are therefore the last number of the table, `03 00`, and a trailer of eight
+//! zeros. They lead a reader that can seek to the last part. The sum of the sizes in a part leads to its first member,
+//! and the previous part ends there. [`Index::read`] follows these steps and checks each of them.
 //!
 //! # BGZF
 //!
-//! The blocked gzip of bioinformatics (the SAM specification, section 4.1) has the same idea: its subfield `BC`
-//! holds the compressed size less one in 16 bits. The [`Scanner`] understands both, and an [`Encoder`] makes either.
+//! The blocked gzip of bioinformatics (SAM specification, section 4.1) states sizes in a similar way: its subfield `BC`
+//! holds the compressed size less one in 16 bits. The [`Scanner`] understands both subfields, and an [`Encoder`] writes
+//! either.
 //!
 //! [RFC 1951]: https://www.rfc-editor.org/rfc/rfc1951
 //! [RFC 1952]: https://www.rfc-editor.org/rfc/rfc1952
@@ -156,16 +159,15 @@ pub use write::Writer;
 /// The size of a member's trailer in bytes: CRC-32 and ISIZE (RFC 1952, section 2.3).
 const TRAILER_LEN: usize = 8;
 
-/// The deflate data of nothing: one final block with fixed codes that holds only its end (RFC 1951, section
-/// 3.2.6).
+/// Empty deflate data: one final block with fixed codes and no symbol but its end (RFC 1951, section 3.2.6).
 const EMPTY_DEFLATE: [u8; 2] = [0x03, 0x00];
 
-/// A little-endian 32-bit number at the start of `bytes`.
+/// Returns the little-endian 32-bit number at index `at` of `bytes`.
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// A little-endian 64-bit number at the start of `bytes`.
+/// Returns the little-endian 64-bit number at index `at` of `bytes`.
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }

@@ -1,8 +1,8 @@
-//! Blocks in the middle of a deflate stream as a stream of their own, which a fast decoder takes whole.
+//! Blocks from the middle of a deflate stream as a stream of their own, which a fast decoder takes as a whole.
 //!
-//! What they refer to comes first, as a block that is stored. Blocks without contents follow, until the next bit is at the
-//! same place in its byte as in the file: so no bits have to be moved, and stored blocks, which begin with a byte, stay
-//! right. A last block without contents ends it.
+//! The contents to which the blocks refer come first, as a stored block. Blocks without contents follow, until the next
+//! bit has the same place in its byte as in the file. So no bits have to be shifted, and stored blocks, which are
+//! aligned to bytes, stay valid. An empty last block ends the stream.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use libdeflater::Decompressor;
 
 use crate::inflate::WINDOW;
 
-/// Decodes the blocks of a deflate stream that lie in these bits of `bytes` and have so many bytes of contents, into the
-/// allocation of `data`, whose contents are dropped. `window` is what they refer to, compressed; empty if there is nothing
-/// before them. False if they are damaged, have other contents, or there
-/// is no memory for these.
+/// Decodes the blocks of a deflate stream in the range `bits` of `bytes`, with `len` bytes of contents. Replaces the
+/// contents of `data` and uses its allocation. `window` is the compressed window to which the blocks refer, empty at
+/// the start of a stream. Returns `false` if the blocks are damaged or have other contents, or if there is not enough
+/// memory.
 pub(crate) fn inflate_blocks(
     decompressor: &mut Decompressor,
     window: &[u8],
@@ -39,8 +39,8 @@ pub(crate) fn inflate_blocks(
     is_right
 }
 
-/// Appends to `out` a stream that gives `window`, which has at most [`WINDOW`] bytes, and then what the blocks give that
-/// lie in these bits of `bytes`.
+/// Appends a stream to `out` that gives `window`, at most [`WINDOW`] bytes, and then the contents of the blocks in the
+/// range `bits` of `bytes`.
 fn write_stream(window: &[u8], bytes: &[u8], bits: Range<usize>, out: &mut Vec<u8>) {
     let len = u16::try_from(window.len()).expect("a window has 32 KiB at most");
     out.push(0);
@@ -56,7 +56,7 @@ fn write_stream(window: &[u8], bytes: &[u8], bits: Range<usize>, out: &mut Vec<u
         filled.put_fixed_block(false);
     }
     filled.write_whole(out);
-    // The first byte and the last one are shared with what stands before and behind.
+    // The first byte and the last one are shared with the bits before and behind.
     let (first, last) = (bits.start / 8, bits.end / 8);
     let from = out.len();
     out.extend(&bytes[first..bits.end.div_ceil(8)]);
@@ -75,7 +75,7 @@ fn write_stream(window: &[u8], bytes: &[u8], bits: Range<usize>, out: &mut Vec<u
     end.write_whole(out);
 }
 
-/// Bits, from the lowest on.
+/// A buffer of bits, from the lowest on.
 #[derive(Default)]
 struct Bits {
     bits: u128,
@@ -88,21 +88,21 @@ impl Bits {
         self.len += len;
     }
 
-    /// A block of fixed codes without contents: ten bits.
+    /// Puts an empty block with fixed codes: ten bits.
     fn put_fixed_block(&mut self, is_last: bool) {
         self.put(is_last.into(), 1);
         self.put(1, 2);
         self.put(0, 7);
     }
 
-    /// A block of codes of its own without contents: 91 bits.
+    /// Puts an empty block with dynamic codes: 91 bits.
     fn put_odd_block(&mut self) {
         self.put(0b100, 3);
-        // 257 codes of literals, one of distances; 18 code lengths of code lengths.
+        // 257 literal codes, one distance code, 18 code lengths of code lengths.
         self.put(0, 5);
         self.put(0, 5);
         self.put(14, 4);
-        // They are for 16, 17, 18, ..., 1: of these 18, a run of zeros, and 1 have a bit each.
+        // The lengths for 16, 17, 18, ..., 1: the codes of 18 (a run of zeros) and 1 have a bit each.
         (0..18).for_each(|place| self.put(u128::from(place == 2 || place == 17), 3));
         // No code for 0 to 254: two runs.
         for zeros in [138, 117] {
@@ -114,7 +114,7 @@ impl Bits {
         self.put(1, 1);
     }
 
-    /// Appends the whole bytes, and keeps the rest.
+    /// Appends the complete bytes to `out`, and keeps the remaining bits.
     fn write_whole(&mut self, out: &mut Vec<u8>) {
         let whole = self.len / 8;
         out.extend(&self.bits.to_le_bytes()[..whole]);
@@ -137,7 +137,7 @@ mod tests {
             Compressor::new(CompressionLvl::new(9).unwrap()).deflate_compress(&text, &mut stream).unwrap();
         let window = b"what was before";
         for skipped in 0..16 {
-            // The stream, at another bit of its bytes, between bits that are not its own.
+            // The stream, shifted by some bits, between bits that do not belong to it.
             let mut shifted = vec![0xff; len + 3];
             for bit in 0..8 * len {
                 let (to, is_set) = (bit + skipped, stream[bit / 8] >> (bit % 8) & 1);

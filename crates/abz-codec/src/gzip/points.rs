@@ -1,4 +1,4 @@
-//! Places in the middle of a gzip file where decoding can begin.
+//! The places in the middle of a gzip file at which decoding can begin.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -19,22 +19,23 @@ use crate::inflate::{Inflate, Pause};
 use crate::memory::NoMemory;
 use crate::system::Compressor;
 
-/// How much is read at once, in bytes: more than any header has.
+/// The size of the input buffer in bytes: more than any header has.
 const INPUT: usize = 2 * HEADER_LIMIT;
 
 /// The level at which windows are compressed.
 const LEVEL: u32 = 6;
 
-/// How much is decoded at once, in bytes.
+/// The number of bytes that are decoded at once.
 const OUTPUT: usize = 256 << 10;
 
-/// Finds the parts of a gzip file by decoding it: pieces of members, which begin where a block does, and groups of whole
-/// members. A part has `spacing` bytes of contents, and some more, up to the end of a block or a member; a group has so
-/// many bytes of either kind. All checksums are verified. It ends where no member follows. A [`Finder`] gives the contents too.
+/// Finds the parts of a gzip file by decoding it: pieces of members, which begin with a block, and groups of whole
+/// members. A piece ends with the first block that ends at least `spacing` bytes of contents behind its start; a group
+/// ends with the first member behind which it has `spacing` bytes of contents or of the file. All checksums are
+/// verified. The file ends where no member follows. A [`Finder`] gives the contents, too.
 ///
 /// # Errors
 ///
-/// As a [`Reader`](super::Reader), but that nothing is wrong with garbage behind the last member.
+/// As a [`Reader`](super::Reader), except that bytes behind the last member are no error.
 pub fn find_parts(reader: impl Read, spacing: u64) -> Result<Found, DecodeError> {
     let (mut finder, mut data) = (Finder::new(reader, spacing), Vec::new());
     loop {
@@ -47,31 +48,31 @@ pub fn find_parts(reader: impl Read, spacing: u64) -> Result<Found, DecodeError>
     }
 }
 
-/// The contents of a file, as [`find_parts`] or a [`Finder`] finds them.
+/// The parts of a file, from [`find_parts`] or a [`Finder`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Its parts, in order, with all that is known of them.
+    /// The parts, in order, with all known facts.
     pub parts: Vec<Part>,
-    /// The size of its contents in bytes.
+    /// The size of the contents in bytes.
     pub contents: u64,
-    /// The line feeds in them.
+    /// The number of line feeds in the contents.
     pub lines: u64,
-    /// As [`Scanner::mistaken`].
+    /// The number of the first member with a wrong size in its header; see [`Scanner::mistaken`].
     pub mistaken: Option<u64>,
 }
 
-/// A part that has begun.
+/// A part whose end was not yet found.
 struct Begun {
     number: u64,
     bit: u64,
     contents: u64,
     lines: u64,
     crc: Crc,
-    /// Compressed.
+    /// The window, compressed.
     window: Vec<u8>,
 }
 
-/// Decodes a gzip file from start to end, and notes its parts on the way.
+/// A decoder of a gzip file from start to end that records the parts on the way.
 ///
 /// ```
 /// use abz_codec::gzip::Finder;
@@ -89,26 +90,26 @@ pub struct Finder<R> {
     reader: R,
     spacing: u64,
     state: State,
-    /// What was read and not yet used lies in `input` at `begin..end`, and at `offset` in the file.
+    /// The bytes that were read and not yet used are `input[begin..end]`. They begin at `offset` in the file.
     input: Vec<u8>,
     begin: usize,
     end: usize,
     offset: u64,
     is_over: bool,
     inflate: Inflate<u8>,
-    /// For windows. Made with the first one.
+    /// Compresses windows. Made for the first window.
     compressor: Option<Compressor>,
-    /// The member, counted from 1, and its first byte.
+    /// The number of the current member, counted from 1, and the offset of its first byte.
     number: u64,
     start: u64,
-    /// It says that another one follows.
+    /// Set if the member states that another one follows.
     expects_more: bool,
-    /// The first member that is not as large as its header says. From there on no header is asked for a size.
+    /// The number of the first member with a wrong size in its header. Sizes in headers are ignored from there on.
     mistaken: Option<u64>,
-    /// How many bytes of contents there were so far, and line feeds in them.
+    /// The size of the contents so far in bytes, and the number of line feeds in them.
     contents: u64,
     lines: u64,
-    /// The members that wait for more of them to be a part, with what came of this one.
+    /// The group of members that is not yet large enough to be a part.
     group: Option<Begun>,
     parts: Vec<Part>,
     /// The error that follows the contents returned last.
@@ -116,27 +117,28 @@ pub struct Finder<R> {
 }
 
 enum State {
-    /// At the start of the file or the end of a member.
+    /// Between members, or at the start of the file.
     Between,
     /// In deflate data.
     Data(Box<Inside>),
     Ended,
 }
 
-/// What is known of a member in whose deflate data this is.
+/// The facts about the member whose deflate data is being decoded.
 struct Inside {
     header: Header,
     sums: Sums,
-    /// Where the data begins, in bytes.
+    /// The offset of the deflate data in the file, in bytes.
     begin: u64,
-    /// The piece of it that is being decoded.
+    /// The piece of the member that is being decoded.
     piece: Begun,
     /// The CRC-32 of the members before it in its group.
     before: u32,
 }
 
 impl<R: Read> Finder<R> {
-    /// Decodes what `reader` gives; parts have at least `spacing` bytes of contents, as [`find_parts`] says.
+    /// Creates a finder of the file that `reader` gives. Parts have at least `spacing` bytes of contents; see
+    /// [`find_parts`].
     pub fn new(reader: R, spacing: u64) -> Self {
         Finder {
             reader,
@@ -161,12 +163,12 @@ impl<R: Read> Finder<R> {
         }
     }
 
-    /// Decodes the next contents, up to 256 KiB, into the allocation of `data`, whose own are dropped. False if there are no more.
-    /// Contents are given out before the checksum of their member was verified.
+    /// Decodes the next contents, at most 256 KiB. Replaces the contents of `data` and uses its allocation. Returns
+    /// `false` if there are no more. Contents are given out before the checksum of their member is verified.
     ///
     /// # Errors
     ///
-    /// As a [`Reader`](super::Reader). It comes when all contents before it were given out. Behind an error there is nothing more.
+    /// As a [`Reader`](super::Reader). An error comes after all contents before it. Nothing comes after an error.
     pub fn next_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();
         if let Some(error) = self.error.take() {
@@ -185,7 +187,7 @@ impl<R: Read> Finder<R> {
         }
     }
 
-    /// The parts that were found, and the sizes of their contents. All of them are known when there are no more contents.
+    /// Returns the parts that were found, and the sizes of their contents. Call it when there are no more contents.
     pub fn found(self) -> Found {
         let Finder { parts, contents, lines, mistaken, .. } = self;
         Found { parts, contents, lines, mistaken }
@@ -220,7 +222,7 @@ impl<R: Read> Finder<R> {
         }
     }
 
-    /// Begins with the next member; `None` if there is none.
+    /// Begins the next member; `None` if there is none.
     fn member(&mut self) -> Result<Option<Inside>, DecodeError> {
         self.start = self.offset;
         let begins = self.hold(MAGIC.len())? == MAGIC;
@@ -246,7 +248,7 @@ impl<R: Read> Finder<R> {
         Ok(Some(Inside { header, sums: Sums::new(), begin: self.offset, piece, before }))
     }
 
-    /// Nothing more than padding lies behind the last member: false.
+    /// Checks that only padding follows the last member. Returns `false`.
     fn rest(&mut self) -> Result<bool, DecodeError> {
         let held = &self.input[self.begin..self.end];
         let scanner = Scanner::behind(self.number, self.offset);
@@ -256,7 +258,8 @@ impl<R: Read> Finder<R> {
         }
     }
 
-    /// Decodes some of the data of a member. True if that has ended. If a piece of it became a part, there is no group.
+    /// Decodes some of the data of a member. Returns whether the data has ended. The group is dropped when a piece of
+    /// the member becomes a part.
     fn data(&mut self, inside: &mut Inside, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.resize(OUTPUT, 0);
         let mut filled = 0;
@@ -265,7 +268,7 @@ impl<R: Read> Finder<R> {
         has_ended
     }
 
-    /// The same into a slice, of which so much is filled, also if there is an error.
+    /// Does the same into a slice. `filled` is the number of bytes written, also after an error.
     fn fill(
         &mut self,
         inside: &mut Inside,
@@ -326,7 +329,7 @@ impl<R: Read> Finder<R> {
         }
         self.take(TRAILER_LEN);
         let (compressed, contents) = (self.offset - self.start, sums.len());
-        // A size that is not that of the member is none.
+        // A wrong size in the header is treated as if there were none.
         let is_right = |extent: &Extent| {
             let fits = match extent.uncompressed {
                 Some(len) => u64::from(len) == contents,
@@ -348,19 +351,20 @@ impl<R: Read> Finder<R> {
         Ok(())
     }
 
-    /// Ends a piece of a member before a bit of the file.
+    /// Ends a piece of a member before bit `bit` of the file.
     fn end_blocks(&mut self, piece: Begun, bit: u64) {
         let crc = piece.crc.sum();
         self.end(Kind::DeflateBlocks, piece, bit, self.contents, crc);
     }
 
-    /// A part that begins at a bit of the file, and with the next contents.
+    /// Begins a part at bit `bit` of the file and at the next contents.
     fn begin(&self, bit: u64, window: Vec<u8>) -> Begun {
         let Finder { number, contents, lines, .. } = *self;
         Begun { number, bit, contents, lines, crc: Crc::new(), window }
     }
 
-    /// Ends a part whose last bit and whose contents lie before these, and whose contents have this checksum.
+    /// Ends a part before bit `bit` of the file and before byte `contents` of the contents. `crc32` is the CRC-32 of
+    /// its contents.
     fn end(&mut self, kind: Kind, begun: Begun, bit: u64, contents: u64, crc32: u32) {
         if contents > begun.contents {
             let known = Known { lines: begun.lines, crc32, window: begun.window };
@@ -374,14 +378,14 @@ impl<R: Read> Finder<R> {
         }
     }
 
-    /// Ends the group before a byte of the file, if there is one.
+    /// Ends the group, if there is one, before byte `offset` of the file.
     fn end_group(&mut self, offset: u64, contents: u64, crc32: u32) {
         if let Some(group) = self.group.take() {
             self.end(Kind::GzipMembers, group, 8 * offset, contents, crc32);
         }
     }
 
-    /// The last contents, as far as deflate may refer to them, compressed.
+    /// Returns the last contents to which deflate data may refer, compressed.
     fn window(&mut self) -> Result<Vec<u8>, NoMemory> {
         let window = self.inflate.window();
         let compressor = match &mut self.compressor {
@@ -394,7 +398,7 @@ impl<R: Read> Finder<R> {
         Ok(packed)
     }
 
-    /// The next bytes of the file: so many, or as many as there are.
+    /// Returns the next `wanted` bytes of the file, or all that are left.
     fn hold(&mut self, wanted: usize) -> Result<&[u8], DecodeError> {
         while self.end - self.begin < wanted && !self.is_over {
             self.read()?;
@@ -402,13 +406,13 @@ impl<R: Read> Finder<R> {
         Ok(&self.input[self.begin..self.end.min(self.begin + wanted)])
     }
 
-    /// These are done with.
+    /// Drops the next `len` bytes.
     fn take(&mut self, len: usize) {
         self.begin += len;
         self.offset += len as u64;
     }
 
-    /// Reads on.
+    /// Reads more of the file.
     fn read(&mut self) -> Result<(), DecodeError> {
         self.input.copy_within(self.begin..self.end, 0);
         (self.begin, self.end) = (0, self.end - self.begin);
@@ -425,7 +429,7 @@ impl<R: Read> Finder<R> {
         }
     }
 
-    /// The file ends inside of a member.
+    /// Returns the error of a file that ends inside a member.
     fn cut_short(&mut self, inside: MemberPart) -> DecodeError {
         self.offset += (self.end - self.begin) as u64;
         self.fault(Fault::Truncated { inside })

@@ -1,13 +1,13 @@
-//! A gzip file read on one thread.
+//! Reading of a gzip file on one thread.
 
 use std::fmt;
 use std::io::{self, Read};
 
 use super::{Decoder, Piece, Splitter};
 
-/// Reads the contents of any gzip file: a [`Splitter`] and a [`Decoder`] on the caller's thread.
+/// A reader of the contents of any gzip file: a [`Splitter`] and a [`Decoder`] on the caller's thread.
 ///
-/// Errors are [`DecodeError`](super::DecodeError)s inside of an [`io::Error`] (`get_ref` gives them back).
+/// Its errors are [`DecodeError`](super::DecodeError)s inside an [`io::Error`] (`get_ref` returns them).
 ///
 /// ```
 /// use abz_codec::gzip::Reader;
@@ -24,7 +24,7 @@ pub struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the gzip file that `reader` gives.
+    /// Creates a reader of the gzip file that `reader` gives.
     pub fn new(reader: R) -> Self {
         Reader { splitter: Splitter::new(reader), decoder: Decoder::new(), data: Vec::new(), given: 0 }
     }

@@ -1,4 +1,4 @@
-//! The members that are whole in a damaged file.
+//! The undamaged members of a damaged gzip file.
 
 use std::fmt;
 use std::io::{self, BufRead, Read, Seek, Write};
@@ -24,62 +24,64 @@ use crate::salvage::{Part, Reason, Salvage, behind_zeros, take};
 /// The empty member at the end of each file of BGZF (SAM specification, section 4.1.2).
 const BGZF_END: &[u8; 28] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
 
-/// How many bytes of a header are looked at for its extent.
+/// The number of bytes of a header that are searched for its extent.
 const GLANCE: usize = 512;
 
-/// Finds [what is whole](crate::salvage) in files of gzip: members, each by its checksum and its size, and by its extent
-/// where it says one. What is missing is told by the headers of damaged members, or by the index at the end.
+/// Finds [undamaged parts](crate::salvage) of gzip files: members with the right checksum, size and, if stated, extent.
+/// The size of lost contents comes from the headers of damaged members, or from the index at the end.
 ///
-/// A file may hold others as they are, where they could not be made smaller. So no member is taken that lies in
-/// a damaged one whose end is known, or where the index has none, or of another kind than the one before. In files whose
-/// members say nothing of themselves, a member in a damaged one cannot be told from one behind it.
+/// A member may contain another gzip file without compression, if it could not be made smaller. Therefore a member is
+/// rejected if it lies inside a damaged one whose end is known, if the index lists none there, or if it is of another
+/// kind than the member before. In files whose members state no sizes, a member inside a damaged one cannot be told
+/// from one behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct Salvager(());
 
-/// What decodes members.
+/// A decoder of members.
 #[derive(Default)]
 pub struct Tool {
     inflater: Option<Inflater>,
     chunk: Vec<u8>,
 }
 
-/// What a member says of itself.
+/// The statements of a member about itself and its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One of [ours](super), and whether another one follows.
+    /// A member of the layout [`Members`](super::Layout::Members), with its subfield `AB`.
     Ours {
-        /// Another one follows.
+        /// Whether another member follows.
         more: bool,
     },
-    /// The header of a member with marks, which has no contents.
+    /// The header of a member with marks. It has no contents itself.
     Marked,
     /// A block in such a member.
     Block {
-        /// Where its contents begin in those of the member, in bytes, if that is told.
+        /// The start of its contents in those of the member, in bytes, if it is stated.
         start: Option<u64>,
-        /// Their size in bytes.
+        /// The size of its contents in bytes.
         len: u32,
-        /// The number in all marks of the member.
+        /// The number that all marks of the member have.
         member: u32,
     },
     /// A block of BGZF.
     Bgzf {
-        /// It has no contents: it should be the last one.
+        /// Set if the block has no contents, as the last block has.
         is_empty: bool,
     },
-    /// Nothing.
+    /// A member without statements.
     Plain,
 }
 
-/// What is known of the file.
+/// The facts that are known about the file.
 #[derive(Debug)]
 pub struct State {
-    /// What the next member should be.
+    /// The kind that the next member should have.
     next: Kind,
-    /// Another member must follow.
+    /// Whether another member must follow.
     expects_more: bool,
     index: Option<Index>,
-    /// In a member with marks: the number in them, if one was seen, and where the contents end so far, if that is known.
+    /// In a member with marks: the number in its marks, if one was seen, and the end of the contents so far, if it is
+    /// known.
     member: Option<u32>,
     end: Option<u64>,
 }
@@ -115,7 +117,7 @@ impl Salvage for Salvager {
         Ok(found.map(|(len, note)| Part { end: 8 * len, note }).map_err(Into::into))
     }
 
-    /// Looks at the file's end: where its start is damaged, that tells its kind.
+    /// Looks at the end of the file, which reveals its kind if the start is damaged.
     fn begin<F: Read + Seek>(file: &mut F) -> io::Result<State> {
         let index = Index::read(file);
         let has_index = !matches!(index, Ok(None));
@@ -138,12 +140,12 @@ impl Salvage for Salvager {
             let (entries, start) = (index.entries(), start / 8);
             let at = entries.partition_point(|entry| entry.offset < start);
             let begins = entries.get(at).is_some_and(|entry| entry.offset == start);
-            // The index itself, or a part of it.
+            // The index itself, or a part of it, may follow its members.
             let ends = at > 0 && entries[at - 1].offset + u64::from(entries[at - 1].compressed) == start;
             return begins || ends;
         }
         match (state.next, *kind) {
-            // In a member with marks, only blocks of that one, and of what lies behind.
+            // In a member with marks, only later blocks of the same member may follow.
             (Kind::Marked | Kind::Block { .. }, Kind::Block { start, member, .. }) => {
                 let is_behind = start.zip(state.end).is_none_or(|(start, end)| start >= end);
                 return state.member.is_none_or(|number| number == member) && is_behind;
@@ -176,14 +178,14 @@ impl Salvage for Salvager {
 
     fn note_gap(state: &mut State) {
         state.expects_more = false;
-        // A block behind it says where it is, or nobody knows.
+        // The next block states its place, or the place is unknown.
         state.end = None;
     }
 
     fn pass<F: Read + Seek>(state: &mut State, file: &mut F, at: u64) -> io::Result<u64> {
         let mut at = at;
         if let Kind::Block { .. } = state.next {
-            // The end of the member: it has no contents.
+            // The end of the member has no contents.
             let mut end = [0; EMPTY_DEFLATE.len() + TRAILER_LEN];
             let found = glance(file, at / 8, &mut end)?;
             let is_end = found.len() == EMPTY_DEFLATE.len() + TRAILER_LEN
@@ -223,7 +225,7 @@ impl Salvage for Salvager {
 
     fn missing<F: Read + Seek>(state: &State, file: &mut F, gap: &Range<u64>) -> io::Result<Option<u64>> {
         let gap = gap.start / 8..gap.end / 8;
-        // It has a checksum, which headers and trailers do not have.
+        // The index has a checksum, unlike headers and trailers. So it is preferred.
         if let Some(index) = &state.index {
             let from = index.entries().partition_point(|entry| entry.offset < gap.start);
             let to = index.entries().partition_point(|entry| entry.offset < gap.end);
@@ -234,7 +236,8 @@ impl Salvage for Salvager {
             return Ok((begins && ends).then_some(missing));
         }
         if let Kind::Marked | Kind::Block { .. } = state.next {
-            // The mark behind the gap says where it begins, and without one those in the gap say how large they are.
+            // The mark behind the gap states where its block begins. Without it, the marks in the gap state their
+            // sizes.
             if let Some(next) = mark_at(file, gap.end)? {
                 return Ok(next.start.zip(state.end).and_then(|(start, end)| start.checked_sub(end)));
             }
@@ -247,7 +250,7 @@ impl Salvage for Salvager {
             if missing > 0 && at + END >= gap.end {
                 return Ok(Some(missing));
             }
-            // At the end of the file the trailer says how large all is, modulo 2^32.
+            // At the end of the file the trailer states the size of all contents, modulo 2^32.
             let (mut end, size) = ([0; END as usize], file.seek(io::SeekFrom::End(0))?);
             let found = glance(file, gap.end.saturating_sub(END), &mut end)?;
             let says = gap.end == size && found.len() as u64 == END && found.starts_with(&EMPTY_DEFLATE);
@@ -276,8 +279,9 @@ impl Salvage for Salvager {
     }
 }
 
-/// The number in the marks of a file that ends with a member with marks, or begins with one: of its last block, behind which
-/// is the end of the file, or of its first one. A mark elsewhere may be that of another file that is stored in this one.
+/// Returns the number in the marks of a file that ends with a member with marks, or begins with one: the number of its
+/// last block, behind which the file ends, or of its first one. Marks elsewhere may belong to another file that is
+/// stored in this one.
 fn number_of_marks<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<u32>> {
     if let Some((_, mark)) = last_mark(file, size)? {
         return Ok(Some(mark.member));
@@ -288,13 +292,13 @@ fn number_of_marks<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option
     Ok(first.filter(|mark| mark.start == Some(0)).map(|mark| mark.member))
 }
 
-/// What the header at `offset` says of its member's size, if one is there that does.
+/// Returns the size of the member that the header at `offset` states, if there is such a header.
 fn extent_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Extent>> {
     let mut bytes = [0; GLANCE];
     let found = glance(file, offset, &mut bytes)?;
     let (header, len) = match Header::parse(found) {
         Ok(Some(found)) => found,
-        // The table of an index, or a long name, stands behind the extent.
+        // The table of an index, or a long name, may follow the extent.
         Ok(None) if found.len() == GLANCE && found[3] & FEXTRA != 0 => {
             (Header { extra: found[EXTRA_AT..].to_vec(), ..Header::default() }, GLANCE)
         }
@@ -303,7 +307,7 @@ fn extent_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Ext
     Ok(header.extent().filter(|extent| extent.compressed as usize > len))
 }
 
-/// Reads a member, and gives the bytes that it takes.
+/// Reads a member. Returns its size in bytes and its kind.
 fn member(
     tool: &mut Tool,
     input: &mut dyn BufRead,
@@ -323,7 +327,7 @@ fn member(
         (&mut *input).take(MARK_LEN as u64).read_to_end(&mut start)?;
     }
     if Mark::parse(&start).is_some() {
-        // Its blocks are parts of their own.
+        // Its blocks are separate parts.
         return Ok(Ok((header_len as u64, Kind::Marked)));
     }
     let mut input = start.chain(input);
@@ -355,7 +359,7 @@ fn member(
         return Ok(Err(fault));
     }
     let found = header_len as u64 + inflater.consumed() + trailer.len() as u64;
-    // A member that is whole is taken, even if its header is wrong about where it ends.
+    // An undamaged member is accepted even if its header states a wrong size.
     let extent = header.extent().filter(|extent| u64::from(extent.compressed) == found);
     let kind = match extent {
         Some(Extent { uncompressed: Some(_), more, .. }) => Kind::Ours { more },
@@ -411,7 +415,7 @@ fn block(
     Ok(Ok((mark.size() as u64, Kind::Block { start, len, member })))
 }
 
-/// Reads a header, and gives its length too.
+/// Reads a header. Returns it with its length.
 fn header(input: &mut dyn BufRead) -> io::Result<Result<Option<(Header, usize)>, HeaderError>> {
     let mut held = Vec::new();
     loop {

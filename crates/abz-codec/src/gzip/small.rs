@@ -1,25 +1,26 @@
-//! Deflate data for a few bytes, which libdeflate stores as they are without a try.
+//! Deflate compression of a few bytes, which libdeflate would store.
 
-/// The most bytes that are compressed here. At level 1, libdeflate stores up to 51 bytes without a try, and fewer at the others.
+/// The largest size in bytes that is compressed here. libdeflate stores at most 51 bytes at level 1, and fewer at other
+/// levels.
 pub(super) const MOST: usize = 64;
 
 /// The code of the end of a block, and that of the shortest match (RFC 1951, section 3.2.5).
 const END: u32 = 256;
 const SHORTEST: u32 = 257;
 
-/// What comes next in a block.
+/// A literal or a match.
 #[derive(Clone, Copy)]
 enum Token {
     Literal(u8),
-    /// The same bytes as before, so many and from so far back.
+    /// A copy of `len` bytes that begin `distance` bytes before.
     Match {
         len: usize,
         distance: usize,
     },
 }
 
-/// Writes `data`, at most [`MOST`] bytes, as the shortest stream of one block with fixed codes (RFC 1951, section 3.2.6) into
-/// the front of `out`, and gives its size in bytes. `None` if it is longer than `out`.
+/// Writes `data`, at most [`MOST`] bytes, to the front of `out` as the shortest stream of one block with fixed codes
+/// (RFC 1951, section 3.2.6). Returns its size in bytes, or `None` if it is longer than `out`.
 pub(super) fn deflate(data: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut bits = Bits { out, filled: 0, len: 0, hold: 0 };
     // The last block, with fixed codes.
@@ -36,7 +37,7 @@ pub(super) fn deflate(data: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(bits.filled)
 }
 
-/// From each place in the data on, the first token of the shortest way to its end.
+/// Returns, for each place in the data, the first token of the shortest encoding of the rest.
 fn shortest(data: &[u8]) -> [Token; MOST] {
     let mut tokens = [Token::Literal(0); MOST];
     let mut costs = [0; MOST + 1];
@@ -48,7 +49,7 @@ fn shortest(data: &[u8]) -> [Token; MOST] {
             }
         };
         take(Token::Literal(data[at]));
-        // Of all matches of a length, the nearest one has the fewest bits.
+        // The nearest match of a length takes the fewest bits.
         let mut longest = 2;
         for distance in 1..=at {
             let pairs = data[at..].iter().zip(&data[at - distance..]);
@@ -61,7 +62,7 @@ fn shortest(data: &[u8]) -> [Token; MOST] {
 }
 
 impl Token {
-    /// How many bytes it stands for.
+    /// Returns the number of bytes that the token stands for.
     fn len(self) -> usize {
         match self {
             Token::Literal(_) => 1,
@@ -69,7 +70,7 @@ impl Token {
         }
     }
 
-    /// How many bits it takes.
+    /// Returns the number of bits that the token takes.
     fn bits(self) -> u32 {
         match self {
             Token::Literal(byte) => symbol(byte.into()).1,
@@ -81,7 +82,7 @@ impl Token {
     }
 }
 
-/// The bits of a literal, a length or the end, the highest one first, and their number.
+/// Returns the code of a literal, a length or the end, the highest bit first, and the number of its bits.
 fn symbol(symbol: u32) -> (u32, u32) {
     match symbol {
         0..=143 => (0x30 + symbol, 8),
@@ -91,24 +92,24 @@ fn symbol(symbol: u32) -> (u32, u32) {
     }
 }
 
-/// The code of a length, its extra bits and their number.
+/// Returns the code of a length, its extra bits and their number.
 fn length_code(len: usize) -> (u32, u32, u32) {
     let more = len as u32 - 3;
     let extra = more.max(4).ilog2() - 2;
     (SHORTEST + 4 * extra + (more >> extra), more & ((1 << extra) - 1), extra)
 }
 
-/// The same of a distance.
+/// Returns the code of a distance, its extra bits and their number.
 fn distance_code(distance: usize) -> (u32, u32, u32) {
     let more = distance as u32 - 1;
     let extra = more.max(2).ilog2() - 1;
     (2 * extra + (more >> extra), more & ((1 << extra) - 1), extra)
 }
 
-/// Bits, from the lowest of each byte on.
+/// A writer of bits, from the lowest of each byte on.
 struct Bits<'a> {
     out: &'a mut [u8],
-    /// The whole bytes that are written, and the bits behind them.
+    /// The number of bytes that are written, and the bits behind them.
     filled: usize,
     len: u32,
     hold: u32,
@@ -134,7 +135,7 @@ impl Bits<'_> {
         self.put_code(code, len)
     }
 
-    /// A code begins with its highest bit (RFC 1951, section 3.1.1).
+    /// Puts a code, which begins with its highest bit (RFC 1951, section 3.1.1).
     fn put_code(&mut self, code: u32, len: u32) -> Option<()> {
         self.put(code.reverse_bits() >> (32 - len), len)
     }

@@ -1,4 +1,4 @@
-//! A file into whole members where it says how long they are, into verified data where it does not.
+//! Splitting of a file into whole members, if they state their size, and into verified data, if not.
 
 use std::fmt;
 use std::io::Read;
@@ -11,38 +11,37 @@ use super::sums::Verifier;
 use crate::input::Input;
 use crate::parts::CHUNK;
 
-/// The next piece of a file, from a [`Splitter`].
+/// A piece of a file, from a [`Splitter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A whole member to be decoded, which any thread can do without the others.
+    /// A whole member, still to be decoded. Any thread can do that without the other members.
     Member(Member),
-    /// Data that is decoded already, not empty, because its member did not say how long it is. What is wrong
-    /// with its member may be known only after some of its data was given out.
+    /// Decoded data, at least one byte, because its member did not state its size. An error in the member may be found
+    /// only after some of its data was given out.
     Data(Vec<u8>),
 }
 
-/// Splits a gzip file into [`Piece`]s, in order: a [`Scanner`] with a reader before it and a [`Verifier`] behind.
-/// Whole members are left to a [`Decoder`](super::Decoder).
+/// An iterator that splits a gzip file into [`Piece`]s, in order: a reader, a [`Scanner`] and a [`Verifier`]. Whole
+/// members are left to a [`Decoder`](super::Decoder).
 ///
-/// It is an iterator that ends after its first error. Padding with zeros after the last member ends a file as its
-/// end does; anything else there is [`Fault::TrailingGarbage`](super::Fault::TrailingGarbage), which comes after all
-/// the data.
+/// It ends after its first error. Zeros after the last member are padding. Other bytes there are
+/// [`Fault::TrailingGarbage`](super::Fault::TrailingGarbage), which comes after all the data.
 pub struct Splitter<R> {
     input: Input<R>,
     scanner: Scanner,
     verifier: Verifier,
-    /// For decoded data.
+    /// The buffer for decoded data.
     data: Vec<u8>,
     ended: bool,
 }
 
 impl<R: Read> Splitter<R> {
-    /// Splits what `reader` gives. It has a buffer of its own.
+    /// Creates a splitter of the file that `reader` gives. It has its own buffer.
     pub fn new(reader: R) -> Self {
         Splitter::with(Scanner::new(), reader)
     }
 
-    /// Splits what `reader` gives from where `scanner` is.
+    /// Creates a splitter that continues with `scanner`, from the bytes that `reader` gives.
     pub fn with(scanner: Scanner, reader: R) -> Self {
         Splitter {
             input: Input::new(reader),
@@ -53,17 +52,17 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// As [`Scanner::mistaken`].
+    /// See [`Scanner::mistaken`].
     pub fn mistaken(&self) -> Option<u64> {
         self.scanner.mistaken()
     }
 
-    /// As [`Scanner::is_between`].
+    /// See [`Scanner::is_between`].
     pub(super) fn is_between(&self) -> bool {
         self.scanner.is_between()
     }
 
-    /// The next piece; `None` at the end of the file.
+    /// Returns the next piece; `None` at the end of the file.
     fn next_piece(&mut self) -> Result<Option<Piece>, DecodeError> {
         loop {
             let found = match self.input.is_over() {
@@ -76,7 +75,7 @@ impl<R: Read> Splitter<R> {
                     self.verifier.verify(&stretch, &self.data)?;
                     match self.data.len() {
                         0 => {}
-                        // A long copy costs more than a new buffer.
+                        // Copying much data costs more than a new buffer.
                         len if len > CHUNK / 4 => return Ok(Some(Piece::Data(mem::take(&mut self.data)))),
                         _ => return Ok(Some(Piece::Data(self.data.clone()))),
                     }

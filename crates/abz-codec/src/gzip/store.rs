@@ -1,23 +1,24 @@
-//! Which blocks are not worth the work: those that are compressed already.
+//! Detection of blocks that are not worth compressing, because they are compressed already.
 
 use crate::memory::NoMemory;
 use crate::system::Compressor;
 
-/// The bytes whose values are counted together. A photo between two texts must not hide them, nor they it.
+/// The number of bytes whose values are counted together, so that a photo between two texts hides neither them nor
+/// itself.
 const STRETCH: usize = 32 << 10;
-/// These first ones are counted by themselves: of most blocks they say enough.
+/// The number of bytes at the start that are counted first. They suffice to decide about most blocks.
 const HEAD: usize = 4 << 10;
-/// Of so many bytes ...
+/// The distance of the samples, in bytes.
 const STRIDE: usize = 128 << 10;
-/// ... these, at the start, are compressed to see what comes of it. Deflate looks back no farther.
+/// The size of a sample, which is compressed as a trial, in bytes. Deflate refers back no farther.
 const SAMPLE: usize = 32 << 10;
-/// A smaller block is compressed in less time than it takes to look at it.
+/// The size in bytes below which a block is compressed without a test, because that takes less time.
 const LEAST: usize = 16 << 10;
 
-/// Tells blocks that deflate would make smaller from those that it would not.
+/// Decides whether deflate would make a block smaller.
 ///
-/// The answer is a pure function of the block's bytes, in whole numbers, so the same block is stored on every
-/// machine. It costs about a fifth of what compressing such a block would.
+/// The answer depends only on the block's bytes and is computed in integers, so the same block is stored on every
+/// machine. It costs about a fifth of compressing such a block.
 pub(super) struct Judge {
     quick: Compressor,
 }
@@ -27,12 +28,12 @@ impl Judge {
         Ok(Judge { quick: Compressor::new(1)? })
     }
 
-    /// True if compressing `data` would save less than about a percent. `scratch` is for trials.
+    /// Returns whether compressing `data` would save less than about a percent. `scratch` is a buffer for trials.
     pub(super) fn is_incompressible(&mut self, data: &[u8], scratch: &mut [u8]) -> bool {
         data.len() >= LEAST && !has_favourite_bytes(data) && !self.has_repetitions(data, scratch)
     }
 
-    /// Samples catch what counting bytes cannot see: the same noise twice.
+    /// Samples detect repetitions, which counting bytes does not: the same noise twice.
     fn has_repetitions(&mut self, data: &[u8], scratch: &mut [u8]) -> bool {
         data.chunks(STRIDE).any(|stride| {
             let sample = &stride[..stride.len().min(SAMPLE)];
@@ -42,7 +43,7 @@ impl Judge {
     }
 }
 
-/// True if some bytes are so much more frequent than others that a Huffman code alone would save a percent.
+/// Returns whether some bytes are so frequent that a Huffman code alone would save a percent.
 ///
 /// For counts c of n bytes the saving is about the sum of (c - n/256)^2 over 11 n^2 / 256 (the second term of the
 /// entropy's series, in bytes). It is the same as (256 sum c^2 - n^2) / 11 n^2.
@@ -53,13 +54,13 @@ fn has_favourite_bytes(data: &[u8]) -> bool {
     std::iter::once(head).chain(rest.chunks(STRETCH)).any(|stretch| {
         let n = stretch.len() as u64;
         let squares: u64 = counts(stretch).iter().map(|&count| u64::from(count).pow(2)).sum();
-        // The least that the sum can be is n^2 / 256; noise alone gives n more than that.
+        // The smallest possible sum is n^2 / 256; noise alone exceeds it by n.
         excess += (256 * squares - n * n).saturating_sub(255 * n) / n;
         excess > most
     })
 }
 
-/// How often each byte occurs. Four tables, so that equal neighbours do not wait for each other.
+/// Counts each byte. It uses four tables, so that equal neighbours do not wait for each other.
 fn counts(data: &[u8]) -> [u32; 256] {
     let mut tables = [[0u32; 256]; 4];
     let (fours, rest) = data.as_chunks::<4>();

@@ -1,4 +1,4 @@
-//! What a trailer says of the contents, summed up as they are decoded.
+//! The CRC-32 and the size of the contents of a member, computed as they are decoded.
 
 use crc32fast::Hasher;
 use libdeflater::Crc;
@@ -9,12 +9,12 @@ use super::member::Stretch;
 use super::{TRAILER_LEN, u32_at};
 use crate::damage::Place;
 
-/// CRC-32 and size of the contents of a member, so far.
+/// The CRC-32 and the size of the contents of a member so far.
 pub(super) struct Sums {
-    /// Of what was added last.
+    /// The CRC-32 and the size of the data that was added last.
     crc: Crc,
     len: u64,
-    /// Of what was before that.
+    /// The CRC-32 and the size of the data before that.
     before: Hasher,
 }
 
@@ -28,26 +28,26 @@ impl Sums {
         self.len += data.len() as u64;
     }
 
-    /// The size of all that was added, in bytes.
+    /// Returns the size of all data in bytes.
     pub(super) fn len(&self) -> u64 {
         self.before.total_len() + self.len
     }
 
-    /// Adds contents of which these are the CRC-32 and the size.
+    /// Adds data by its CRC-32 and its size in bytes.
     fn add_summed(&mut self, crc32: u32, len: u64) {
         self.before = self.all();
         self.before.combine(&Hasher::new_with_initial_len(crc32, len));
         (self.crc, self.len) = (Crc::new(), 0);
     }
 
-    /// The sum of all that was added.
+    /// Returns the CRC-32 and the size of all data.
     fn all(&self) -> Hasher {
         let mut all = self.before.clone();
         all.combine(&Hasher::new_with_initial_len(self.crc.sum(), self.len));
         all
     }
 
-    /// Holds the contents of a block against its mark.
+    /// Verifies the contents of a block against its mark.
     pub(super) fn check_mark(&self, mark: &Mark) -> Result<(), Fault> {
         let all = self.all();
         let (expected, found) = (mark.len, all.total_len() as u32);
@@ -61,16 +61,16 @@ impl Sums {
         Ok(())
     }
 
-    /// Holds the contents against their trailer: the fault, and where in the trailer it lies.
+    /// Verifies the contents against their trailer. The error is the fault and its offset in the trailer.
     pub(super) fn check(&self, trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
         self.check_behind((0, 0), trailer)
     }
 
-    /// As [`check`](Self::check), of contents behind others, whose CRC-32 and size these are.
+    /// As [`check`](Self::check), for contents behind others with the CRC-32 and the size that are given.
     fn check_behind(&self, (crc32, len): (u32, u64), trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
         let mut sum = Hasher::new_with_initial_len(crc32, len);
         sum.combine(&self.all());
-        // The size first: where it is wrong the checksum is too, and says less.
+        // The size comes first: if it is wrong the checksum is wrong too, and is less informative.
         let (expected, found) = (u32_at(&trailer, 4), sum.total_len() as u32);
         if expected != found {
             return Err((4, Fault::Length { expected, found }));
@@ -83,30 +83,30 @@ impl Sums {
     }
 }
 
-/// Verifies the data of streamed members, in order, as a [`Scanner`](super::Scanner) decodes it: on another thread,
-/// if one likes.
+/// Verifies the data of streamed members, in order, as a [`Scanner`](super::Scanner) decodes it. It may run on another
+/// thread.
 pub struct Verifier {
     sums: Sums,
 }
 
 impl Verifier {
-    /// A verifier for a file from its start.
+    /// Creates a verifier for a file from its start.
     pub fn new() -> Self {
         Verifier { sums: Sums::new() }
     }
 
-    /// Takes the next data of the file's streamed members and what the scanner said of it. With the last data of a
+    /// Adds the next data of the file's streamed members, with the scanner's description of it. With the last data of a
     /// member its checksum and its size are verified.
     ///
     /// # Errors
     ///
-    /// [`Fault::Length`] or [`Fault::Checksum`], if the member's contents are not what its trailer says.
+    /// [`Fault::Length`] or [`Fault::Checksum`], if the member's contents do not match its trailer.
     pub fn verify(&mut self, stretch: &Stretch, data: &[u8]) -> Result<(), DecodeError> {
         self.sums.add(data);
         self.end(stretch)
     }
 
-    /// As [`verify`](Verifier::verify), where somebody else has summed up the data: its CRC-32 and its size in bytes.
+    /// As [`verify`](Verifier::verify), for data given by its CRC-32 and its size in bytes.
     ///
     /// # Errors
     ///

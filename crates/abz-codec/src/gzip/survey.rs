@@ -1,4 +1,4 @@
-//! The size of a file's contents, found without decoding them.
+//! The size of a file's contents, found without decoding it.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -10,19 +10,19 @@ use super::{EMPTY_DEFLATE, Index, IndexError, TRAILER_LEN};
 use crate::access::{Kind, Layout, Part};
 use crate::glance::glance;
 
-/// What the members of a file say of themselves.
+/// The number and the size of the members of a file, as they state them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Members, or blocks with marks, with contents.
+    /// The number of members, or of blocks with marks, that have contents.
     pub members: u64,
     /// The size of the contents in bytes, by headers and trailers.
     pub uncompressed: u64,
 }
 
 impl Survey {
-    /// Goes from member to member of `file` and reads its header and trailer, nothing else; `None` if a member
-    /// does not say where it ends, or something is not as it should be: then the file must be decoded to know.
-    /// The index at the end of a file is not asked, so it cannot lie here. It moves the file's position.
+    /// Reads the header and the trailer of each member of `file`. Returns `None` if a member does not state its size,
+    /// or if a check fails: only decoding tells the size then. The index at the end of the file is not used. It moves
+    /// the file's position.
     ///
     /// ```
     /// use abz_codec::gzip::{Encoder, Layout, Survey, Writer};
@@ -52,9 +52,9 @@ impl Survey {
     }
 }
 
-/// The members of a file as parts that can be decoded each by itself, those with contents, as the index at its end says,
-/// or the members themselves if there is none; `None` where neither can be.
-/// It moves the file's position.
+/// Returns the members with contents as parts that can be decoded by themselves. They come from the index at the end of
+/// the file, or from the members themselves if there is no valid index; `None` if neither gives them. It moves the
+/// file's position.
 ///
 /// # Errors
 ///
@@ -74,7 +74,8 @@ pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     Ok(layout.finish())
 }
 
-/// The last mark of a file that ends with a member with marks, and where it lies: behind its block is the end of the file.
+/// Finds the last mark of a file that ends with a member with marks, and its offset. The end of the file follows its
+/// block.
 pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<(u64, Mark)>> {
     const END: u64 = (EMPTY_DEFLATE.len() + TRAILER_LEN) as u64;
     let largest = MARK_LEN as u64 + MAX_COMPRESSED + END;
@@ -94,11 +95,11 @@ pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<O
     Ok(None)
 }
 
-/// Finds the blocks that contain any of these bytes of the contents, as parts that can be decoded one by one, and the size
-/// of all contents. Only the marks near the bytes are read.
+/// Finds the blocks that contain any of these bytes of the contents, as parts that can be decoded one by one, and the
+/// size of all contents. Only the marks near the bytes are read.
 ///
-/// Returns `None` unless the file is one member whose marks give their offsets, and if a mark is wrong. Moves the position
-/// of the file.
+/// Returns `None` if the file is not a single member whose marks state their offsets, or if a mark is wrong. Moves the
+/// position of the file.
 ///
 /// # Errors
 ///
@@ -109,7 +110,7 @@ pub fn parts_around<F: Read + Seek>(
 ) -> io::Result<Option<(Vec<Part>, u64)>> {
     let size = file.seek(SeekFrom::End(0))?;
     let Some((last_at, last)) = last_mark(file, size)? else { return Ok(None) };
-    // If the last mark gives its own offset in the file, the member begins with the file.
+    // If the last mark states its own offset in the file, the member begins at the start of the file.
     let Some(last_start) = last.start.filter(|_| last.offset == Some(last_at)) else { return Ok(None) };
     let total = last_start + u64::from(last.len);
     let is_right = |at: u64, mark: &Mark| {
@@ -128,7 +129,7 @@ pub fn parts_around<F: Read + Seek>(
         let contents = start..start + u64::from(mark.len);
         let bits = 8 * at..8 * (at + mark.size() as u64);
         let end = contents.end;
-        // The number of the member is not known here, and not used.
+        // Nobody uses the number of the member, which is unknown here.
         parts.push(Part { kind: Kind::GzipMembers, number: 1, bits, contents, known: None });
         if end >= bytes.end || end >= total {
             return Ok(Some((parts, total)));
@@ -141,14 +142,14 @@ pub fn parts_around<F: Read + Seek>(
     }
 }
 
-/// How near the wanted byte must be, in blocks, for the blocks before it to be visited one by one.
+/// The distance to the wanted byte, in blocks, from which on the blocks before it are visited one by one.
 const NEAR: u64 = 64;
 
 /// Finds the block with the byte `wanted` of the contents, or the last block before it that can be found. `end` is the
-/// offset of a later mark, and where in the contents its block begins.
+/// offset of a later mark, and the start of its block in the contents.
 ///
-/// Looks in turn at the place where the block would be if all blocks compressed alike, and in the middle of the range. So
-/// uneven blocks cost at most twice the looks of a bisection.
+/// Looks alternately at the place where the block would be if all blocks compressed alike, and in the middle of the
+/// range. Uneven blocks therefore cost at most twice as many reads as a bisection.
 fn find_block<F: Read + Seek>(
     file: &mut F,
     wanted: u64,
@@ -201,7 +202,7 @@ pub(super) fn mark_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<O
     Ok(Mark::parse(glance(file, offset, &mut bytes)?))
 }
 
-/// The first mark in these bytes of the file, or beginning in them, that is as it should be.
+/// Finds the first valid mark that begins in the range `from..to` of the file.
 fn next_mark<F: Read + Seek>(
     file: &mut F,
     mut from: u64,

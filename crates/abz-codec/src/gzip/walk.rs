@@ -1,4 +1,4 @@
-//! A file from member to member, by what each says of where it ends.
+//! Walking through a file from member to member, by the sizes that they state.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,21 +9,21 @@ use super::survey::mark_at;
 use super::{EMPTY_DEFLATE, HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
 use crate::glance::{bytes_at, glance};
 
-/// One member in an [`Index`](super::Index).
+/// A member, or a block with a mark, in an [`Index`](super::Index).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The offset of the member in the compressed file.
     pub offset: u64,
-    /// Its size there, in bytes.
+    /// The size of the member in the compressed file, in bytes.
     pub compressed: u32,
     /// The offset of its contents in the contents of the file.
     pub start: u64,
-    /// Their size, in bytes.
+    /// The size of its contents in bytes.
     pub uncompressed: u32,
 }
 
-/// Tells `each` of every member of a file, the empty ones too, or of every block of those with marks; false if a member does not say where it ends, or something
-/// is not as it should be.
+/// Calls `each` with every member of a file, also with empty ones, and with every block of members with marks. Returns
+/// `false` if a member does not state its size, or if a check fails.
 pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) -> io::Result<bool> {
     let end = file.seek(SeekFrom::End(0))?;
     let (mut offset, mut start, mut expects_more) = (0, 0, true);
@@ -53,8 +53,9 @@ pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) ->
     Ok(!expects_more)
 }
 
-/// Tells `each` of every block of a member with marks, the first of which is at `at`; contents of so many bytes are before
-/// it. Gives where the next member begins, and where its contents do. `None` if something is not as it should be.
+/// Calls `each` with every block of a member with marks, the first of which is at byte `at` of the file. `before` is
+/// the size of the contents before the member. Returns the offset of the next member and of its contents, or `None` if
+/// a check fails.
 fn walk_marks<F: Read + Seek>(
     file: &mut F,
     mut at: u64,
@@ -85,10 +86,10 @@ fn walk_marks<F: Read + Seek>(
     Ok((is_right && number.is_some()).then_some((at + END as u64, before + len)))
 }
 
-/// The header at byte `at`, with its length.
+/// Reads the header at byte `at`. Returns it with its length.
 fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Header, usize)>> {
     let mut bytes = Vec::new();
-    // Headers of members that say where they end are short, but for a long name or a part of the index.
+    // Headers of members that state their size are short, except for a long name or a part of the index.
     for wanted in [128, HEADER_LIMIT] {
         bytes.clear();
         file.seek(SeekFrom::Start(at))?;
@@ -100,14 +101,14 @@ fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Head
     Ok(None)
 }
 
-/// True of a file that begins with a member whose blocks have marks.
+/// Returns whether a file begins with a member whose blocks have marks.
 pub(super) fn begins_marked<F: Read + Seek>(file: &mut F) -> io::Result<bool> {
     let Some((_, header_len)) = read_header(file, 0)? else { return Ok(false) };
     Ok(mark_at(file, header_len as u64)?.is_some())
 }
 
-/// True if a file that begins with `start` says itself where its parts are: its first header has an extra field, in which it may
-/// say so, or a mark follows. `None` if more bytes of the file are needed to know.
+/// Returns whether a file that begins with `start` may state where its parts are: its first header has an extra field,
+/// or a mark follows it. `None` if more bytes of the file are needed to decide.
 pub fn tells_parts(start: &[u8]) -> Option<bool> {
     let Ok(parsed) = Header::parse(start) else { return Some(false) };
     let (header, len) = parsed?;

@@ -1,11 +1,12 @@
-//! What stands before and behind deflate data in files of zlib and zip.
+//! The headers and trailers around deflate data in files of zlib and zip.
 
 use crc32fast::Hasher;
 
 use super::EMPTY_DEFLATE;
 use super::layout::{Encoded, Layout};
 
-/// The header of a stream of zlib (RFC 1950, section 2.2): deflate with a window of 32 KiB, and about what level.
+/// Returns the header of a stream of zlib (RFC 1950, section 2.2): deflate with a window of 32 KiB, and the approximate
+/// level.
 pub(super) fn zlib_header(level: u32) -> Vec<u8> {
     vec![
         0x78,
@@ -25,31 +26,31 @@ const LONG_END: [u8; 4] = *b"PK\x06\x06";
 const LONG_LOCATOR: [u8; 4] = *b"PK\x06\x07";
 const END: [u8; 4] = *b"PK\x05\x06";
 
-/// The version that reads sizes of eight bytes, and, with it, Unix as the system.
+/// The version of zip that reads sizes of eight bytes, and the same with Unix as the system.
 const VERSION: u16 = 45;
 const MADE_BY: u16 = 3 << 8 | VERSION;
 
-/// A descriptor is behind the data; names that are not ASCII are in UTF-8.
+/// Flags: a descriptor follows the data; a name that is not ASCII is in UTF-8.
 const HAS_DESCRIPTOR: u16 = 8;
 const UTF_8: u16 = 1 << 11;
 
 const DEFLATED: u16 = 8;
 
-/// A regular file with the usual rights, as Unix has it, in the upper half.
+/// The mode of a regular Unix file with the usual permissions, in the upper half.
 const ATTRIBUTES: u32 = 0o100_644 << 16;
 
-/// The extra fields for sizes of eight bytes, and for the time in seconds since 1970.
+/// The identifiers of the extra fields for sizes of eight bytes, and for the time in seconds since 1970.
 const LONG_SIZES: u16 = 1;
 const TIME: [u8; 2] = *b"UT";
 
-/// Stands for a size that is elsewhere.
+/// The value of a size that is stored elsewhere.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// Where in a header the name's length is.
+/// The offset of the name's length in a local header, and the length of the header.
 const NAME_LEN_AT: usize = 26;
 const START: usize = 30;
 
-/// The local header of a file in an archive of zip (APPNOTE, section 4.3.7), whose sizes come behind it.
+/// Returns the local header of a file in an archive of zip (APPNOTE, section 4.3.7). The sizes follow the data.
 pub(super) fn zip_header(name: Option<&[u8]>, mtime: u32) -> Vec<u8> {
     let name = name.unwrap_or(b"-");
     let is_utf8 = !name.is_ascii() && std::str::from_utf8(name).is_ok();
@@ -80,7 +81,8 @@ fn put(bytes: &mut Vec<u8>, numbers: &[u16]) {
     numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
 }
 
-/// Time and date as DOS writes them, of UTC, for who does not know the time in seconds: 1980 to 2107.
+/// Returns the time and the date in the format of DOS, in UTC, for programs that ignore the time in seconds: 1980 to
+/// 2107.
 fn dos_time(mtime: u32) -> (u16, u16) {
     let days = mtime / 86_400;
     // Hinnant, "chrono-compatible low-level date algorithms", civil_from_days, with years that begin in March.
@@ -100,7 +102,7 @@ fn dos_time(mtime: u32) -> (u16, u16) {
     (time as u16, ((year - 1980) << 9 | month << 5 | day) as u16)
 }
 
-/// What was written of such a file.
+/// The state of a file of zlib or zip.
 #[derive(Debug)]
 pub(super) enum Wrapped {
     Zlib {
@@ -131,7 +133,7 @@ impl Wrapped {
         }
     }
 
-    /// A block comes next.
+    /// Adds the next block.
     pub(super) fn add(&mut self, block: &Encoded) {
         match self {
             Wrapped::Zlib { sum, has_ended } => {
@@ -148,7 +150,7 @@ impl Wrapped {
         }
     }
 
-    /// What ends the file.
+    /// Returns the end of the file.
     pub(super) fn end(self) -> Vec<u8> {
         let last_block = |has_ended| if has_ended { &[][..] } else { &EMPTY_DEFLATE };
         match self {
@@ -162,7 +164,7 @@ impl Wrapped {
                 bytes.extend(crc32);
                 bytes.extend(compressed.to_le_bytes());
                 bytes.extend(contents.to_le_bytes());
-                // Behind the data, which begins behind the header.
+                // The directory begins behind the header, the data and the descriptor.
                 let at = header.len() as u64 + compressed + (bytes.len() - last_block.len()) as u64;
                 push_directory(&mut bytes, &header, (crc32, compressed, contents), at);
                 bytes
@@ -171,7 +173,7 @@ impl Wrapped {
     }
 }
 
-/// The directory of an archive with one file (APPNOTE, sections 4.3.12 to 4.3.16), which begins at the byte `at`.
+/// Appends the directory of an archive with one file (APPNOTE, sections 4.3.12 to 4.3.16), which begins at byte `at`.
 fn push_directory(
     bytes: &mut Vec<u8>,
     header: &[u8],
@@ -188,7 +190,7 @@ fn push_directory(
         extra.extend(contents.to_le_bytes());
         extra.extend(compressed.to_le_bytes());
     }
-    // Behind the sizes of the local header, if there is any, the time.
+    // The time follows the sizes of the local header, if there is any.
     extra.extend(&local_extra[20..]);
     let begin = bytes.len();
     bytes.extend(CENTRAL);
@@ -198,7 +200,7 @@ fn push_directory(
     bytes.extend(crc32);
     bytes.extend(short(compressed).to_le_bytes());
     bytes.extend(short(contents).to_le_bytes());
-    // No comment, the first volume, and nothing that is known of the contents.
+    // The lengths of name, extra field and comment, the number of the volume, and internal attributes.
     put(bytes, &[name_len, extra.len() as u16, 0, 0, 0]);
     bytes.extend(ATTRIBUTES.to_le_bytes());
     bytes.extend(0u32.to_le_bytes());
@@ -224,12 +226,12 @@ fn push_directory(
     put(bytes, &[0]);
 }
 
-/// The Adler-32 of contents behind others (RFC 1950, section 8.2: two sums, modulo 65521), of which the last ones have `len`
-/// bytes.
+/// Returns the Adler-32 of contents behind others (RFC 1950, section 8.2: two sums, modulo 65521). `second` is that of
+/// the last `len` bytes.
 fn adler32_of_both(first: u32, second: u32, len: u32) -> u32 {
     const BASE: u64 = 65_521;
     let [(a, b), (c, d)] = [first, second].map(|sum| (u64::from(sum & 0xffff), u64::from(sum >> 16)));
-    // Each sum begins with 1, and the upper one adds the lower one for each byte.
+    // Each lower sum begins with 1, and the upper one adds the lower one for each byte.
     let low = (a + c + BASE - 1) % BASE;
     let high = (b + d + u64::from(len) % BASE * (a + BASE - 1)) % BASE;
     (high << 16 | low) as u32

@@ -1,4 +1,4 @@
-//! Blocks into a file.
+//! Writing of gzip files.
 
 use std::io::{self, Write};
 
@@ -10,18 +10,18 @@ use super::layout::{Encoded, Layout};
 use super::mark::Mark;
 use super::wrap::Wrapped;
 
-/// Writes members, or the blocks of one, in order, and what ends a file: of one member its trailer, of several an index (see
-/// the [module](super)), of BGZF an empty member.
+/// A writer of members, or of the blocks of one, in order. It also writes the end of the file: the trailer of a single
+/// member, the index of several members (see the [module](super)), or the empty last member of BGZF.
 ///
-/// A file is whole only after [`finish`](Writer::finish).
+/// A file is complete only after [`finish`](Writer::finish).
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    /// `None` for BGZF, whose tools make their indexes themselves.
+    /// `None` for BGZF, whose tools make their own indexes.
     index: Option<IndexBuilder>,
-    /// What was written of a member with marks, if one was begun.
+    /// The member with marks that was begun, if any.
     member: Option<Marked>,
-    /// What was written of a file of another format than gzip, if it is one.
+    /// The state of a file of zlib or zip.
     wrapped: Option<Wrapped>,
     tells_places: bool,
 }
@@ -32,9 +32,9 @@ struct Marked {
     /// The CRC-32 of the contents so far, and their size in bytes.
     sum: Hasher,
     len: u64,
-    /// Where the next mark begins, from the first byte of the member.
+    /// The offset of the next mark from the first byte of the member.
     offset: u64,
-    /// What all marks of the member have.
+    /// The number that all marks of the member have.
     number: u32,
 }
 
@@ -42,21 +42,21 @@ struct Marked {
 const BGZF_END: [u8; 28] = *b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
 
 impl<W: Write> Writer<W> {
-    /// A file that goes to `out`, which needs no buffer: it is given whole blocks. They must come from an
-    /// [`Encoder`](super::Encoder) of the same layout.
+    /// Creates a writer of a file that goes to `out`. `out` needs no buffer, because it is given whole blocks. They
+    /// must come from an [`Encoder`](super::Encoder) of the same layout.
     pub fn new(out: W, layout: Layout) -> Self {
         let index = (layout != Layout::Bgzf).then(IndexBuilder::default);
         Writer { out, index, member: None, wrapped: Wrapped::of(layout), tells_places: true }
     }
 
-    /// The same file, whose marks do not tell where the contents of their block lie: so a change of the contents changes the
-    /// file around it, and no more.
+    /// Makes the marks not state the places of their blocks. A change of the contents then changes only the file around
+    /// that place.
     #[must_use]
     pub fn without_places(self) -> Self {
         Writer { tells_places: false, ..self }
     }
 
-    /// What is written to: to take what was written so far.
+    /// Returns the underlying writer, for example to take the bytes written so far.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.out
     }
@@ -65,7 +65,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// What the writer gave.
+    /// The error of the writer.
     pub fn write(&mut self, block: &Encoded) -> io::Result<()> {
         if let Some(wrapped) = &mut self.wrapped {
             wrapped.add(block);
@@ -105,11 +105,11 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&block.bytes)
     }
 
-    /// Writes the end of the file, flushes, and gives the writer back.
+    /// Writes the end of the file, flushes, and returns the underlying writer.
     ///
     /// # Errors
     ///
-    /// What the writer gave.
+    /// The error of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         if let Some(wrapped) = self.wrapped {
             self.out.write_all(&wrapped.end())?;

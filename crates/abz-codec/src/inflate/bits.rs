@@ -1,12 +1,12 @@
 //! The bits of a deflate stream (RFC 1951, section 3.1.1): the lowest bit of a byte comes first.
 
-/// How many bits [`Bits::fill`] provides, if the input has so many.
+/// The number of bits that [`Bits::fill`] provides, if the input has so many.
 pub(crate) const FILLED: u32 = 56;
 
-/// Reads bits from input that arrives in pieces.
+/// A reader of bits from input that comes in pieces.
 ///
-/// The lowest `count` bits of `hold` come next, then the bytes from `at` on. The other bits of `hold` are zeros or those of
-/// the bytes from `at` on, so that putting these there again changes nothing.
+/// The next bits are the lowest `count` bits of `hold`, then the bytes from `at` on. The other bits of `hold` are
+/// zeros, or equal to the bits of the bytes from `at` on, so that OR-ing these in again changes nothing.
 pub(crate) struct Bits<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) at: usize,
@@ -15,12 +15,12 @@ pub(crate) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// Goes on with `bytes` behind `count` bits.
+    /// Continues with `bytes` behind `count` held bits.
     pub(crate) fn new(bytes: &'a [u8], (hold, count): (u64, u32)) -> Self {
         Bits { bytes, at: 0, hold, count }
     }
 
-    /// Provides at least [`FILLED`] bits, or all that there are.
+    /// Provides at least [`FILLED`] bits, or all that are left.
     #[inline(always)]
     pub(crate) fn fill(&mut self) {
         match self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
@@ -29,7 +29,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Takes as many of the next eight bytes as there is room for, without a branch.
+    /// Loads as many of the next eight bytes as fit, without a branch.
     #[inline(always)]
     pub(crate) fn put(&mut self, word: u64) {
         self.hold |= word << (self.count & 63);
@@ -48,7 +48,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next `len` bits, at most 32, without taking them; `None` if there are fewer.
+    /// Returns the next `len` bits, at most 32, without taking them; `None` if there are fewer.
     #[inline]
     pub(crate) fn peek(&mut self, len: u32) -> Option<u32> {
         if self.count < len {
@@ -60,26 +60,26 @@ impl<'a> Bits<'a> {
         Some((self.hold & ((1 << len) - 1)) as u32)
     }
 
-    /// Takes `len` bits, which are there.
+    /// Takes `len` bits, which must be held.
     #[inline]
     pub(crate) fn take(&mut self, len: u32) {
         self.hold >>= len;
         self.count -= len;
     }
 
-    /// Goes on to the next byte.
+    /// Skips to the next byte.
     pub(crate) fn align(&mut self) {
         self.take(self.count & 7);
     }
 
-    /// Gives whole bytes back to the input, so that fewer than eight bits are held. They came from it: bits that were held
-    /// before are those of a symbol that was not whole, and have been taken with it.
+    /// Gives whole bytes back to the input, so that fewer than eight bits are held. These bytes came from this input:
+    /// bits held from earlier input belong to a symbol that was incomplete then, and have been taken with it.
     pub(crate) fn give_back(&mut self) {
         self.at -= (self.count >> 3) as usize;
         self.count &= 7;
     }
 
-    /// What is held, for the next piece of input.
+    /// Returns the held bits, for the next piece of input.
     pub(crate) fn held(&self) -> (u64, u32) {
         (self.hold & ((1 << self.count) - 1), self.count)
     }

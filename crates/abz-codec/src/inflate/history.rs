@@ -1,40 +1,40 @@
-//! The contents that later ones may refer to, and the symbols they are made of.
+//! The last contents, to which later data may refer, and the symbols of which they consist.
 
-/// How far back deflate refers, in bytes (RFC 1951, section 2).
+/// The largest distance of a reference in deflate data, in bytes (RFC 1951, section 2).
 pub const WINDOW: usize = 32 << 10;
 
-/// What decoded contents are made of: bytes, or [bytes and markers](MARKER).
+/// A symbol of decoded contents: a byte, or a [byte or marker](MARKER).
 pub trait Slot: Copy + From<u8> + Send + 'static {}
 
 impl Slot for u8 {}
 
-/// The lowest marker. A marker is this and a place in the window before the place where decoding began, in which the first
-/// byte has the place 0 and the last one [`WINDOW`] less one; it stands for the byte there.
+/// The lowest marker. A marker stands for a byte in the window before the place where decoding began. It is `MARKER`
+/// plus the index of that byte in the window, from 0 to [`WINDOW`] less one.
 pub const MARKER: u16 = WINDOW as u16;
 
 impl Slot for u16 {}
 
-/// The last contents of a stream, before those of a step.
+/// The last contents of a stream, before those of the current step.
 pub(crate) struct History<T> {
-    /// Those before `end` are the last contents, of which `len` are known, at most [`WINDOW`].
+    /// The last contents are the `len` slots before `end`, at most [`WINDOW`].
     slots: Box<[T]>,
     end: usize,
     len: usize,
 }
 
 impl<T: Slot> History<T> {
-    /// At the start of a stream.
+    /// Creates the empty history at the start of a stream.
     pub(crate) fn new() -> Self {
         History { slots: vec![T::from(0); 2 * WINDOW].into_boxed_slice(), end: 0, len: 0 }
     }
 
-    /// Behind these, of which only the last [`WINDOW`] count.
+    /// Replaces the history by the last [`WINDOW`] of these contents.
     pub(crate) fn set(&mut self, contents: &[T]) {
         (self.end, self.len) = (0, 0);
         self.push(contents);
     }
 
-    /// What is known of the last contents.
+    /// Returns the last contents, as far as they are known.
     pub(crate) fn last(&self) -> &[T] {
         &self.slots[self.end - self.len..self.end]
     }
@@ -56,7 +56,8 @@ impl<T: Slot> History<T> {
         self.len = WINDOW.min(self.len + contents.len());
     }
 
-    /// Copies a match that begins before the step's contents, which lie in `out` up to `at`. All of the distance is known.
+    /// Copies a match that begins before the contents of this step, which are `out[..at]`. The history must have all of
+    /// the distance.
     #[cold]
     #[inline(never)]
     pub(crate) fn copy(&self, out: &mut [T], at: usize, distance: usize, len: usize) {

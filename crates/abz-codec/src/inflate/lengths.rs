@@ -4,27 +4,27 @@ use super::Damaged;
 use super::bits::Bits;
 use super::table::count;
 
-/// The most codes of literals and lengths that a block may say, and of distances.
+/// The largest numbers of literal/length codes and distance codes that a block may state.
 pub(super) const MOST_LITLENS: usize = 286;
 pub(super) const MOST_DISTANCES: usize = 30;
 
-/// In which order the lengths of the codes of lengths come.
+/// The order of the code lengths of code lengths.
 pub(super) const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// The bits of the longest code of a length.
+/// The length of the longest code of a code length, in bits.
 const BITS: u32 = 7;
 
-/// Reads the lengths step by step, as input arrives.
+/// Reads the code lengths step by step, as input comes.
 pub(super) struct Lengths {
     stage: Stage,
     litlens: usize,
     distances: usize,
     codes: usize,
-    /// How many lengths are known, in this stage.
+    /// The number of lengths that are known in this stage.
     known: usize,
-    /// No length has a code.
+    /// Whether there is no code for any code length.
     has_no_codes: bool,
-    /// Of the codes of lengths: the symbol in the upper bits, the length of its code in the lowest four.
+    /// The decoding table of code lengths: the symbol in the upper bits, the length of its code in the lowest four.
     table: [u16; 1 << BITS],
     lens: [u8; MOST_LITLENS + MOST_DISTANCES],
 }
@@ -50,21 +50,21 @@ impl Lengths {
         }
     }
 
-    /// A block begins.
+    /// Begins a block.
     pub(super) fn begin(&mut self) {
         (self.stage, self.has_no_codes) = (Stage::Numbers, false);
     }
 
-    /// True if what was read can be no block, whatever follows.
+    /// Returns whether the bits read so far cannot begin a block, whatever follows.
     pub(super) fn are_hopeless(&self) -> bool {
         self.has_no_codes
     }
 
-    /// Reads on; true if all is read.
+    /// Reads more lengths. Returns `true` when all are read.
     ///
     /// # Errors
     ///
-    /// If the numbers or the lengths are not what they may be. What was wrong is the last that was taken from `bits`.
+    /// If the numbers or the lengths are not valid. The fault is in the bits that were taken last.
     pub(super) fn read(&mut self, bits: &mut Bits<'_>) -> Result<bool, Damaged> {
         if self.stage == Stage::Numbers {
             let Some(numbers) = bits.peek(14) else { return Ok(false) };
@@ -121,27 +121,28 @@ impl Lengths {
             places.fill(value);
             self.known += times;
         }
-        // A block that cannot end is none.
+        // A block without a code for its end is not valid.
         if self.lens[256] == 0 { Err(Damaged) } else { Ok(true) }
     }
 
-    /// True if codes can have the lengths that were read.
+    /// Returns whether the lengths are those of complete codes.
     pub(super) fn are_right(&self) -> bool {
         let (litlens, distances) = self.get();
         count(litlens).is_ok() && count(distances).is_ok()
     }
 
-    /// The lengths of literals and lengths, and of distances.
+    /// Returns the code lengths of literals and lengths, and of distances.
     pub(super) fn get(&self) -> (&[u8], &[u8]) {
         self.lens[..self.litlens + self.distances].split_at(self.litlens)
     }
 
-    /// Makes the table of the codes of lengths.
+    /// Makes the table for code lengths.
     fn build(&mut self) -> Result<(), Damaged> {
         let lens = &self.lens[..ORDER.len()];
         let counts = count(lens)?;
         if counts[1..].iter().all(|&count| count == 0) {
-            // As zlib has it: each bit says that there is no code. In the end that of the block's end is missing.
+            // As in zlib: each bit stands for a missing code, so that in the end the code of the block's end is
+            // missing.
             self.table.fill(1);
             self.has_no_codes = true;
             return Ok(());

@@ -1,9 +1,9 @@
-//! Deflate ([RFC 1951]) decoded step by step.
+//! Decoding of deflate ([RFC 1951]) step by step.
 //!
-//! [`Inflate`] takes input in pieces of any size, gives contents in pieces of any size, and knows at each moment at which bit
-//! of the stream it is. It takes exactly what zlib takes. It can begin at any bit where a block does, with a window of what
-//! comes before, or without: then it decodes into symbols of 16 bits, of which some are [markers](MARKER) that stand for bytes
-//! of that window.
+//! [`Inflate`] takes input in pieces of any size, gives contents in pieces of any size, and always knows its place in
+//! the stream to the bit. It accepts exactly what zlib accepts. It can begin at any bit at which a block begins, with
+//! or without the window before it. Without the window it decodes into symbols of 16 bits, some of which are
+//! [markers](MARKER) that stand for bytes of that window.
 //!
 //! [RFC 1951]: https://www.rfc-editor.org/rfc/rfc1951
 
@@ -26,12 +26,12 @@ use thiserror::Error;
 
 use crate::system::{Loop, with_features};
 
-/// The bits are no deflate data.
+/// The error of bits that are not deflate data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("expected deflate data, found bits that cannot be any")]
+#[error("expected deflate data, found invalid bits")]
 pub struct Damaged;
 
-/// Decodes a deflate stream, into bytes or, where `T` is [`u16`], into bytes and markers.
+/// A decoder of a deflate stream, into bytes or, if `T` is [`u16`], into bytes and markers.
 ///
 /// ```
 /// use abz_codec::inflate::{Inflate, Pause};
@@ -45,64 +45,64 @@ pub struct Damaged;
 /// ```
 pub struct Inflate<T> {
     state: State,
-    /// The block is the last one.
+    /// Whether the current block is the last one.
     is_last: bool,
     tables: Box<Tables>,
     lengths: Box<Lengths>,
     history: History<T>,
-    /// Bits that were taken from the input and not used.
+    /// The bits that were taken from the input and not used.
     held: (u64, u32),
-    /// How many bytes were taken.
+    /// The number of bytes that were taken.
     taken: u64,
-    /// What the last step wrote.
+    /// The number of symbols that the last step wrote.
     produced: usize,
-    /// It stops before blocks from this bit on.
+    /// The first bit of the stream from which on it stops before blocks.
     stop_at: u64,
-    /// It has stopped there.
+    /// The bit at which it has stopped.
     stopped_at: u64,
 }
 
-/// What one step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Bytes of the input that were used.
+    /// The number of bytes of the input that were used.
     pub consumed: usize,
-    /// Bytes or symbols that were written.
+    /// The number of bytes or symbols that were written.
     pub produced: usize,
-    /// Why it is over.
+    /// The reason why the step ended.
     pub pause: Pause,
 }
 
-/// Why a step is over.
+/// The reason why a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// All input was used, and more is needed.
     Starved,
-    /// There is no room for more.
+    /// The output is full.
     Full,
-    /// The next bit begins a block at which it was to stop. The next step goes on there.
+    /// The next bit begins a block at which it was to stop. The next step continues there.
     Block,
-    /// The stream has ended, and the next byte is behind it.
+    /// The stream has ended. The next byte is behind it.
     Ended,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Before the bits of the first byte that are not of this stream, so many.
+    /// Before the first block; so many bits of the first byte do not belong to the stream.
     Skip(u32),
     /// Before a block.
     Block,
-    /// In its header, before the lengths of stored data.
+    /// In the header of a stored block, before its length.
     StoredLen,
-    /// In stored data, of which so many bytes are left.
+    /// In a stored block, of which so many bytes are left.
     Stored(usize),
-    /// In the header of a block with codes of its own.
+    /// In the header of a block with dynamic codes.
     Lengths,
-    /// In literals and matches.
+    /// In the literals and matches of a block.
     Symbols,
-    /// There, with a literal that is not yet written.
+    /// In a block, with a literal that is not written yet.
     Literal(u8),
-    /// There, with a match of which so much is not yet written.
+    /// In a block, with a match whose last `len` bytes are not written yet.
     Match {
         distance: usize,
         len: usize,
@@ -111,7 +111,7 @@ enum State {
 }
 
 impl<T: Slot> Inflate<T> {
-    /// A decoder at the start of a stream.
+    /// Creates a decoder at the start of a stream.
     pub fn new() -> Self {
         Inflate {
             state: State::Block,
@@ -127,12 +127,13 @@ impl<T: Slot> Inflate<T> {
         }
     }
 
-    /// Begins with another stream.
+    /// Begins another stream.
     pub fn reset(&mut self) {
         self.begin_at(0, &[]);
     }
 
-    /// Begins at a block whose first bit is this one of the next byte of input, from 0 to 7, and which comes after `window`.
+    /// Begins at a block whose first bit is bit `bit`, 0 to 7, of the next byte of input. `window` is the contents
+    /// before it.
     pub fn begin_at(&mut self, bit: u32, window: &[T]) {
         (self.state, self.is_last) = (State::Block, false);
         self.history.set(window);
@@ -143,28 +144,29 @@ impl<T: Slot> Inflate<T> {
         }
     }
 
-    /// Stops before each block that begins at this bit of the stream, counted from the first byte that was given, or behind it.
+    /// Makes it stop before each block that begins at bit `bit` of the stream or behind it, counted from the first byte
+    /// of input.
     pub fn stop_at(&mut self, bit: u64) {
         self.stop_at = bit;
     }
 
-    /// How many bits of the input have been used.
+    /// Returns the number of bits of the input that have been used.
     pub fn bit(&self) -> u64 {
         8 * self.taken - u64::from(self.held.1)
     }
 
-    /// How many bits of the bytes that have been used are those of what comes next.
+    /// Returns the number of bits in the used bytes that are not decoded yet.
     pub(crate) fn bits_held(&self) -> u64 {
         self.held.1.into()
     }
 
-    /// True if what was used so far cannot be the start of a stream, whatever follows. zlib finds that out some bits later, and so
-    /// does a step; this is for those who have no more bits.
+    /// Returns whether the bits used so far cannot begin a stream, whatever follows. zlib finds that out some bits
+    /// later, and so does a step; this is for callers that have no more bits.
     pub(crate) fn is_hopeless(&self) -> bool {
         self.state == State::Lengths && self.lengths.are_hopeless()
     }
 
-    /// Goes on behind other contents than these, of another kind.
+    /// Continues with other contents as the history.
     fn with_history<U: Slot>(self, contents: &[U]) -> Inflate<U> {
         let mut history = History::new();
         history.set(contents);
@@ -182,27 +184,28 @@ impl<T: Slot> Inflate<T> {
         }
     }
 
-    /// How many bytes or symbols the last step wrote, also if it found damage behind them.
+    /// Returns the number of bytes or symbols that the last step wrote, even if it found damage behind them.
     pub fn produced(&self) -> usize {
         self.produced
     }
 
-    /// How many bytes of the input have been used, at least in part, or are held until more come.
+    /// Returns the number of bytes of the input that have been used, at least in part, or are held until more come.
     pub fn consumed(&self) -> u64 {
         self.taken
     }
 
-    /// The last contents, as far as they are known and others may refer to them.
+    /// Returns the last contents, as far as they are known and later data may refer to them.
     pub fn window(&self) -> &[T] {
         self.history.last()
     }
 
-    /// Decodes as much of `input` as fits into `output`. What it does not use has to come again, before what follows.
+    /// Decodes as much of `input` as fits into `output`. Bytes that are not used must come again, before the following
+    /// ones.
     ///
     /// # Errors
     ///
-    /// If the bits are no deflate data. [`Inflate::consumed`] tells the end of what is wrong. What was written before it is
-    /// right, and [`Inflate::produced`] tells how much it is.
+    /// If the bits are no deflate data. [`Inflate::consumed`] returns where the invalid bits end. The contents before
+    /// them are written, and [`Inflate::produced`] returns how many they are.
     pub fn step(&mut self, input: &[u8], output: &mut [T]) -> Result<Step, Damaged> {
         let mut bits = Bits::new(input, self.held);
         let mut at = 0;
@@ -331,7 +334,7 @@ impl<T: Slot> Inflate<T> {
         }
     }
 
-    /// Decodes one symbol and gives what is to be done; `None` if it is not whole.
+    /// Decodes one symbol and returns the next state; `None` if the symbol is incomplete.
     fn symbol(&self, bits: &mut Bits<'_>, at: usize) -> Result<Option<State>, Damaged> {
         bits.fill();
         let (mut hold, mut left) = (bits.hold, bits.count);
@@ -378,19 +381,19 @@ impl<T: Slot> Inflate<T> {
 }
 
 impl Inflate<u16> {
-    /// Begins as [`begin_at`](Self::begin_at), where the window is not known: markers stand for it.
+    /// Begins as [`begin_at`](Self::begin_at) does, but with an unknown window, for which markers stand.
     pub fn begin_unknown_at(&mut self, bit: u32) {
         let markers: Vec<u16> = (MARKER..=u16::MAX).collect();
         self.begin_at(bit, &markers);
     }
 
-    /// True if no marker is left that others may refer to.
+    /// Returns whether later data can no longer refer to markers.
     pub fn is_known(&self) -> bool {
         self.history.len() == WINDOW && self.history.last().iter().all(|&symbol| symbol < MARKER)
     }
 
-    /// Goes on with bytes, now that the window is known that the markers stand for. It has [`WINDOW`] bytes, or `self`
-    /// [is known](Self::is_known).
+    /// Continues with bytes, with the window that the markers stand for. It must have [`WINDOW`] bytes, unless the
+    /// window of `self` [is known](Self::is_known).
     pub fn resolve(self, window: &[u8]) -> Inflate<u8> {
         let mut contents = Vec::new();
         resolve(self.history.last(), window, &mut contents);
@@ -398,14 +401,14 @@ impl Inflate<u16> {
     }
 }
 
-/// Appends to `out` the bytes that symbols stand for, with this window of [`WINDOW`] bytes.
+/// Appends the bytes that the symbols stand for to `out`. The window must have [`WINDOW`] bytes.
 ///
 /// # Panics
 ///
 /// If there are markers, and the window is shorter.
 pub fn resolve(symbols: &[u16], window: &[u8], out: &mut Vec<u8>) {
     for symbols in symbols.chunks(64) {
-        // Most have no markers; that is looked at, and they are copied, many at once.
+        // Most chunks have no markers. These are copied many symbols at once.
         if symbols.iter().fold(0, |all, &symbol| all | symbol) < MARKER {
             out.extend(symbols.iter().map(|&symbol| symbol as u8));
         } else {

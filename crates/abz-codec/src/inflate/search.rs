@@ -1,19 +1,20 @@
-//! Places where a block may begin, in the middle of a stream.
+//! Search for places in the middle of a stream at which a block may begin.
 
 use super::bits::Bits;
 use super::lengths::{Lengths, MOST_DISTANCES, MOST_LITLENS};
 
-/// A place where a block may begin, in bits from the start of what was searched. A decoder that is before a block at a bit
-/// from `earliest` to `bit` gets from there what it gets from `bit`: stored data has a header of zeros, which end with a byte.
+/// A place at which a block may begin, in bits from the start of the searched bytes. A decoder that expects a block at
+/// a bit from `earliest` to `bit` gets the same contents as from `bit`, because the header of a stored block is a
+/// series of zeros up to a byte boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The first bit of these.
+    /// The first of these bits.
     pub earliest: u64,
-    /// The last one, from which on one may decode.
+    /// The last of these bits, from which to decode.
     pub bit: u64,
 }
 
-/// How much of all codes four lengths of three bits take, in parts of a code of seven bits, of which there are 128.
+/// The share of the code space that four code lengths of three bits take, in 128ths.
 const USED: [u16; 4096] = {
     let mut used = [0; 4096];
     let mut lens = 0;
@@ -29,9 +30,9 @@ const USED: [u16; 4096] = {
     used
 };
 
-/// Finds the next place from a bit on where a block may begin that is not the last one of its stream: one with codes of its own,
-/// all of which are complete, or one with stored data. Blocks with fixed codes are not looked for, because any bits look like
-/// one. What is found may be no block.
+/// Finds the next place from bit `from` on at which a block may begin that is not the last one of its stream: a block
+/// with dynamic codes, all of which are complete, or a stored block. Blocks with fixed codes are not searched, because
+/// any bits look like one. The place found may be no block.
 pub fn find_block(bytes: &[u8], from: u64) -> Option<Start> {
     let mut lengths = Lengths::new();
     for at in (from / 8) as usize..bytes.len() {
@@ -41,7 +42,7 @@ pub fn find_block(bytes: &[u8], from: u64) -> Option<Start> {
         }
         let more = bytes.get(at + 8..).map_or(0, |bytes| word_at(bytes, 0));
         for skipped in 0..8 {
-            // Not the last one, and of type 2.
+            // The block is not the last one, and of type 2.
             let bits = word >> skipped;
             if bits & 7 != 4 || 8 * at as u64 + skipped < from {
                 continue;
@@ -71,7 +72,7 @@ pub fn find_block(bytes: &[u8], from: u64) -> Option<Start> {
     None
 }
 
-/// The header of a block of stored data, if that ends with this byte and is a header.
+/// Returns the header of a stored block, if one ends with the byte at `at`.
 fn stored(bytes: &[u8], at: usize) -> Option<Start> {
     let lens = bytes.get(at + 1..at + 5)?;
     if bytes[at] >> 5 != 0 || [!lens[0], !lens[1]] != lens[2..] {
@@ -79,12 +80,12 @@ fn stored(bytes: &[u8], at: usize) -> Option<Start> {
     }
     let end = 8 * (at as u64 + 1);
     let before = if at > 0 { bytes[at - 1] } else { 0xff };
-    // Three bits, and at most seven to fill the byte.
+    // Three bits of the header, and at most seven of padding.
     let zeros = u16::from_be_bytes([bytes[at], before]).leading_zeros().min(10);
     Some(Start { earliest: end - u64::from(zeros), bit: end - 3 })
 }
 
-/// The eight bytes from this place on, with zeros behind the end.
+/// Returns the eight bytes from index `at` on, with zeros behind the end.
 fn word_at(bytes: &[u8], at: usize) -> u64 {
     match bytes[at..].first_chunk() {
         Some(&word) => u64::from_le_bytes(word),

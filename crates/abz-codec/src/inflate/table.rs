@@ -1,39 +1,39 @@
 //! Tables that decode Huffman codes (RFC 1951, section 3.2.2).
 //!
-//! A table has two levels. The lowest bits of the input are an index into the first one, whose entry is a symbol or tells of a
-//! table of the second level for longer codes. An entry is a number of 32 bits:
+//! A table has two levels. The lowest bits of the input are an index into the first level, whose entry is a symbol or
+//! refers to a table of the second level for longer codes. An entry is a number of 32 bits:
 //!
 //! | bits | a literal | a length or a distance | a table of the second level | the end of a block, or no code |
 //! |--:|---|---|---|---|
 //! | 0 to 5 | bits to take | bits to take, extra bits included | | bits to take |
 //! | 8 to 11 | | bits of the code | the bits of its index | |
 //! | 12 to 15 | [`LITERAL`] | | [`SPECIAL`], [`DEEPER`] | [`SPECIAL`], and [`END`] of a block |
-//! | 16 to 30 | the literal | the least value | where it begins | |
+//! | 16 to 30 | the literal | the least value | the index at which the table begins | |
 //!
-//! Entries with two literals, for codes that together are no longer than the index, were tried. On binaries the rate was higher
-//! without them, and on text and source two rounds did not agree.
+//! Entries with two literals, for codes that together are no longer than the index, were tried. Without them decoding
+//! of binaries was faster. On text and source code two measurements contradicted each other.
 
 use super::Damaged;
 
-/// The bits of the index into the first level of literals and lengths, and of distances.
+/// The numbers of bits of the index into the first level of literals and lengths, and of distances.
 pub(crate) const LITLEN_BITS: u32 = 11;
 pub(crate) const DISTANCE_BITS: u32 = 8;
 
-/// The entry is a literal.
+/// Flag of an entry for a literal.
 pub(crate) const LITERAL: u32 = 1 << 12;
-/// The entry is neither a literal nor a length nor a distance.
+/// Flag of an entry for neither a literal nor a length nor a distance.
 pub(crate) const SPECIAL: u32 = 1 << 13;
 pub(crate) const DEEPER: u32 = 1 << 14;
 pub(crate) const END: u32 = 1 << 15;
 
-/// The longest code, in bits (RFC 1951, section 3.2.7).
+/// The length of the longest code, in bits (RFC 1951, section 3.2.7).
 const LONGEST: usize = 15;
 
-/// The numbers of symbols that may be coded, and of those that mean something (RFC 1951, section 3.2.6).
+/// The numbers of symbols that can have a code, including unused ones (RFC 1951, section 3.2.6).
 const LITLENS: usize = 288;
 const DISTANCES: usize = 32;
 
-/// Lengths from 257 on: the extra bits and the least length (RFC 1951, section 3.2.5).
+/// For each length symbol from 257 on, the number of extra bits and the least length (RFC 1951, section 3.2.5).
 const LENGTHS: [(u8, u16); 29] = [
     (0, 3),
     (0, 4),
@@ -68,8 +68,8 @@ const LENGTHS: [(u8, u16); 29] = [
 
 /// The tables of a block.
 pub(crate) struct Tables {
-    /// 2,342 entries are the most that are needed, and 402 of distances (`enough` of zlib computes them). With these sizes an
-    /// index needs no check.
+    /// At most 2,342 entries are needed, and 402 for distances (computed with `enough` of zlib). The sizes are powers
+    /// of two, so that a masked index needs no check.
     litlen: [u32; 4096],
     distance: [u32; 512],
     is_fixed: bool,
@@ -80,7 +80,7 @@ impl Tables {
         Tables { litlen: [0; 4096], distance: [0; 512], is_fixed: false }
     }
 
-    /// The tables of a block with fixed codes (RFC 1951, section 3.2.6).
+    /// Makes the tables of a block with fixed codes (RFC 1951, section 3.2.6).
     pub(crate) fn set_fixed(&mut self) {
         if !self.is_fixed {
             let mut litlens = [8; LITLENS];
@@ -91,11 +91,12 @@ impl Tables {
         }
     }
 
-    /// The tables of codes with these lengths.
+    /// Makes the tables of codes with these lengths.
     ///
     /// # Errors
     ///
-    /// If there are too many or too few codes of these lengths; one code of one bit, and no code for distances, are enough.
+    /// If the codes are oversubscribed or incomplete. A single code of one bit is accepted, and so are no codes for
+    /// distances.
     pub(crate) fn set(&mut self, litlens: &[u8], distances: &[u8]) -> Result<(), Damaged> {
         self.is_fixed = false;
         build(litlens, litlen_entry, LITLEN_BITS, &mut self.litlen)?;
@@ -103,7 +104,7 @@ impl Tables {
         Ok(())
     }
 
-    /// The entry of the first level for the next bits.
+    /// Returns the entry of the first level for the next bits.
     #[inline(always)]
     pub(crate) fn litlen(&self, hold: u64) -> u32 {
         self.litlen[hold as usize & ((1 << LITLEN_BITS) - 1)]
@@ -125,14 +126,14 @@ impl Tables {
     }
 }
 
-/// Where the entry of the second level is that one of the first leads to.
+/// Returns the index of the second-level entry to which an entry of the first level refers.
 #[inline(always)]
 fn deeper(entry: u32, hold: u64, bits: u32) -> usize {
     let index = (hold >> bits) as usize & ((1 << (entry >> 8 & 15)) - 1);
     (entry >> 16) as usize + index
 }
 
-/// The length or distance of an entry: its least value and the extra bits.
+/// Returns the length or distance of an entry: its least value plus the extra bits.
 #[inline(always)]
 pub(crate) fn value(entry: u32, hold: u64) -> usize {
     let extra = (hold & ((1 << (entry & 63)) - 1)) >> (entry >> 8 & 15);
@@ -150,7 +151,7 @@ fn litlen_entry(symbol: usize, len: u32) -> u32 {
     }
 }
 
-/// RFC 1951, section 3.2.5: two codes for each number of extra bits.
+/// By RFC 1951, section 3.2.5, there are two codes for each number of extra bits.
 fn distance_entry(symbol: usize, len: u32) -> u32 {
     match symbol as u32 {
         symbol @ 0..2 => (symbol + 1) << 16 | len << 8 | len,
@@ -162,22 +163,23 @@ fn distance_entry(symbol: usize, len: u32) -> u32 {
     }
 }
 
-/// How many codes there are of each length.
+/// Counts the codes of each length.
 ///
 /// # Errors
 ///
-/// If there are more than can be told apart, or fewer, so that some bits are no code; but for one code of one bit, or none.
+/// If the codes are oversubscribed, or incomplete, so that some bits are no code. A single code of one bit, or none, is
+/// accepted.
 pub(crate) fn count(lens: &[u8]) -> Result<[u16; LONGEST + 1], Damaged> {
     let mut counts = [0; LONGEST + 1];
     lens.iter().for_each(|&len| counts[usize::from(len & 15)] += 1);
     counts[0] = 0;
-    // In parts of a code of the greatest length.
+    // The unit is the share of a code of the greatest length.
     let used: u32 = counts.iter().enumerate().map(|(len, &count)| u32::from(count) << (LONGEST - len)).sum();
     let is_one_bit = counts[1] <= 1 && counts[2..].iter().all(|&count| count == 0);
     if used == 1 << LONGEST || is_one_bit { Ok(counts) } else { Err(Damaged) }
 }
 
-/// Builds a table of which the first level has an index of `bits`.
+/// Builds a table whose first level has an index of `bits` bits.
 fn build(
     lens: &[u8],
     entry_of: impl Fn(usize, u32) -> u32,
@@ -185,7 +187,7 @@ fn build(
     table: &mut [u32],
 ) -> Result<(), Damaged> {
     let mut counts = count(lens)?;
-    // The symbols by the lengths of their codes, and by their numbers.
+    // The symbols, ordered by the lengths of their codes and then by value.
     let mut next = [0; LONGEST + 1];
     for len in 1..LONGEST {
         next[len + 1] = next[len] + counts[len];
@@ -197,9 +199,9 @@ fn build(
     }
     let mut sorted = sorted[..lens.len()].iter();
 
-    // The code with its first bit lowest, as the input has it.
+    // The code with its first bit lowest, as in the input.
     let mut code = 0;
-    // What is left of this is no code.
+    // Entries that no code fills are marked as no code.
     table[..2].fill(SPECIAL | 1);
     for len in 1..=bits {
         let half = 1 << (len - 1);
@@ -217,7 +219,7 @@ fn build(
         while counts[len as usize] > 0 {
             let root = code & ((1 << bits) - 1);
             if root != deep.0 {
-                // As many bits as the codes that begin so have, at most.
+                // The number of bits that the longest code with this prefix has beyond the first level, at most.
                 let mut deep_bits = len - bits;
                 let mut room = 1 << deep_bits;
                 while bits + deep_bits < LONGEST as u32 {
@@ -247,7 +249,7 @@ fn build(
     Ok(())
 }
 
-/// The code behind another one of the same length; both have their first bit lowest.
+/// Returns the code that follows another one of the same length. Both have their first bit lowest.
 fn following(code: u32, len: u32) -> u32 {
     let zeros = !code & ((1 << len) - 1);
     if zeros == 0 {

@@ -4,17 +4,17 @@ use thiserror::Error;
 
 use crate::damage::{self, Place, Remedy};
 
-/// Why a file could not be decoded: where, what was expected there, and what was found.
+/// The error of a file that could not be decoded: the place, what was expected there, and what was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
-/// The kind of a fault in a file.
+/// A fault in a file of an older format.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The file begins with other bytes than its format.
+    /// The file does not begin with the magic bytes of its format.
     #[error("expected {expected}, found other bytes")]
     Magic {
-        /// With what files of the format begin.
+        /// A description of the bytes with which files of the format begin.
         expected: &'static str,
     },
     /// The file ends too early.
@@ -26,43 +26,43 @@ pub enum Fault {
         /// The rule.
         expected: &'static str,
     },
-    /// The file is right, and has something that is not read.
+    /// The file is valid, but uses a feature that is not supported.
     #[error("expected {expected}")]
     Unsupported {
-        /// A phrase that says what abz reads, and what the file has instead.
+        /// A phrase that states what abz reads, and what the file has instead.
         expected: &'static str,
     },
     /// The data breaks the rules of deflate.
-    #[error("expected deflate data, found bytes that cannot be any")]
+    #[error("expected deflate data, found invalid data")]
     Deflate,
-    /// The contents are larger or smaller than the file says.
+    /// The contents have another size than the file states.
     #[error("expected {expected} bytes of contents (modulo 2^32), found {found}")]
     Length {
-        /// What the file says.
+        /// The size that the file states, in bytes modulo 2^32.
         expected: u32,
-        /// What came out.
+        /// The size of the decoded contents, in bytes modulo 2^32.
         found: u32,
     },
-    /// The contents have another checksum than the file says.
+    /// The contents do not match the CRC-32 in the file.
     #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
-        /// What the file says.
+        /// The CRC-32 in the file.
         expected: u32,
-        /// That of what came out.
+        /// The CRC-32 of the decoded contents.
         found: u32,
     },
-    /// The contents have another checksum than the stream says.
+    /// The contents do not match the Adler-32 of the stream.
     #[error("expected contents with the Adler-32 {expected:08x}, found {found:08x}")]
     Adler {
-        /// What the stream says.
+        /// The Adler-32 in the stream.
         expected: u32,
-        /// That of what came out.
+        /// The Adler-32 of the decoded contents.
         found: u32,
     },
     /// Other bytes follow the end of the compressed data.
     #[error("expected the end of the file, found other bytes")]
     TrailingGarbage,
-    /// Another stream of zlib follows, whole and right. No reader of zlib goes on with it.
+    /// Another stream of zlib follows, complete and correct. Readers of zlib stop before it.
     #[error("expected the end of the file, found another stream, whose contents would be lost")]
     AnotherStream,
     /// There is another file in the archive.

@@ -1,19 +1,19 @@
 //! The format of `compress -H` of SCO Unix: LZ77 with Huffman codes, the method `-lh5-` of LHA.
 //!
-//! There is no specification but the programs; this is what GNU gzip 1.12 reads. Numbers and codes begin with their highest bit.
-//! Behind the magic bytes `1f a0` there are blocks, and 16 bits of zeros at the end:
+//! The format has no specification but the programs; this is what GNU gzip 1.12 reads. Numbers and codes begin with
+//! their highest bit. Blocks follow the magic bytes `1f a0`, and 16 zero bits follow the blocks:
 //!
 //! | bits | of a block |
 //! |--:|---|
-//! | 16 | how many symbols it has |
-//! | 5 ... | the lengths of the codes for what the next row has, of up to 19 |
-//! | 9 ... | the lengths of the codes for symbols, of up to 510: 256 bytes, and matches of 3 to 256 bytes |
-//! | 4 ... | the lengths of the codes for distances, of up to 14: 0 for the last byte, *n* for 2^(*n*-1) and more by *n*-1 bits |
+//! | 16 | the number of its symbols |
+//! | 5 ... | the code lengths of the code that the next row uses, at most 19 |
+//! | 9 ... | the code lengths of symbols, at most 510: 256 bytes, and matches of 3 to 256 bytes |
+//! | 4 ... | the code lengths of distances, at most 14: 0 for the last byte, *n* for 2^(*n*-1) plus *n*-1 more bits |
 //! | ... | symbols, and behind each match its distance |
 //!
-//! Each table of lengths begins with how many there are; if these are none, the number of the only symbol follows, whose code
-//! has no bits. Codes are canonical: shorter ones are lower, and those of one length are in the order of their symbols. Distances
-//! reach back 8 KiB at most; before the contents there are zeros. There is no checksum, and no size.
+//! Each table of lengths begins with their number. If it is 0, the number of the only symbol follows, whose code has no
+//! bits. Codes are canonical: shorter codes are lower, and codes of one length are in the order of their symbols.
+//! Distances are at most 8 KiB, and zeros precede the contents. There is no checksum and no size.
 
 use super::error::{DecodeError, Fault};
 use crate::parts::{CHUNK, Serial};
@@ -21,26 +21,26 @@ use crate::parts::{CHUNK, Serial};
 /// The first bytes of a file.
 pub const MAGIC: [u8; 2] = [0x1f, 0xa0];
 
-/// How far back a match may be, in bytes.
+/// The largest distance of a match, in bytes.
 const WINDOW: usize = 8 << 10;
 
-/// Symbols below are bytes, the others lengths of matches.
+/// The first symbol that is the length of a match; lower ones are bytes. The least length of a match.
 const FIRST_MATCH: u16 = 256;
 const LEAST_MATCH: u16 = 3;
 
 const LONGEST_CODE: usize = 16;
 const SYMBOLS: usize = 510;
 const DISTANCES: usize = 14;
-/// Lengths of codes for symbols: three for runs of zeros, and those from 1 to 16.
+/// The number of symbols for code lengths: three for runs of zeros, and the lengths from 1 to 16.
 const LENGTHS: usize = 3 + LONGEST_CODE;
 
-/// More bytes than what begins a block can have, or a symbol with a distance.
+/// The number of bytes that suffices for the header of a block, or for a symbol with a distance.
 const ENOUGH: usize = 4 << 10;
 
-/// How much of the input is held at once, in bytes.
+/// The number of bytes of the input that are held at once.
 const HELD: usize = 64 << 10;
 
-/// Decodes a file that is pushed to it, piece by piece, from its start.
+/// A decoder of a file that is pushed to it from its start.
 ///
 /// ```
 /// use abz_codec::legacy::lzh::Decoder;
@@ -60,7 +60,7 @@ pub struct Decoder {
     bits: Bits,
     symbols: Code,
     distances: Code,
-    /// The last bytes of the contents, in a circle; the next one comes to `at`.
+    /// The last bytes of the contents, in a ring buffer, and the index of the next byte in it.
     window: Vec<u8>,
     at: usize,
     failed: Option<DecodeError>,
@@ -70,11 +70,11 @@ pub struct Decoder {
 enum State {
     Header,
     Between,
-    /// In a block with so many symbols to come.
+    /// In a block of which `left` symbols are to come.
     Block {
         left: u16,
     },
-    /// In a match.
+    /// In a match of which `len` bytes are to be copied.
     Match {
         left: u16,
         len: u16,
@@ -84,7 +84,7 @@ enum State {
 }
 
 impl Default for Decoder {
-    /// A decoder at the start of a file.
+    /// Returns a decoder at the start of a file.
     fn default() -> Self {
         Decoder {
             state: State::Header,
@@ -99,7 +99,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Decodes what is held, until there is a chunk of data or too little is held for the next step.
+    /// Decodes the held bytes, until there is a chunk of data or too few bytes for the next step.
     fn run(&mut self, data: &mut Vec<u8>, is_over: bool) -> Result<(), DecodeError> {
         while self.state != State::Ended && data.len() < CHUNK && (is_over || self.bits.left() >= 8 * ENOUGH)
         {
@@ -121,7 +121,7 @@ impl Decoder {
                 self.state = State::Between;
             }
             State::Between => {
-                // gzip takes the end of the file for zeros.
+                // gzip treats the end of the file as zeros.
                 let is_end = is_over && self.bits.left() < 16 && self.bits.are_zeros();
                 let left = if is_end { 0 } else { self.bits.take(16)? };
                 self.state = if left == 0 { State::Ended } else { State::Block { left } };
@@ -165,7 +165,7 @@ impl Decoder {
     /// Reads the codes of a block.
     fn codes(&mut self) -> Result<(), Fault> {
         let bits = &mut self.bits;
-        // Behind the third length two bits say how many zeros follow.
+        // Behind the third length, two bits give the number of zeros that follow.
         let of_lengths = code_of_lengths(bits, LENGTHS, 5, Some(3))?;
         let count = usize::from(bits.take(9)?);
         self.symbols = match count {
@@ -192,8 +192,8 @@ impl Decoder {
     }
 }
 
-/// Reads a code of at most so many symbols. Their number has `width` bits; lengths have three, and from seven on more. Behind
-/// `pause` lengths two bits say how many zeros come.
+/// Reads a code of at most `most` symbols. Their number has `width` bits. Code lengths have three bits, and further
+/// ones if they are seven or more. Behind `pause` lengths, two bits give the number of zeros that follow.
 fn code_of_lengths(bits: &mut Bits, most: usize, width: usize, pause: Option<usize>) -> Result<Code, Fault> {
     let count = usize::from(bits.take(width)?);
     if count == 0 {
@@ -219,9 +219,9 @@ fn code_of_lengths(bits: &mut Bits, most: usize, width: usize, pause: Option<usi
     Code::new(&lengths, most)
 }
 
-const BAD_CODE: Fault = Fault::Header { expected: "a code of which all words are used" };
+const BAD_CODE: Fault = Fault::Header { expected: "a complete code" };
 
-/// How many bits of a code are looked up at once.
+/// The number of bits of a code that are looked up at once.
 const QUICK: usize = 9;
 
 /// A canonical code.
@@ -229,19 +229,19 @@ const QUICK: usize = 9;
 struct Code {
     /// The symbols, in the order of their codes.
     symbols: Vec<u16>,
-    /// For each length, the code behind the last one of it, with zeros behind up to 16 bits.
+    /// For each length, the code behind the last one of that length, padded with zeros to 16 bits.
     ends: [u32; LONGEST_CODE + 1],
-    /// For each length, where in `symbols` its first one is.
+    /// For each length, the index in `symbols` of its first one.
     starts: [u16; LONGEST_CODE + 1],
-    /// For each beginning of 9 bits the symbol, and the length of its code; 0 if that is longer.
+    /// For each prefix of 9 bits, the symbol and the length of its code; 0 if the code is longer.
     quick: Vec<(u16, u8)>,
 }
 
 impl Code {
-    /// The code of which these are the lengths, for each symbol; 0 where it has none.
+    /// Creates the code with these lengths for each symbol; 0 stands for no code.
     fn new(lengths: &[u8], most: usize) -> Result<Code, Fault> {
         if lengths.len() > most {
-            return Err(Fault::Header { expected: "no more codes than there are symbols" });
+            return Err(Fault::Header { expected: "at most as many code lengths as symbols" });
         }
         let mut code = Code { quick: vec![(0, 0); 1 << QUICK], ..Code::default() };
         let mut next = 0u32;
@@ -265,11 +265,11 @@ impl Code {
         if next == 1 << LONGEST_CODE { Ok(code) } else { Err(BAD_CODE) }
     }
 
-    /// The code of one symbol, which has no bits.
+    /// Creates the code of one symbol, which has no bits.
     fn of_one(symbol: u16, most: usize) -> Result<Code, Fault> {
         match usize::from(symbol) < most {
             true => Ok(Code { symbols: vec![symbol], ..Code::default() }),
-            false => Err(Fault::Header { expected: "a code for a symbol that there is" }),
+            false => Err(Fault::Header { expected: "a code for a valid symbol" }),
         }
     }
 
@@ -293,18 +293,18 @@ impl Code {
     }
 }
 
-/// Bytes of the file, from whose front bits are taken.
+/// A buffer of bytes of the file, from whose front bits are taken.
 #[derive(Debug, Default)]
 struct Bits {
     held: Vec<u8>,
-    /// The next bit.
+    /// The index of the next bit.
     at: usize,
-    /// The offset of the first byte that is held.
+    /// The offset in the file of the first byte that is held.
     offset: u64,
 }
 
 impl Bits {
-    /// Drops what was taken, and takes as much of the input as may be held.
+    /// Drops the bytes that were taken, and takes as much of the input as may be held.
     fn fill(&mut self, input: &mut &[u8]) {
         if self.held.len() < HELD || self.left() < 8 * ENOUGH {
             self.held.drain(..self.at / 8);
@@ -316,17 +316,17 @@ impl Bits {
         }
     }
 
-    /// How many bits there are.
+    /// Returns the number of bits that are left.
     fn left(&self) -> usize {
         8 * self.held.len() - self.at
     }
 
-    /// The offset in the file of the byte with the next bit.
+    /// Returns the offset in the file of the byte with the next bit.
     fn offset(&self) -> u64 {
         self.offset + (self.at / 8) as u64
     }
 
-    /// The next 16 bits, with zeros behind the end.
+    /// Returns the next 16 bits, with zeros behind the end.
     fn peek(&self) -> u16 {
         let byte = |at: usize| u32::from(self.held.get(self.at / 8 + at).copied().unwrap_or(0));
         let three = byte(0) << 16 | byte(1) << 8 | byte(2);
@@ -342,14 +342,14 @@ impl Bits {
         Ok(())
     }
 
-    /// The next bits, at most 16, as a number.
+    /// Takes the next `count` bits, at most 16, as a number.
     fn take(&mut self, count: usize) -> Result<u16, Fault> {
         let number = u32::from(self.peek()) >> (16 - count);
         self.skip(count)?;
         Ok(number as u16)
     }
 
-    /// True if only zeros are left, of which there are fewer than 16.
+    /// Returns whether only zeros are left, if these are fewer than 16 bits.
     fn are_zeros(&self) -> bool {
         self.peek() == 0
     }
@@ -372,7 +372,7 @@ impl Serial for Decoder {
             return Err(error);
         }
         let result = loop {
-            // gzip ignores what follows, too.
+            // gzip ignores the bytes that follow, too.
             if self.state == State::Ended {
                 *input = &[];
             }
@@ -396,7 +396,7 @@ impl Serial for Decoder {
 }
 
 impl Decoder {
-    /// True if there is data. An error comes behind that.
+    /// Returns whether there is data. An error is kept until the next call.
     fn give(&mut self, result: Result<(), DecodeError>, data: &[u8]) -> Result<bool, DecodeError> {
         match result {
             Err(error) if data.is_empty() => Err(error),

@@ -1,17 +1,18 @@
 //! The format of `pack`, whose files end with `.z`: a Huffman code for bytes.
 //!
-//! There is no specification but the programs; this is what GNU gzip 1.12 reads. Codes begin with their highest bit.
+//! The format has no specification but the programs; this is what GNU gzip 1.12 reads. Codes begin with their highest
+//! bit.
 //!
 //! | bytes | |
 //! |--:|---|
 //! | 2 | `1f 1e` |
 //! | 4 | the size of the contents modulo 2^32, the highest byte first |
 //! | 1 | the length of the longest codes in bits, 1 to 25 |
-//! | 1 each | for each length, how many codes there are of it; of the longest two less, one of which is the end |
-//! | 1 each | the bytes for which the codes stand, in the order of their lengths; without the end, which is the last |
+//! | 1 each | for each length, the number of codes; for the longest, two less, and one of these codes is the end |
+//! | 1 each | the bytes that the codes stand for, ordered by code length; the end is the last and is left out |
 //! | ... | codes up to the end |
 //!
-//! Of each length the codes are higher than the beginnings of longer ones, and count upwards. There is no checksum.
+//! The codes of each length are consecutive, and higher than the prefixes of longer codes. There is no checksum.
 
 use super::error::{DecodeError, Fault};
 use super::held::Held;
@@ -20,13 +21,13 @@ use crate::parts::{CHUNK, Serial};
 /// The first bytes of a file.
 pub const MAGIC: [u8; 2] = [0x1f, 0x1e];
 
-/// The size of what is before the numbers of codes.
+/// The size in bytes of the fields before the numbers of codes.
 const START: usize = 7;
 
-/// The longest code in bits.
+/// The length of the longest code in bits.
 const LONGEST: usize = 25;
 
-/// Decodes a file that is pushed to it, piece by piece, from its start.
+/// A decoder of a file that is pushed to it from its start.
 ///
 /// ```
 /// use abz_codec::legacy::pack::Decoder;
@@ -44,9 +45,9 @@ pub struct Decoder {
     state: State,
     held: Held,
     codes: Codes,
-    /// The size of the contents that the file says.
+    /// The size of the contents in the header, modulo 2^32.
     size: u32,
-    /// The bits of a code that has begun, and how many they are.
+    /// The bits of the incomplete code, and their number.
     code: u32,
     len: usize,
     written: u32,
@@ -64,15 +65,15 @@ enum State {
 /// The codes of a file.
 #[derive(Debug, Default)]
 struct Codes {
-    /// For each length, from 1 on, the lowest code, and where the byte for it is in `bytes`.
+    /// For each length, from 1 on, the lowest code, and the index in `bytes` of the byte for it.
     lengths: Vec<(u32, usize)>,
-    /// The last one is that of the end.
+    /// The bytes that the codes stand for. The code of the end comes behind the last of them.
     bytes: Vec<u8>,
     end: u32,
 }
 
 impl Codes {
-    /// The codes for so many of each length, the end among the longest ones.
+    /// Creates the codes from the number of codes of each length. The end is among the longest ones.
     fn new(counts: &[u32], bytes: &[u8]) -> Option<Codes> {
         let mut lengths = vec![(0, 0); counts.len()];
         let mut inner = 0u32;
@@ -90,13 +91,13 @@ impl Codes {
             at += count as usize;
         }
         let end = counts.last()? - 1;
-        // All codes are used: there is one beginning of none.
+        // All codes are used if exactly one empty prefix remains.
         (inner == 1).then(|| Codes { lengths, bytes: bytes.to_vec(), end })
     }
 }
 
 impl Decoder {
-    /// Reads the header, if it is there.
+    /// Reads the header. Returns `false` if it is incomplete.
     fn header(&mut self, input: &mut &[u8]) -> Result<bool, DecodeError> {
         if !self.held.fill(input, START) {
             return Ok(false);
@@ -109,7 +110,7 @@ impl Decoder {
         let longest = usize::from(bytes[6]);
         let fault = |offset, expected| Err(DecodeError::at(offset, Fault::Header { expected }));
         if !(1..=LONGEST).contains(&longest) {
-            return fault(6, "codes of at most 1 to 25 bits");
+            return fault(6, "a maximum code length of 1 to 25 bits");
         }
         if !self.held.fill(input, START + longest) {
             return Ok(false);
@@ -127,13 +128,13 @@ impl Decoder {
         }
         match Codes::new(&counts, &self.held.bytes[bytes_at..]) {
             Some(codes) => self.codes = codes,
-            None => return fault(START as u64, "a code of which all words are used"),
+            None => return fault(START as u64, "a complete code"),
         }
         self.state = State::Codes;
         Ok(true)
     }
 
-    /// Decodes one byte.
+    /// Decodes one byte of the input.
     fn byte(&mut self, byte: u8, data: &mut Vec<u8>) {
         for bit in (0..8).rev() {
             self.code = self.code << 1 | u32::from(byte >> bit & 1);
@@ -180,7 +181,7 @@ impl Serial for Decoder {
                 self.failed = Some(DecodeError::at(2, fault));
             }
         }
-        // gzip ignores what follows, too.
+        // gzip ignores the bytes that follow, too.
         if self.state == State::Ended {
             *input = &[];
         }

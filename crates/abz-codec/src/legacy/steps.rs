@@ -5,7 +5,7 @@ use super::held::Held;
 use crate::gzip::Inflater;
 use crate::parts::CHUNK;
 
-/// A decoder that goes on by steps.
+/// A decoder as a series of steps.
 pub(super) trait Steps {
     /// Does the next step of decoding. Returns false if it needs more input. The file ends with `input` if `is_over`.
     fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>, is_over: bool) -> Result<bool, DecodeError>;
@@ -45,8 +45,8 @@ pub(super) fn next(
     }
 }
 
-/// Inflates `input` and appends the contents to `data`. Returns where they begin in `data`, and true if the deflate data
-/// has ended.
+/// Inflates `input` and appends the contents to `data`. Returns where they begin in `data`, and true if the deflate
+/// data has ended.
 pub(super) fn inflate(
     inflater: &mut Inflater,
     held: &mut Held,
@@ -56,7 +56,7 @@ pub(super) fn inflate(
     let (from, before) = (data.len(), inflater.consumed());
     data.resize(CHUNK, 0);
     let Ok(step) = inflater.step(input, &mut data[from..]) else {
-        // What comes before it comes out, however the input arrives.
+        // The data before the error is given out, however the input comes.
         data.truncate(from + inflater.produced());
         let offset = held.offset + (inflater.consumed() - before);
         return Err(DecodeError::at(offset, Fault::Deflate));

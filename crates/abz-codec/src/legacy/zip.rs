@@ -8,7 +8,7 @@
 //! | 2 | the method: 8 for deflate, 0 for none |
 //! | 4 | time and date |
 //! | 4 | the CRC-32 of the contents |
-//! | 4 each | the compressed and the original size; all bits set: they are in the extra field |
+//! | 4 each | the compressed and the original size; if all bits are set, the extra field has the size |
 //! | 2 each | the sizes of the name and of the extra field, which follow |
 //! | ... | the data |
 //! | 12 to 24 | the descriptor, if there is one: `50 4b 07 08`, which may be missing, CRC-32 and sizes, of 4 or 8 bytes |
@@ -38,10 +38,10 @@ const HAS_DESCRIPTOR: u16 = 8;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 
-/// Stands for a size that is said elsewhere.
+/// The value of a size that is stored elsewhere.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// Decodes an archive that is pushed to it, piece by piece, from its start.
+/// A decoder of an archive that is pushed to it from its start.
 pub struct Decoder {
     state: State,
     held: Held,
@@ -57,7 +57,7 @@ pub struct Decoder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Header,
-    /// Behind the name and the extra field there is data that is deflated, or has so many bytes.
+    /// In the name and the extra field, of `len` bytes. The data behind them is deflated, or `stored` bytes long.
     Name {
         len: usize,
         stored: Option<u64>,
@@ -67,13 +67,13 @@ enum State {
         left: u64,
     },
     Descriptor,
-    /// Behind the file.
+    /// Behind the contents of the file.
     Behind,
     Ended,
 }
 
 impl Default for Decoder {
-    /// A decoder at the start of an archive.
+    /// Returns a decoder at the start of an archive.
     fn default() -> Self {
         Decoder {
             state: State::Header,
@@ -166,7 +166,7 @@ impl Decoder {
             DEFLATED => None,
             STORED if !self.has_descriptor && compressed != ELSEWHERE => Some(compressed.into()),
             STORED => {
-                let expected = "a stored file whose size is in its header, found one that says it elsewhere";
+                let expected = "a stored file whose size is in its header, found one without it";
                 return error(8, Fault::Unsupported { expected });
             }
             _ => {
@@ -194,17 +194,17 @@ impl Decoder {
         Ok(has_ended || data.len() > from)
     }
 
-    /// More of the contents is there.
+    /// Adds contents to the checksum and the size.
     fn came(&mut self, data: &[u8]) {
         self.sum.update(data);
         self.written += data.len() as u64;
     }
 
-    /// Holds the contents against what is said of them.
+    /// Verifies the contents against the header or the descriptor.
     fn descriptor(&mut self, input: &mut &[u8], is_over: bool) -> Result<bool, DecodeError> {
         let mut at = 14;
         if self.has_descriptor {
-            // The directory follows, which is longer.
+            // The directory, which is longer, follows the descriptor.
             if !self.held.fill(input, LONGEST_DESCRIPTOR) && !is_over {
                 return Ok(false);
             }
@@ -223,7 +223,7 @@ impl Decoder {
             self.held.bytes.drain(..crc_at + if is_long { 20 } else { 12 });
         }
         let (expected, found) = (self.size, self.written as u32);
-        // Then it is in the extra field of a file with 4 GiB or more; the checksum tells.
+        // The extra field of a file of 4 GiB or more has the size; the checksum suffices then.
         if expected != found && (self.has_descriptor || expected != ELSEWHERE) {
             return Err(DecodeError::at(at, Fault::Length { expected, found }));
         }

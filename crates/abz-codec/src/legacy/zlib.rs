@@ -2,7 +2,7 @@
 //!
 //! | bytes | |
 //! |--:|---|
-//! | 2 | `78`: deflate with a window of 32 KiB; and a number that makes both, as one number, a multiple of 31 |
+//! | 2 | `78`: deflate with a window of 32 KiB; and a byte that makes the two, as one number, a multiple of 31 |
 //! | ... | deflate data |
 //! | 4 | the Adler-32 of the contents, the highest byte first |
 
@@ -17,18 +17,17 @@ use crate::parts::Serial;
 const HEADER_LEN: usize = 2;
 const TRAILER_LEN: usize = 4;
 
-/// Set in the second byte if there is a dictionary.
+/// The flag in the second byte for a stream with a dictionary.
 const HAS_DICTIONARY: u8 = 1 << 5;
 
-/// True if `start` is the start of a stream as programs make it: with a window of 32 KiB, and one of the four numbers for a
-/// level. (By RFC 1950 others may be, which are less surely no other file.)
+/// Returns whether `start` is the start of a stream as programs write it: with a window of 32 KiB and one of the four
+/// bytes for a level. (RFC 1950 allows other headers, but they resemble other files too much.)
 pub fn is_zlib(start: &[u8]) -> bool {
     matches!(start, [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
 }
 
-/// Decodes a stream that is pushed to it, piece by piece, from its start. Bytes behind its end are
-/// [`Fault::TrailingGarbage`], or [`Fault::AnotherStream`] if they begin with one, which comes after all contents were given
-/// out.
+/// A decoder of a stream that is pushed to it from its start. Bytes behind its end are [`Fault::TrailingGarbage`], or
+/// [`Fault::AnotherStream`] if they begin with a valid stream. Either comes after all contents were given out.
 pub struct Decoder {
     state: State,
     held: Held,
@@ -44,11 +43,11 @@ enum State {
     Trailer,
     /// Behind the stream.
     Behind,
-    /// In what may be another one, from this byte of the file on, whose contents are not given out.
+    /// In a possible second stream, which begins at byte `from` of the file. Its contents are not given out.
     Another {
         from: u64,
     },
-    /// There, behind its data.
+    /// In the trailer of the second stream.
     AnotherEnd {
         from: u64,
     },
@@ -56,7 +55,7 @@ enum State {
 }
 
 impl Default for Decoder {
-    /// A decoder at the start of a stream.
+    /// Returns a decoder at the start of a stream.
     fn default() -> Self {
         Decoder {
             state: State::Header,
@@ -81,7 +80,7 @@ impl Steps for Decoder {
                     return fault(0, Fault::Magic { expected: "the header of a stream of zlib" });
                 }
                 if flags & HAS_DICTIONARY != 0 {
-                    let expected = "a stream without a dictionary, found one that needs it";
+                    let expected = "a stream without a dictionary, found one that needs a dictionary";
                     return fault(1, Fault::Unsupported { expected });
                 }
                 self.held.bytes.clear();

@@ -1,4 +1,4 @@
-//! Whole members into data.
+//! Decoding of whole members.
 
 use std::fmt;
 
@@ -12,30 +12,30 @@ use crate::damage::Place;
 use crate::lzma::{Decoding, Obstacle};
 use crate::memory::make_exact_room;
 
-/// A member as it lies in the file, whole. [`Decoder::decode_into`] makes data of it.
+/// A whole member, still compressed. [`Decoder::decode_into`] decodes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Counted from 1.
+    /// The number of the member, counted from 1.
     pub(super) number: u64,
     /// The offset of the first byte in the file.
     pub(super) start: u64,
     pub(super) dictionary: u32,
-    /// Header, LZMA data, and a trailer that is right about their size.
+    /// The header, the LZMA data, and a trailer that states the right size of the member.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Member {
-    /// The member's number in its file, counted from 1.
+    /// Returns the number of the member in its file, counted from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The offset of its first byte in the compressed file.
+    /// Returns the offset of the member's first byte in the compressed file.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Its bytes: header, LZMA data and trailer.
+    /// Returns the bytes of the member: header, LZMA data and trailer.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -50,21 +50,21 @@ impl Member {
     }
 }
 
-/// Decodes whole [`Member`]s, and verifies them.
+/// A decoder of whole [`Member`]s, which verifies them.
 #[derive(Default)]
 pub struct Decoder(());
 
 impl Decoder {
-    /// A decoder.
+    /// Creates a decoder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The contents of a member, into the allocation of `data`, whose contents are dropped.
+    /// Decodes a member. Replaces the contents of `data` and uses its allocation.
     ///
     /// # Errors
     ///
-    /// If the member is damaged; `data` is then empty.
+    /// If the member is damaged. `data` is empty then.
     pub fn decode_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         decode(member, data).map_err(|(at, fault)| {
             data.clear();
@@ -77,15 +77,15 @@ fn decode(member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     let library = Lzma::new(member.dictionary).map_err(|fault| (HEADER_LEN as u64, fault))?;
     match decode_with(library, member, data)? {
         End::Right => Ok(()),
-        // The end that the library has seen may be a sync flush marker.
+        // The end that liblzma has seen may be a sync flush marker.
         End::Early => decode_with(Lzma::flushed(member.dictionary), member, data).map(drop),
     }
 }
 
-/// Where the data of a member has ended.
+/// The place at which the data of a member has ended.
 enum End {
     Right,
-    /// Before the trailer, and nothing else was looked at.
+    /// Before the trailer. Nothing else was checked.
     Early,
 }
 
@@ -97,7 +97,7 @@ fn decode_with(mut lzma: Lzma, member: &Member, data: &mut Vec<u8>) -> Result<En
     make_exact_room(data, len).map_err(|fault| (0, fault.into()))?;
     data.resize(len, 0);
     let mut filled = 0;
-    // What exceeds the size that the trailer says goes here, to be counted.
+    // Receives the contents beyond the size in the trailer, which are only counted.
     let mut excess = [0; 4096];
     let mut data_size = 0;
     loop {
@@ -117,7 +117,7 @@ fn decode_with(mut lzma: Lzma, member: &Member, data: &mut Vec<u8>) -> Result<En
     }
     let member_size = lzma.at() + TRAILER_LEN as u64;
     let found = Trailer { checksum: crc32(&data[..filled]), data_size, member_size };
-    // Of a wrong size the checksum says nothing.
+    // If the size is wrong, the checksum gives no further information.
     let sizes = Trailer { checksum: found.checksum, ..trailer };
     let checked = sizes.check(found).and_then(|()| trailer.check(found));
     checked.map(|()| End::Right).map_err(|(at, fault)| (trailer_at + at, fault))
@@ -129,12 +129,12 @@ impl fmt::Debug for Decoder {
     }
 }
 
-/// The LZMA data of one member, decoded step by step.
+/// A decoder of the LZMA data of one member, step by step.
 pub(super) enum Lzma {
-    /// By liblzma. It is quicker, and takes a sync flush marker for the end.
+    /// liblzma. It is faster, and takes a sync flush marker for the end.
     Library {
         decoding: Decoding,
-        /// The first byte was there.
+        /// Whether the first byte has come.
         has_begun: bool,
     },
     Flushed(Flushed),
@@ -155,18 +155,19 @@ impl Lzma {
         Lzma::Flushed(Flushed::new(dictionary))
     }
 
-    /// Returns true if it goes on behind a sync flush marker.
+    /// Returns whether it continues behind sync flush markers.
     pub(super) fn knows_flushes(&self) -> bool {
         matches!(self, Lzma::Flushed(_))
     }
 
-    /// Decodes as much of `input` as fits into `output`, and takes from its front what it has done with.
+    /// Decodes as much of `input` as fits into `output`, and removes the processed bytes from the front of `input`.
     pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         let (decoding, has_begun) = match self {
             Lzma::Library { decoding, has_begun } => (decoding, has_begun),
             Lzma::Flushed(flushed) => return flushed.step(input, output),
         };
-        // lzip ignores the first byte, a zero in all files but those that somebody marked. liblzma does not.
+        // lzip ignores the first byte, which is zero except in files that were marked on purpose. liblzma rejects other
+        // values.
         let given = match input {
             [_, ..] if !*has_begun => {
                 *has_begun = true;
@@ -179,7 +180,7 @@ impl Lzma {
         Ok(Step { produced: step.produced, ended: step.ended })
     }
 
-    /// Returns true if there may be more without more input.
+    /// Returns whether there may be more output without more input.
     pub(super) fn has_more(&self) -> bool {
         match self {
             Lzma::Library { .. } => false,
@@ -187,7 +188,7 @@ impl Lzma {
         }
     }
 
-    /// How many bytes were decoded.
+    /// Returns the number of bytes that were decoded.
     pub(super) fn produced(&self) -> u64 {
         match self {
             Lzma::Library { decoding, .. } => decoding.produced(),
@@ -195,7 +196,7 @@ impl Lzma {
         }
     }
 
-    /// How many bytes of the member have been used, its header among them.
+    /// Returns the number of bytes of the member that have been used, with its header.
     pub(super) fn at(&self) -> u64 {
         HEADER_LEN as u64
             + match self {

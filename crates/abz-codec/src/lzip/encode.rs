@@ -1,4 +1,4 @@
-//! Data into members.
+//! Encoding of members.
 
 use std::fmt;
 
@@ -10,29 +10,29 @@ use super::{HEADER_LEN, TRAILER_LEN};
 use crate::lzma;
 use crate::memory::{NoMemory, make_room};
 
-/// How hard to look for what repeats.
+/// The settings of an encoder, which determine how hard it searches for repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// How far back, in bytes, 4 KiB to 512 MiB.
+    /// The size of the dictionary in bytes, 4 KiB to 512 MiB: the greatest distance of a match.
     pub dictionary_size: u32,
-    /// How long a match is long enough, in bytes, 5 to 273.
+    /// The length in bytes at which a match is long enough to end the search, 5 to 273.
     pub match_length: u32,
-    /// How.
+    /// The kind of search.
     pub search: Search,
 }
 
-/// How to look for what repeats.
+/// The kind of search for repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Search {
-    /// Follow chains, and take the first good match.
+    /// Searches hash chains, and takes the first good match.
     Quick,
-    /// Follow trees, and weigh what is found.
+    /// Searches binary trees, and compares the costs of the matches found.
     Thorough,
 }
 
-/// What the levels stand for: a dictionary in KiB, that of lzip 1.23 (its manual, *Invoking lzip*), and a search that
-/// makes files no larger than those of lzip: with its match lengths from level 3 on (at 6 one more, or files of source
-/// code come out 0.014 % larger), with chains below, which find more in the same time.
+/// The settings of the levels: the dictionary in KiB, as in lzip 1.23 (its manual, *Invoking lzip*), and a search that
+/// makes files no larger than those of lzip. From level 3 on it uses lzip's match lengths (at 6 one more, or files of
+/// source code become 0.014 % larger), and below it hash chains, which find more in the same time.
 const LEVELS: [(u32, u32, Search); 10] = [
     (64, 16, Search::Quick),
     (1 << 10, 48, Search::Quick),
@@ -47,35 +47,35 @@ const LEVELS: [(u32, u32, Search); 10] = [
 ];
 
 impl Settings {
-    /// The settings of a level, 0 to 9.
+    /// Returns the settings of a level, 0 to 9.
     ///
     /// # Panics
     ///
-    /// If there is no such level.
+    /// If `level` is above 9.
     pub fn of_level(level: u32) -> Settings {
         let level = LEVELS.get(level as usize).expect("the levels of lzip are 0 to 9");
         let &(dictionary, match_length, search) = level;
         Settings { dictionary_size: dictionary << 10, match_length, search }
     }
 
-    /// The size of a member's contents that suits the dictionary, as plzip has it: twice as much, at least 1 MiB.
+    /// Returns a suitable size of a member's contents in bytes: twice the dictionary, at least 1 MiB, as in plzip.
     pub fn block_size(&self) -> usize {
         (2 * self.dictionary_size as usize).max(1 << 20)
     }
 
-    /// What an encoder takes, in bytes, beside the data and what comes of it.
+    /// Returns the memory that an encoder takes, in bytes, without input and output.
     pub fn memory(&self) -> u64 {
         lzma::encoder_memory(self.dictionary_size)
     }
 }
 
-/// Encodes members. It keeps nothing from one to the next.
+/// An encoder of members, each from one block of data.
 pub struct Encoder {
     settings: Settings,
 }
 
 impl Encoder {
-    /// An encoder.
+    /// Creates an encoder.
     ///
     /// # Panics
     ///
@@ -86,7 +86,7 @@ impl Encoder {
         Encoder { settings }
     }
 
-    /// The member whose contents are `data`.
+    /// Encodes `data` as a member.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Encoder {
         self.encode_into(data, Vec::new())
     }
 
-    /// As [`encode`](Self::encode), into the allocation of `bytes`, whose contents are dropped.
+    /// As [`encode`](Self::encode), but drops the contents of `bytes` and uses its allocation.
     ///
     /// # Errors
     ///
@@ -104,8 +104,8 @@ impl Encoder {
         self.encode_watched(data, bytes, &mut |_| {})
     }
 
-    /// As [`encode_into`](Self::encode_into), and tells `watch` again and again how many more bytes of `data` are encoded: in
-    /// the end, all.
+    /// As [`encode_into`](Self::encode_into), but calls `watch` repeatedly with the number of bytes of `data` that were
+    /// encoded since the last call. The sum is the length of `data`.
     ///
     /// # Errors
     ///

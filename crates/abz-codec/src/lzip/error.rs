@@ -1,4 +1,4 @@
-//! What can be wrong with an lzip file, and where.
+//! The faults of an lzip file.
 
 use thiserror::Error;
 
@@ -6,13 +6,13 @@ pub use crate::damage::MemberPart as Part;
 use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
-/// Why an lzip file could not be decoded: the place, what was expected there, and what was found.
+/// The error of an lzip file that could not be decoded: the place, what was expected there, and what was found.
 ///
-/// If a checksum or a size is wrong, the offset is that of the field with the right one. If LZMA data is damaged, it is that
-/// of the byte before which the damage was found.
+/// If a checksum or a size does not match, the offset is that of the field that states it. If LZMA data is damaged, the
+/// offset is that of the byte before which the damage was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
-/// What is wrong at a place in an lzip file.
+/// A fault in an lzip file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -22,31 +22,32 @@ pub enum Fault {
         /// The first bytes, at most four.
         found: Vec<u8>,
     },
-    /// What follows a member is like a header, but is none: a damaged one, and no trailing data.
+    /// The bytes behind a member are so similar to a header that they are taken for a damaged one, not for trailing
+    /// data.
     #[error("expected `LZIP`, found {}: that is a damaged header", found.escape_ascii())]
     DamagedHeader {
         /// The four bytes.
         found: Vec<u8>,
     },
-    /// The version is neither 1 nor 0, the one of 2008.
+    /// The version is neither 1 nor 0 (used in 2008).
     #[error("expected version 1 of the format, found {found}")]
     Version {
         /// The version's number.
         found: u8,
     },
-    /// The dictionary has a size that it cannot have: it is 4 KiB to 512 MiB.
+    /// The code of the dictionary size is not valid: sizes are 4 KiB to 512 MiB.
     #[error("expected the code of a dictionary's size from 4 KiB to 512 MiB, found {code:#04x}")]
     Dictionary {
         /// The coded size.
         code: u8,
     },
-    /// The dictionary is larger than there is memory for, or than may be used.
+    /// The dictionary is larger than the memory that there is, or that may be used.
     #[error("expected a dictionary that fits into the memory, found one of {dictionary} bytes")]
     Memory {
         /// The size of the dictionary in bytes.
         dictionary: u32,
     },
-    /// The system does not give the memory that the file asks for.
+    /// The system does not provide the memory that the file needs.
     #[error("{}", .0.for_a_file())]
     NoMemory(#[from] NoMemory),
     /// The file ends inside a member.
@@ -56,58 +57,59 @@ pub enum Fault {
         inside: Part,
     },
     /// The data breaks the rules of LZMA.
-    #[error("expected LZMA data, found bytes that cannot be any")]
+    #[error("expected LZMA data, found invalid data")]
     Lzma,
-    /// The data has no end where the member has its trailer.
+    /// The LZMA data does not end where the trailer of the member begins.
     #[error("expected the end of the LZMA data, found more of it")]
     Endless,
-    /// A member that is too large to be held has a sync flush marker, and none in the bytes that were held. Without
-    /// [`Strictness::late_flushes`](super::Strictness::late_flushes) its contents are not decoded any further. The offset is
-    /// that of the byte behind the marker.
+    /// A member that is too large to be held has its first sync flush marker behind the bytes that were held. Without
+    /// [`Strictness::late_flushes`](super::Strictness::late_flushes) decoding stops here. The offset is that of the
+    /// byte behind the marker.
     #[error("expected the end of a member that is too large to be held, found a flush in it")]
     LateFlush,
-    /// The contents have another CRC-32 than the trailer says.
+    /// The contents have another CRC-32 than the trailer states.
     #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
     Checksum {
-        /// What the trailer says.
+        /// The CRC-32 in the trailer.
         expected: u32,
-        /// That of the decoded contents.
+        /// The CRC-32 of the decoded contents.
         found: u32,
     },
-    /// The contents have another size than the trailer says.
+    /// The contents have another size than the trailer states.
     #[error("expected contents of {expected} bytes, found {found}")]
     DataSize {
-        /// What the trailer says.
+        /// The size in the trailer, in bytes.
         expected: u64,
-        /// The size of the decoded contents.
+        /// The size of the decoded contents in bytes.
         found: u64,
     },
-    /// The member has another size than its trailer says.
+    /// The member has another size than its trailer states.
     #[error("expected a member of {expected} bytes by its trailer, found {found}")]
     MemberSize {
-        /// What the trailer says, in bytes.
+        /// The size of the member in the trailer, in bytes.
         expected: u64,
         /// The size of header, data and trailer as found, in bytes.
         found: u64,
     },
-    /// A member has no contents, where [`Strictness::empty`](super::Strictness) forbids it.
+    /// A member has no contents, and [`Strictness::empty`](super::Strictness) forbids that.
     #[error("expected contents, found an empty member")]
     Empty,
-    /// The first byte of the LZMA data is not zero, where [`Strictness::marking`](super::Strictness) forbids it.
+    /// The first byte of the LZMA data is not zero, and [`Strictness::marking`](super::Strictness) forbids that.
     #[error("expected a zero as the first byte of the LZMA data, found {found:#04x}")]
     Marking {
-        /// The byte.
+        /// The byte that was found.
         found: u8,
     },
-    /// After the last member there is something else. All before it is whole and right.
+    /// The bytes after the last member are no member. All before them is complete and correct.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// The same, and another member begins there: the file is damaged before it.
+    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another member begins in these bytes: the file is damaged
+    /// before it.
     #[error(
         "expected a member or the end of the file, found other bytes, and the start of another member at byte {at}"
     )]
     Hidden {
-        /// The offset of that start in the file.
+        /// The offset of that member in the file.
         at: u64,
     },
 }

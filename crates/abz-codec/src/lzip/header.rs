@@ -1,4 +1,4 @@
-//! The six bytes before the LZMA data, and the twenty behind it.
+//! The header (6 bytes before the LZMA data) and the trailer (20 bytes behind it) of a member.
 
 use std::ops::RangeInclusive;
 
@@ -10,26 +10,25 @@ use super::{HEADER_LEN, TRAILER_LEN};
 /// The bytes with which a member begins.
 pub const MAGIC: [u8; 4] = *b"LZIP";
 
-/// The version in use.
+/// The current version.
 const VERSION: u8 = 1;
 
-/// That of 2008, whose members do not say their size.
+/// The version of 2008, whose members do not state their size.
 const OLD_VERSION: u8 = 0;
 
 /// The sizes that a dictionary may have, in bytes.
 pub(super) const DICTIONARIES: RangeInclusive<u32> = 1 << 12..=1 << 29;
 
-/// The bits of literal context, of literal position and of position, as they stand before an LZMA stream in other
-/// formats. In this one they never vary.
+/// The parameters lc, lp and pb of LZMA, coded as in the headers of other formats. They are the same in all lzip files.
 const PROPERTIES: u8 = (2 * 5) * 9 + 3;
 
-/// The header of a member whose dictionary has at least `dictionary` bytes.
+/// Returns the header of a member whose dictionary has at least `dictionary` bytes.
 pub(super) fn header(dictionary: u32) -> [u8; HEADER_LEN] {
     let [a, b, c, d] = MAGIC;
     [a, b, c, d, VERSION, code(dictionary)]
 }
 
-/// The dictionary of the member that begins with `header`, whose magic bytes were looked at.
+/// Returns the dictionary size of the member that begins with `header`, whose magic bytes were checked.
 pub(super) fn dictionary(header: &[u8]) -> Result<u32, (usize, Fault)> {
     if header[4] != VERSION {
         return Err((4, Fault::Version { found: header[4] }));
@@ -37,17 +36,17 @@ pub(super) fn dictionary(header: &[u8]) -> Result<u32, (usize, Fault)> {
     size(header[5]).ok_or((5, Fault::Dictionary { code: header[5] }))
 }
 
-/// How the trailer of a member is made.
+/// The kind of trailer of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// In 20 bytes.
+    /// With 20 bytes.
     Usual,
-    /// In 12 bytes, without the size of the member.
+    /// With 12 bytes, without the size of the member.
     Old,
 }
 
 impl Kind {
-    /// The kind of the member that begins with `header`, and its dictionary.
+    /// Returns the kind of the member that begins with `header`, and its dictionary size.
     pub(super) fn of(header: &[u8]) -> Result<(Kind, u32), (usize, Fault)> {
         match header[4] {
             OLD_VERSION => match size(header[5]) {
@@ -58,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// The size of the trailer in bytes.
+    /// Returns the size of the trailer in bytes.
     pub(super) fn trailer_len(self) -> usize {
         match self {
             Kind::Usual => TRAILER_LEN,
@@ -67,7 +66,7 @@ impl Kind {
     }
 }
 
-/// The code of the least size that is not below `size`.
+/// Returns the code of the smallest valid size that is not below `size`.
 fn code(size: u32) -> u8 {
     let size = size.clamp(*DICTIONARIES.start(), *DICTIONARIES.end());
     let power = size.next_power_of_two();
@@ -75,14 +74,14 @@ fn code(size: u32) -> u8 {
     power.ilog2() as u8 | (sixteenths as u8) << 5
 }
 
-/// The size that a code stands for, if it is allowed.
+/// Returns the size that a code stands for, if it is valid.
 fn size(code: u8) -> Option<u32> {
     let power = 1u32 << (code & 0x1f);
     let size = power - power / 16 * u32::from(code >> 5);
     DICTIONARIES.contains(&size).then_some(size)
 }
 
-/// How LZMA data with such a dictionary is to be decoded.
+/// Returns the liblzma filters for LZMA data with a dictionary of so many bytes.
 pub(super) fn filters(dictionary: u32) -> Filters {
     let mut properties = [PROPERTIES, 0, 0, 0, 0];
     properties[1..].copy_from_slice(&dictionary.to_le_bytes());
@@ -91,7 +90,7 @@ pub(super) fn filters(dictionary: u32) -> Filters {
     filters
 }
 
-/// What stands at the end of a member.
+/// The trailer of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trailer {
     pub(super) checksum: u32,
@@ -110,7 +109,7 @@ impl Trailer {
         }
     }
 
-    /// What stands at the end of an old member of so many bytes.
+    /// Reads the trailer of an old member of `member_size` bytes.
     pub(super) fn read_old(bytes: &[u8], member_size: u64) -> Self {
         let mut whole = [0; TRAILER_LEN];
         whole[..bytes.len()].copy_from_slice(bytes);
@@ -123,14 +122,14 @@ impl Trailer {
         out.extend_from_slice(&self.member_size.to_le_bytes());
     }
 
-    /// Returns true if it has at least one number that was found.
+    /// Returns whether at least one of its numbers is the one that was found.
     pub(super) fn has_any_of(self, found: Trailer) -> bool {
         self.checksum == found.checksum
             || self.data_size == found.data_size
             || self.member_size == found.member_size
     }
 
-    /// Holds it against what was found; a fault comes with its offset in the trailer.
+    /// Compares the trailer with the numbers that were found. A fault comes with its offset in the trailer.
     pub(super) fn check(self, found: Trailer) -> Result<(), (u64, Fault)> {
         if self.checksum != found.checksum {
             return Err((0, Fault::Checksum { expected: self.checksum, found: found.checksum }));
@@ -160,7 +159,7 @@ mod tests {
                 assert_eq!(size(code(wanted)), Some(least.unwrap_or(1 << 29)), "{wanted}");
             }
         }
-        // The manual's example.
+        // The example in the manual.
         assert_eq!(size(0xd3), Some(320 << 10));
     }
 }

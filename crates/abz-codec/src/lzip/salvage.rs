@@ -1,4 +1,4 @@
-//! The members that are whole in a damaged file.
+//! The undamaged members of a damaged lzip file.
 
 use std::fmt;
 use std::io::{self, BufRead, Read, Seek, Write};
@@ -15,12 +15,12 @@ use crate::glance::glance;
 use crate::parts::CHUNK;
 use crate::salvage::{Part, Reason, Salvage, behind_zeros, take};
 
-/// Finds [what is whole](crate::salvage) in files of lzip: members, each by its checksum and both its sizes. What is missing
-/// is told by the trailers in front of the next whole member.
+/// Finds [undamaged parts](crate::salvage) of lzip files: members with the right checksum and both sizes right. The
+/// size of lost contents comes from the trailers before the next undamaged member.
 #[derive(Clone, Copy, Debug)]
 pub struct Salvager(());
 
-/// What decodes members.
+/// A decoder of members.
 #[derive(Default)]
 pub struct Tool {
     chunk: Vec<u8>,
@@ -86,7 +86,7 @@ impl Salvage for Salvager {
     }
 }
 
-/// Reads a member, and gives the bytes that it takes.
+/// Reads a member. Returns its size in bytes.
 fn member(
     chunk: &mut Vec<u8>,
     input: &mut dyn BufRead,

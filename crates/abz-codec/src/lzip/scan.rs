@@ -1,4 +1,4 @@
-//! The bytes of a file, as they come, into whole members where they are small, into decoded data where they are not.
+//! Scanning of an lzip file as its bytes come: into whole members if they are small, and into decoded data if not.
 
 use std::fmt;
 use std::mem;
@@ -17,42 +17,43 @@ use crate::lzma::bound;
 use crate::memory::make_room;
 use crate::parts::{CHUNK, Giving, Room, Scan, Scanned};
 
-/// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
+/// The largest contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
 const SMALL: u64 = 8 << 20;
 const LARGE: u64 = 64 << 20;
 
-/// What a file must not have, or may have.
+/// The files that are rejected or accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strictness {
-    /// What follows the last member may look like a damaged header (`--loose-trailing` of lzip). Otherwise two or three
-    /// right bytes of four are taken for one.
+    /// Accept bytes behind the last member that look like a damaged header (`--loose-trailing` of lzip). Otherwise two
+    /// or three of the four magic bytes are taken for a damaged header.
     pub loose_trailing: bool,
-    /// Zeros after the last member are [`Fault::TrailingGarbage`] too. Otherwise they are padding.
+    /// Report zeros behind the last member as [`Fault::TrailingGarbage`]. Otherwise they are padding.
     pub padding: bool,
-    /// A member without contents is [`Fault::Empty`] (`--empty-error` of later versions).
+    /// Report a member without contents as [`Fault::Empty`] (`--empty-error` of later versions).
     pub empty: bool,
-    /// A first byte of LZMA data that is not zero is [`Fault::Marking`] (`--marking-error` of later versions).
+    /// Report a first byte of LZMA data that is not zero as [`Fault::Marking`] (`--marking-error` of later versions).
     pub marking: bool,
-    /// A member of version 0, that of 2008, is [`Fault::Version`], as lzip has it. Otherwise it is read.
+    /// Report a member of version 0 (2008) as [`Fault::Version`], as lzip does. Otherwise it is decoded.
     pub current: bool,
-    /// A member that is too large to be held may have its first sync flush marker anywhere. It is decoded by the slower decoder for
-    /// that. Otherwise a first marker behind the bytes that are held is [`Fault::LateFlush`].
+    /// Accept a first sync flush marker anywhere in a member that is too large to be held, and decode such members with
+    /// the slower decoder for that. Otherwise a first marker behind the held bytes is [`Fault::LateFlush`].
     pub late_flushes: bool,
 }
 
-/// Finds the members in an lzip file that is pushed to it, piece by piece, from its start. Those of at most twice their
-/// dictionary's size, or 8 MiB, come whole, but never more than 64 MiB; larger ones are decoded here.
+/// A scanner, which finds the members of an lzip file that is pushed to it from its start. Members whose contents have
+/// at most 8 MiB, or twice the size of their dictionary up to 64 MiB, come whole. The scanner decodes larger ones
+/// itself.
 pub struct Scanner {
     strictness: Strictness,
     room: Room,
     state: State,
-    /// The member that was begun last, counted from 1; 0 before the first.
+    /// The number of the current or last member, counted from 1; 0 before the first.
     number: u64,
-    /// The offset of its first byte.
+    /// The offset of its first byte in the file.
     start: u64,
-    /// Its dictionary.
+    /// The size of its dictionary in bytes.
     dictionary: u32,
-    /// The last member was one of version 0, and would have so many bytes as one of version 1.
+    /// If the last member had version 0, the size that it would have as a member of version 1.
     usual_size: Option<u64>,
     feed: Feed<DecodeError>,
     zeros: Finder<'static>,
@@ -63,7 +64,7 @@ enum State {
     Between,
     /// In zeros after the last member, the first of them at `from`.
     Padding { from: u64 },
-    /// In a member that is held; up to `searched` it does not end.
+    /// In a member that is held. It does not end in its first `searched` bytes.
     Member { searched: usize },
     /// In the LZMA data of a member that is streamed.
     Data(Box<Streamed>),
@@ -73,20 +74,20 @@ enum State {
     Ended,
 }
 
-/// A member that is decoded here.
+/// A member that the scanner decodes itself.
 struct Streamed {
     kind: Kind,
     lzma: Lzma,
-    /// The bytes of the contents that an earlier attempt has decoded.
+    /// The size of the contents that an earlier attempt has decoded, in bytes.
     known: u64,
-    /// So many bytes of the member are held, and it does not end in them: if it seems to, it is decoded again.
+    /// The number of bytes of the member that are held. It does not end in them: if it seems to, it is decoded again.
     held: u64,
     checksum: Crc,
     data_size: u64,
 }
 
 impl Scanner {
-    /// A scanner at the start of a file.
+    /// Creates a scanner at the start of a file.
     pub fn new(strictness: Strictness) -> Self {
         Scanner {
             strictness,
@@ -101,44 +102,46 @@ impl Scanner {
         }
     }
 
-    /// A scanner that gives out no member as a whole: of a damaged one all comes, not verified, that can be decoded before
-    /// the damage. It holds next to nothing, so that there may be [late flushes](Strictness::late_flushes).
+    /// Creates a scanner that gives out no member as a whole: of a damaged member it gives out, not verified, all that
+    /// can be decoded before the damage. It holds very little, so [late flushes](Strictness::late_flushes) are
+    /// accepted.
     pub fn streaming(strictness: Strictness) -> Self {
         Scanner::new(Strictness { late_flushes: true, ..strictness })
             .within(Room { parts: usize::MAX, ..Room::default() })
     }
 
-    /// Begins not at the start of the file, but at the byte `offset`, behind so many members.
+    /// Makes it begin at byte `offset` of the file, behind `members` members.
     pub fn at(mut self, members: u64, offset: u64) -> Self {
         (self.number, self.feed.offset) = (members, offset);
         self
     }
 
-    /// Takes no member whole for which there is no room, and none at all whose dictionary is too large.
+    /// Limits the memory. A member that does not fit is not taken as a whole; one whose dictionary does not fit is an
+    /// error.
     pub fn within(mut self, room: Room) -> Self {
         self.room = room;
         self
     }
 
-    /// Gives out what it decodes as this says.
+    /// Sets how decoded data is given out; see [`Giving`].
     #[must_use]
     pub fn giving(mut self, giving: Giving) -> Self {
         self.feed.giving = giving;
         self
     }
 
-    /// The most contents of a member that is taken as a whole.
+    /// Returns the largest contents of a member that is taken as a whole, in bytes.
     fn whole(&self) -> u64 {
         let dictionary = u64::from(self.dictionary);
         (2 * dictionary).clamp(SMALL, LARGE).min(self.room.whole(dictionary))
     }
 
-    /// Decides what follows a member, and begins with it.
+    /// Decides what follows a member, and begins it.
     fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Member>>, DecodeError> {
         self.state = State::Between;
         self.feed.hold(input, HEADER_LEN);
         if let Some(size) = self.usual_size {
-            // The number of its version is damaged, if its size follows.
+            // If the size of the member follows, its version number is damaged.
             if !self.feed.hold(input, size_of::<u64>()) && size.to_le_bytes().starts_with(&self.feed.held) {
                 return Ok(Step::Starved);
             }
@@ -174,7 +177,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// What is wrong with a header that does not begin as one.
+    /// Returns the error of bytes that are no header.
     fn no_header(&mut self) -> DecodeError {
         let found = &self.feed.held[..self.feed.held.len().min(MAGIC.len())];
         let alike = found.iter().zip(MAGIC).filter(|(found, magic)| *found == magic).count();
@@ -237,7 +240,7 @@ impl Scanner {
         if trailer.data_size == 0 && self.strictness.empty {
             return Err(self.fault(Fault::Empty));
         }
-        // What lies behind the end came just now.
+        // The bytes behind the end came in this step.
         *input = &before[end - had..];
         self.feed.held.truncate(end);
         let bytes = self.feed.take_held(data);
@@ -247,10 +250,10 @@ impl Scanner {
         Ok(Step::Found(Scanned::Whole(member)))
     }
 
-    /// Where the member ends that is held: behind a number of eight bytes that says how many there are. No end is in
+    /// Finds the end of the held member: eight bytes that state the number of bytes up to their end. There is no end in
     /// the first `searched` bytes.
     fn find_end(&self, searched: usize) -> Option<usize> {
-        // No member that is held has 4 GiB, so that the number ends with four zeros.
+        // A member that is held has less than 4 GiB, so the number ends with four zeros.
         let mut from = searched.saturating_sub(3);
         while let Some(found) = self.zeros.find(&self.feed.held[from..]) {
             let end = from + found + 4;
@@ -262,8 +265,8 @@ impl Scanner {
         None
     }
 
-    /// The member whose first bytes are held is decoded here, in a way that knows sync flush markers only among the first `held`
-    /// bytes if that is quicker.
+    /// Begins to decode the member whose first bytes are held. Sync flush markers behind the first `held` bytes are
+    /// only supported with `late_flushes`, because that decoder is slower.
     fn stream_large(&mut self, held: usize) -> Result<Step<Scanned<Member>>, DecodeError> {
         let lzma = match self.strictness.late_flushes {
             true => Lzma::flushed(self.dictionary),
@@ -272,7 +275,7 @@ impl Scanner {
         Ok(self.stream(Kind::Usual, lzma, held as u64))
     }
 
-    /// The member whose first bytes are held is decoded here.
+    /// Begins to decode the member whose first bytes are held.
     fn stream(&mut self, kind: Kind, lzma: Lzma, held: u64) -> Step<Scanned<Member>> {
         self.feed.replay(HEADER_LEN);
         self.feed.release();
@@ -281,14 +284,14 @@ impl Scanner {
         Step::On
     }
 
-    /// What there is of a member is decoded now, with all its markers, if that is not verified as a whole.
+    /// Begins to decode an incomplete member with all its markers, unless only verified data may be given out.
     fn stream_early(&mut self) -> Option<Step<Scanned<Member>>> {
         let is_held = matches!(self.state, State::Member { .. });
         (is_held && !self.feed.giving.verified)
             .then(|| self.stream(Kind::Usual, Lzma::flushed(self.dictionary), 0))
     }
 
-    /// Decodes a member once more from its start, which is held, and gives out what was not.
+    /// Decodes a member again from its start, which is held, and gives out the contents that were not given out before.
     fn begin_again(&mut self, mut streamed: Box<Streamed>) -> Step<Scanned<Member>> {
         streamed.lzma = Lzma::flushed(self.dictionary);
         streamed.known = streamed.data_size;
@@ -362,7 +365,7 @@ impl Scanner {
             None => Trailer::read_old(&self.feed.held, found.member_size),
         };
         if let Err((at, fault)) = trailer.check(found) {
-            // Damage may change one of these, not all.
+            // Damage may change one of these numbers, but not all of them.
             if !streamed.lzma.knows_flushes() && !trailer.has_any_of(found) {
                 return Err(self.fault(Fault::LateFlush));
             }
@@ -379,7 +382,7 @@ impl Scanner {
         Ok(self.feed.found_rest(data))
     }
 
-    /// A fault of this member, at the place that the scanner has come to.
+    /// Returns the error of a fault in this member, at the place that the scanner has reached.
     fn fault(&self, fault: Fault) -> DecodeError {
         self.fault_at(self.feed.offset, fault)
     }
@@ -426,12 +429,12 @@ impl States for Scanner {
         self.feed.give_rest(data)
     }
 
-    /// A member does not end where it should: what there is of it is decoded.
+    /// Decodes the available part of a member that does not end where it should.
     fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Member>>, DecodeError> {
         Ok(self.stream_early().unwrap_or(Step::Starved))
     }
 
-    /// What was flushed can be decoded.
+    /// Decodes the data that was flushed.
     fn pause(&mut self) -> Result<(), DecodeError> {
         self.stream_early();
         Ok(())

@@ -1,4 +1,4 @@
-//! The size of a file's contents, found without decoding them.
+//! The size of a file's contents, found without decoding it.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,10 +7,10 @@ use super::{EMPTY_LEN, HEADER_LEN, Strictness, TRAILER_LEN};
 use crate::access::{Kind, Layout, Part};
 use crate::glance::bytes_at;
 
-/// What the members of a file say of themselves.
+/// The number and the size of the members of a file, as their trailers state them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Members.
+    /// The number of members.
     pub members: u64,
     /// The size of the contents in bytes, by the trailers.
     pub uncompressed: u64,
@@ -19,9 +19,9 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Goes from member to member of `file`, from its end, and reads its trailer and header, nothing else; `None` if
-    /// something is not as it should be, or lies behind the last member: then the file must be decoded to know. It moves
-    /// the file's position.
+    /// Reads the trailer and the header of each member of `file`, from the last to the first. Returns `None` if a check
+    /// fails, or if other bytes follow the last member: only decoding tells the size then. It moves the file's
+    /// position.
     ///
     /// # Errors
     ///
@@ -37,18 +37,18 @@ impl Survey {
     }
 }
 
-/// What a file is made of, as `lzip -l` finds it: the members, and how many bytes lie behind the last one.
+/// The members of a file and the number of bytes behind the last one, as `lzip -l` lists them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// The members, in order.
     pub members: Vec<Extent>,
-    /// Bytes behind the last member.
+    /// The number of bytes behind the last member.
     pub trailing: u64,
 }
 
 impl Contents {
-    /// As [`Survey::of`], and looks, before what lies behind it, for the last member. `None` also if that looks like a member
-    /// which is cut, or damaged, as far as `strictness` says so.
+    /// Finds the members as [`Survey::of`] does, but looks for the last member in front of other bytes. Returns `None`
+    /// also if these bytes look like a member that is cut, or damaged according to `strictness`.
     ///
     /// # Errors
     ///
@@ -71,11 +71,11 @@ impl Contents {
     }
 }
 
-/// Where the last member of a file of so many bytes ends: the last place behind which no member ends.
+/// Returns the offset at which the last member of a file of `size` bytes ends: no member ends behind it.
 fn last_end<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<u64>> {
-    /// How many bytes are looked through at once.
+    /// The number of bytes that are searched at once.
     const LOOK: u64 = 64 << 10;
-    // What does not begin as a member has none.
+    // A file that does not begin with a member has none.
     if size < EMPTY_LEN as u64 || header_at(file, 0)?.is_none() {
         return Ok(None);
     }
@@ -83,7 +83,7 @@ fn last_end<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<u64>> 
     let mut end = size;
     while end >= EMPTY_LEN as u64 {
         let start = end.saturating_sub(LOOK);
-        // The number of a member that ends at `start` was looked at, or will be.
+        // The number of a member that ends at `start` lies in the part that was searched, or in the next one.
         let from = start.saturating_sub(size_of::<u64>() as u64);
         bytes.resize((end - from) as usize, 0);
         file.seek(SeekFrom::Start(from))?;
@@ -100,33 +100,33 @@ fn last_end<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<u64>> 
     Ok(None)
 }
 
-/// The dictionary of the member that begins at `offset`, if one does.
+/// Returns the dictionary size of the member that begins at `offset`, if one does.
 fn header_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<u32>> {
     let header: [u8; HEADER_LEN] = bytes_at(file, offset)?;
     Ok(dictionary(&header).ok().filter(|_| header.starts_with(&MAGIC)))
 }
 
-/// Where a member lies, as its trailer says.
+/// The place of a member, by its trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The offset of its first byte in the file.
+    /// The offset of the member's first byte in the file.
     pub offset: u64,
-    /// Its size in bytes.
+    /// The size of the member in bytes.
     pub compressed: u64,
-    /// The size of its contents in bytes.
+    /// The size of the member's contents in bytes.
     pub uncompressed: u64,
-    /// Its dictionary in bytes.
+    /// The size of the member's dictionary in bytes.
     pub dictionary: u32,
 }
 
-/// Tells `each` of every member of a file, from the last to the first, whose sizes do not overflow together; false if
-/// something is not as it should be, or there is none.
+/// Calls `each` with every member of a file, from the last to the first. The sum of their sizes does not overflow.
+/// Returns `false` if a check fails, or if there is no member.
 fn walk<F: Read + Seek>(file: &mut F, each: impl FnMut(Extent)) -> io::Result<bool> {
     let end = file.seek(SeekFrom::End(0))?;
     walk_from(file, end, each)
 }
 
-/// The same of the members that end at `end`.
+/// Does the same for the members that end at or before byte `end`.
 fn walk_from<F: Read + Seek>(file: &mut F, mut end: u64, mut each: impl FnMut(Extent)) -> io::Result<bool> {
     let (mut contents, mut any) = (0u64, false);
     while end > 0 {
@@ -152,9 +152,8 @@ fn walk_from<F: Read + Seek>(file: &mut F, mut end: u64, mut each: impl FnMut(Ex
     Ok(any)
 }
 
-/// The members of a file as parts that can be decoded each by itself, those with contents; `None` where there is no
-/// [`Survey`].
-/// It moves the file's position.
+/// Returns the members with contents as parts that can be decoded by themselves; `None` if there is no [`Survey`]. It
+/// moves the file's position.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Codes in, strings out.
+//! Decoding of LZW codes.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ const LEAST_WIDTH: usize = 9;
 /// The width of the widest codes in bits.
 const GREATEST_WIDTH: usize = 16;
 
-/// The code that clears the table, where there is one.
+/// The code that clears the table, if the file has such a code.
 const CLEAR: u16 = 256;
 
-/// Decodes a file that is pushed to it, piece by piece, from its start.
+/// A decoder of a file that is pushed to it from its start.
 ///
 /// ```
 /// use abz_codec::lzw::Decoder;
@@ -39,16 +39,16 @@ const CLEAR: u16 = 256;
 pub struct Decoder {
     state: State,
     group: Group,
-    /// What each code stands for; the bytes themselves are in it from the start.
+    /// The string of each code. The single bytes are in it from the start.
     table: Vec<Entry>,
-    /// The most that the table may have.
+    /// The largest number of entries of the table.
     capacity: usize,
-    /// Code 256 clears it.
+    /// Whether code 256 clears the table.
     clears: bool,
-    /// The width of codes now, and that which it does not exceed, in bits.
+    /// The width of the current codes, and of the widest codes, in bits.
     width: usize,
     widest: usize,
-    /// The code before.
+    /// The previous code.
     last: Option<u16>,
 }
 
@@ -56,30 +56,30 @@ pub struct Decoder {
 enum State {
     Header,
     Codes,
-    /// The data before this was given out, and the next call gives this.
+    /// The data before the error was given out, and the next call returns the error.
     Failed(DecodeError),
     Ended,
 }
 
-/// A string: that of another code, and a byte.
+/// A string: the string of another code, and a byte.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The code of all but the last byte, if there is more than one.
+    /// The code of the string without its last byte, if it has more than one byte.
     front: u16,
-    /// The size of the string in bytes: less than the table has entries, plus one.
+    /// The size of the string in bytes: at most the number of entries of the table.
     len: u16,
     first: u8,
     last: u8,
 }
 
-/// What came together: the header, or eight codes.
+/// A group of bytes: the header, or eight codes.
 #[derive(Default)]
 struct Group {
-    /// The codes that are still to be taken, from the lowest bits on.
+    /// The codes that were not taken yet, from the lowest bits on.
     bits: u128,
-    /// How many bits of it are to come.
+    /// The number of bits that are left.
     left: usize,
-    /// Bytes of the next group.
+    /// The bytes of the next group that have come.
     held: [u8; GREATEST_WIDTH],
     held_len: usize,
     /// The offset in the file of the byte behind `bits`.
@@ -87,7 +87,7 @@ struct Group {
 }
 
 impl Group {
-    /// Takes the next group of `len` bytes from `input`; false if it is not whole yet.
+    /// Takes the next group of `len` bytes from `input`. Returns `false` if it is incomplete.
     fn fill(&mut self, input: &mut &[u8], len: usize) -> bool {
         let taken = (len - self.held_len).min(input.len());
         let (front, rest) = input.split_at(taken);
@@ -101,7 +101,7 @@ impl Group {
         is_whole
     }
 
-    /// Makes a group of the bytes that are there.
+    /// Makes a group of the available bytes.
     fn close(&mut self) {
         self.held[self.held_len..].fill(0);
         self.bits = u128::from_le_bytes(self.held);
@@ -110,7 +110,7 @@ impl Group {
         self.held_len = 0;
     }
 
-    /// The next code of `width` bits, if there is one in this group.
+    /// Takes the next code of `width` bits, if this group has one.
     fn take(&mut self, width: usize) -> Option<u16> {
         self.left = self.left.checked_sub(width)?;
         let code = self.bits as u16 & (u16::MAX >> (GREATEST_WIDTH - width));
@@ -118,7 +118,7 @@ impl Group {
         Some(code)
     }
 
-    /// The offset in the file of the first bit of the code of `width` bits that was taken last.
+    /// Returns the offset in the file of the first bit of the last code, which had `width` bits.
     fn offset(&self, width: usize) -> u64 {
         self.end - (self.left + width).div_ceil(8) as u64
     }
@@ -151,7 +151,7 @@ impl Serial for Decoder {
 }
 
 impl Decoder {
-    /// A decoder at the start of a file.
+    /// Creates a decoder at the start of a file.
     pub fn new() -> Self {
         let bytes = (0..=u8::MAX).map(|byte| Entry { front: 0, len: 1, first: byte, last: byte });
         Decoder {
@@ -166,13 +166,13 @@ impl Decoder {
         }
     }
 
-    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. True: there
-    /// is something new in `data`, about 256 KiB at most, and perhaps more to come. False: it has taken all, and needs
-    /// more. What was in `data` is dropped.
+    /// Decodes more of the file. `input` has its next bytes, and the decoder removes those that it has processed from
+    /// the front. Returns `true` if there is new data in `data`, about 256 KiB at most, and `false` if all input was
+    /// taken and more is needed. The previous contents of `data` are dropped.
     ///
     /// # Errors
     ///
-    /// If the file is damaged at this place or no file of `compress`. All data before that place was given out.
+    /// If the file is damaged at this place, or is no file of `compress`. All data before that place was given out.
     pub fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();
         let decoded = match self.state {
@@ -188,11 +188,11 @@ impl Decoder {
         Ok(has_data)
     }
 
-    /// The file ends here. True: there is something in `data`, and perhaps more to come.
+    /// Ends the file. Returns `true` if there is new data in `data`; call it until it returns `false`.
     ///
     /// # Errors
     ///
-    /// As [`next`](Decoder::next), or if the file must not end here: it was cut.
+    /// As [`next`](Decoder::next), or if the file was cut in its header.
     pub fn finish(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();
         let decoded = match self.state {
@@ -201,7 +201,7 @@ impl Decoder {
                 Err(DecodeError::at(self.group.end, Fault::Truncated))
             }
             State::Codes => {
-                // Of the last group there is as much as was needed.
+                // The last group has only as many bytes as its codes need.
                 if self.group.held_len > 0 {
                     self.group.close();
                 }
@@ -212,7 +212,7 @@ impl Decoder {
         self.settle(decoded, data)
     }
 
-    /// What came before an error is given out before it.
+    /// Returns whether there is data. An error is kept until the data before it was given out.
     fn settle(&mut self, decoded: Result<(), DecodeError>, data: &[u8]) -> Result<bool, DecodeError> {
         if let Err(error) = decoded {
             self.state = State::Failed(error);
@@ -224,7 +224,7 @@ impl Decoder {
         Ok(!data.is_empty())
     }
 
-    /// Reads the header, which is in the group.
+    /// Parses the header, which is in the group.
     fn begin(&mut self) -> Result<(), DecodeError> {
         let [first, second, flags, ..] = self.group.bits.to_le_bytes();
         self.group.skip();
@@ -240,7 +240,7 @@ impl Decoder {
             return Err(DecodeError::at(2, Fault::Width { found: greatest }));
         }
         self.capacity = 1 << greatest;
-        // Programs that write a table for 9 bits widen its codes nevertheless.
+        // Programs that write a table for 9 bits widen its codes to 10 bits nevertheless.
         self.widest = usize::from(greatest).max(LEAST_WIDTH + 1);
         self.clears = flags & 0x80 != 0;
         if self.clears {
@@ -250,14 +250,14 @@ impl Decoder {
         Ok(())
     }
 
-    /// Back to the strings of one byte. The next code adds a string for code 256, which nobody can use: any will do.
+    /// Clears the table to the strings of one byte. The next code adds a string for code 256, which is never used.
     fn clear(&mut self) {
         self.table.truncate(CLEAR.into());
         self.width = LEAST_WIDTH;
         self.last = Some(0);
     }
 
-    /// Decodes until `input` is taken or there is enough in `data`.
+    /// Decodes until `input` is used up or there is enough in `data`.
     fn decode(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<(), DecodeError> {
         while data.len() < CHUNK {
             if self.table.len() == 1 << self.width && self.width < self.widest {
@@ -282,10 +282,10 @@ impl Decoder {
         Ok(())
     }
 
-    /// Adds the string that `code` completes: that of the code before, and the first byte of its own.
+    /// Adds the string that `code` completes: the string of the previous code, and the first byte of the current one.
     fn add(&mut self, code: u16) -> Result<(), DecodeError> {
         let is_full = self.table.len() == self.capacity;
-        // Without a code before only bytes have a meaning. The string that is added now may be that of the code itself.
+        // The first code must be a byte. A later code may be the one whose string is added now.
         let most = match self.last {
             None => u16::from(u8::MAX),
             Some(_) if is_full => (self.table.len() - 1) as u16,
@@ -304,7 +304,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends the string of `code`, from its last byte to its first.
+    /// Appends the string of `code`, filled in from its last byte to its first.
     fn put(&self, mut code: u16, data: &mut Vec<u8>) {
         let begin = data.len();
         data.resize(begin + usize::from(self.table[usize::from(code)].len), 0);

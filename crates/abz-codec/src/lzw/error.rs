@@ -1,4 +1,4 @@
-//! What can be wrong with a file of `compress`, and where.
+//! The faults of a file of `compress`.
 
 use std::io;
 
@@ -6,38 +6,38 @@ use thiserror::Error;
 
 use crate::damage::{self, Place, Remedy};
 
-/// Why a file of `compress` could not be decoded: where, what was expected there, and what was found.
+/// The error of a file of `compress` that could not be decoded: the place, what was expected there, and what was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
-/// What is wrong at a place in a file of `compress`.
+/// A fault in a file of `compress`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The first bytes are others: this is no file of `compress`.
+    /// The first two bytes are not `1f 9d`: this is no file of `compress`.
     #[error("expected the magic bytes 1f 9d, found {:02x} {:02x}", found[0], found[1])]
     Magic {
         /// The first bytes.
         found: [u8; 2],
     },
-    /// Codes of such a width are not written by any program.
-    #[error("expected codes of at most 9 to 16 bits, found {found}")]
+    /// The maximum code width is not 9 to 16 bits. No program writes other widths.
+    #[error("expected a maximum code width of 9 to 16 bits, found {found}")]
     Width {
-        /// What the header says.
+        /// The maximum code width in the header, in bits.
         found: u8,
     },
-    /// Flags are set that no program knows: what follows cannot be known.
+    /// A flag is set that no program uses. It may change the meaning of the bytes that follow.
     #[error("expected the reserved flags to be 0, found flags {found:#04x}")]
     ReservedFlags {
-        /// All of the byte.
+        /// The whole byte of flags.
         found: u8,
     },
     /// The file ends inside its header.
     #[error("expected more of the header, found the end of the file")]
     Truncated,
-    /// A code stands for no string.
+    /// A code stands for no string yet.
     #[error("expected a code of at most {most}, found {found}")]
     Code {
-        /// The highest code that has a meaning there.
+        /// The highest valid code at that place.
         most: u16,
         /// The code.
         found: u16,

@@ -1,4 +1,4 @@
-//! A file of `compress` read on one thread.
+//! Reading of a file of `compress` on one thread.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use super::Decoder;
 use crate::input::Input;
 
-/// Reads the contents of a file of `compress`: a [`Decoder`] on the caller's thread.
+/// A reader of the contents of a file of `compress`: a [`Decoder`] on the caller's thread.
 ///
-/// Errors are [`DecodeError`](super::DecodeError)s inside of an [`io::Error`] (`downcast` gives them back).
+/// Its errors are [`DecodeError`](super::DecodeError)s inside an [`io::Error`] (`downcast` returns them).
 ///
 /// ```
 /// use abz_codec::lzw::Reader;
@@ -24,12 +24,12 @@ pub struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the file that `reader` gives. It has a buffer of its own.
+    /// Creates a reader of the file that `reader` gives. It has its own buffer.
     pub fn new(reader: R) -> Self {
         Reader { input: Input::new(reader), decoder: Decoder::new(), data: Vec::new(), given: 0 }
     }
 
-    /// Decodes more data; false at the end of the file.
+    /// Decodes more data. Returns `false` at the end of the file.
     fn decode(&mut self) -> io::Result<bool> {
         self.given = 0;
         loop {

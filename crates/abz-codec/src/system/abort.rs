@@ -1,33 +1,35 @@
-//! What a program does before it is ended by a signal or ends itself by one.
+//! A callback before the process aborts or a signal ends it.
 //!
-//! The standard library aborts the process where a small allocation fails, or where a thread has no memory for its start. No
-//! destructor runs then, nor when a signal ends the process, so a program that makes files would leave them half written.
+//! The standard library aborts the process if a small allocation fails, or if there is no memory to start a thread.
+//! Neither then nor when a signal ends the process do destructors run, so a program that writes files would leave them
+//! half written.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Why the process ends.
+/// The reason why the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It aborts itself.
+    /// The process aborts itself.
     Aborted,
-    /// A signal ends it: one that a process has sent, or a fault of its own.
+    /// A signal ends the process: one that a process has sent, or a fault of its own.
     Signal,
 }
 
-/// What is called.
+/// The callback.
 static LAST: OnceLock<fn(Ending)> = OnceLock::new();
 
 /// The signal for which a thread waits that will call [`end_by`]; 0 if there is none.
 static AWAITED: AtomicI32 = AtomicI32::new(0);
 
-/// The signal of a fault that another process has sent, for which [`AWAITED`] stands; 0 if there is none.
+/// The fault signal from another process for which [`AWAITED`] was raised; 0 if there is none.
 static SENT: AtomicI32 = AtomicI32::new(0);
 
-/// Has `last` called when this process aborts itself, or when one of the signals of faults ends it, be it sent or not: SIGABRT,
-/// SIGBUS, SIGFPE, SIGILL and SIGSEGV. It is called by a thread that may be anywhere, so it must not wait for what that thread
-/// may hold, and has to do with little memory. A process that aborted itself then ends with status 1, any other one by the
-/// signal. Only the first call counts. On other systems than Linux nothing is called.
+/// Sets a callback for the case that this process aborts itself, or that a fault signal ends it, whether it was sent or
+/// not: SIGABRT, SIGBUS, SIGFPE, SIGILL and SIGSEGV. The callback runs on the thread that is interrupted, so it must
+/// not wait for anything that this thread may hold, and must need little memory. After an abort the process ends with
+/// status 1, and otherwise by the signal. Only the first call has an effect. On systems other than Linux the callback
+/// is never called.
 pub fn before_end(last: fn(Ending)) {
     if LAST.set(last).is_err() {
         return;
@@ -36,8 +38,8 @@ pub fn before_end(last: fn(Ending)) {
     linux::handle(&linux::FAULTS);
 }
 
-/// Has what was given to [`before_end`] called before one of `signals` ends the process. It is for those for which no thread
-/// waits. On other systems than Linux nothing changes.
+/// Makes `signals` call the callback of [`before_end`] before they end the process. This is for signals for which no
+/// thread waits. It has no effect on systems other than Linux.
 pub fn before_end_by(signals: &[i32]) {
     #[cfg(target_os = "linux")]
     linux::handle(signals);
@@ -45,14 +47,15 @@ pub fn before_end_by(signals: &[i32]) {
     let _ = signals;
 }
 
-/// Tells that a thread waits for `signal`, and calls [`end_by`] when it comes. From here on it gets this signal in the place of one
-/// of faults that another process has sent: the thread can wait for others, which a handler can not.
+/// Announces that a thread waits for `signal`, and calls [`end_by`] when it comes. From then on, a fault signal from
+/// another process is replaced by `signal`: the waiting thread can wait for other threads, which a signal handler
+/// cannot.
 pub fn hand_over_to(signal: i32) {
     AWAITED.store(signal, Ordering::Relaxed);
 }
 
-/// The signals that end a process if nothing is done about them, and can be caught: without those of faults, and without SIGPIPE
-/// and SIGXFSZ, which are told as errors by the calls that cause them, where they are ignored.
+/// Returns the signals that end a process by default and can be caught, without fault signals, and without SIGPIPE and
+/// SIGXFSZ: if these are ignored, the calls that cause them return errors.
 #[cfg(unix)]
 pub fn ending_signals() -> Vec<i32> {
     use libc::{
@@ -72,15 +75,15 @@ pub fn ending_signals() -> Vec<i32> {
     signals
 }
 
-/// Ends the process by a signal, or by that which was handed over as this one, as if nothing had been done about it.
+/// Ends the process by `signal`, or by the signal that it replaced, with the default action of that signal.
 #[cfg(unix)]
 pub fn end_by(signal: i32) -> ! {
     let signal = match SENT.load(Ordering::Relaxed) {
         0 => signal,
         sent => sent,
     };
-    // SAFETY: this gives the signal its default action, lets this thread have it, and sends it to this thread. All of `set` is
-    // set before it is read.
+    // SAFETY: this sets the signal's default action, unblocks it in this thread, and sends it to this thread. All of
+    // `set` is initialised before it is read.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&mut set);
@@ -89,7 +92,7 @@ pub fn end_by(signal: i32) -> ! {
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
         libc::raise(signal);
     }
-    // The signal is one that ends no process.
+    // The signal does not end the process by default.
     std::process::exit(1)
 }
 
@@ -106,10 +109,10 @@ mod linux {
     /// The signals that a fault of the process itself causes.
     pub(super) const FAULTS: [c_int; 5] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV];
 
-    /// What was done about each of them before. The standard library finds out whether a stack was too small.
+    /// The previous actions of these signals. The standard library's action detects stack overflows.
     static BEFORE: OnceLock<[sigaction; FAULTS.len()]> = OnceLock::new();
 
-    /// Takes over signals by which a process ends.
+    /// Installs the handler for signals that end the process.
     pub(super) fn handle(signals: &[c_int]) {
         // SAFETY: zeros are an action; the calls with a null pointer for the new action only fill `before`.
         let before = FAULTS.map(|signal| unsafe {
@@ -119,8 +122,8 @@ mod linux {
         });
         let _ = BEFORE.set(before);
         for &signal in signals {
-            // SAFETY: all of `action` is set, zeros being an empty mask, and `run` is a function of the kind that SA_SIGINFO
-            // asks for. It may run on the stack that a thread has for the case that its own is too small.
+            // SAFETY: all of `action` is initialised, zeros being an empty mask, and `run` has the signature that
+            // SA_SIGINFO requires. It may run on the alternate stack of a thread.
             unsafe {
                 let mut action: sigaction = mem::zeroed();
                 action.sa_sigaction = run as *const () as usize;
@@ -131,7 +134,7 @@ mod linux {
     }
 
     extern "C" fn run(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
-        // SAFETY: the system gives what it knows of the signal, which has a sender if it is of one of these kinds.
+        // SAFETY: the system passes valid information about the signal, which has a sender if its code is one of these.
         let (was_sent, is_abort) = unsafe {
             let info = &*info;
             let is_ours = info.si_code == libc::SI_TKILL && info.si_pid() == libc::getpid();
@@ -145,25 +148,25 @@ mod linux {
             return;
         }
         let ending = if is_abort { Ending::Aborted } else { Ending::Signal };
-        // A thread that aborts called `abort`, which called this. Any other one is interrupted, so what is called waits for
-        // nothing, as it promises.
+        // A thread that aborts has called `abort`, which has called this. Any other thread is interrupted, and the
+        // callback waits for nothing, as `before_end` requires.
         if let Some(last) = LAST.get() {
             last(ending);
         }
         if is_abort {
-            // SAFETY: this ends the process, with nothing before.
+            // SAFETY: this ends the process at once.
             unsafe { libc::_exit(1) }
         }
         let before = FAULTS.iter().position(|&fault| fault == signal).zip(BEFORE.get());
         match before {
-            // The thread does again what was at fault, and comes to where it would have come before.
+            // The thread repeats the faulting instruction, and the previous action handles it.
             Some((at, before)) if !was_sent => {
-                // SAFETY: this is an action that the system has told.
+                // SAFETY: this is an action that the system returned.
                 unsafe { libc::sigaction(signal, &before[at], ptr::null_mut()) };
             }
             _ => {
-                // SAFETY: this gives the signal its default action, and sends it once more; it comes when this function is
-                // left.
+                // SAFETY: this sets the signal's default action and raises it again; it is delivered when this function
+                // returns.
                 unsafe {
                     libc::signal(signal, libc::SIG_DFL);
                     libc::raise(signal);

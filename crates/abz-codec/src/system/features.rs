@@ -1,14 +1,14 @@
-//! Code that is compiled for what the processor offers.
+//! Code that is compiled for optional features of the processor.
 
-/// A computation that gets faster with instructions that not all processors have.
+/// A computation that is faster with instructions that not all processors have.
 pub(crate) trait Task {
     type Output;
 
-    /// Computes. It has to be inlined, so that it is compiled with these instructions.
+    /// Computes the result. It must be inlined, so that it is compiled with these instructions.
     fn run(self) -> Self::Output;
 }
 
-/// Runs a task with the instructions for bits (BMI1, BMI2), if the processor has them.
+/// Runs a task with bit manipulation instructions (BMI1, BMI2), if the processor has them.
 #[inline]
 pub(crate) fn with_features<T: Task>(task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]

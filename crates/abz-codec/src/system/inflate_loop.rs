@@ -1,8 +1,8 @@
-//! The inner loop of [`inflate`](crate::inflate): literals and matches, as long as there is plenty of input and of room.
+//! The inner loop of [`inflate`](crate::inflate): literals and matches, as long as there is enough input and output.
 //!
-//! An earlier loop with checked slices had 405 MB/s on text and 447 on binaries, and the first one with pointers 538 and 521, on
-//! another minute of the same machine. They differed in more than the checks: the first one kept its bits in memory. What the
-//! checks alone cost was not measured on a quiet machine.
+//! An earlier loop with checked slices decoded 405 MB/s of text and 447 MB/s of binaries. The first one with pointers
+//! decoded 538 and 521 MB/s, measured a minute later on the same machine. The checks were not the only difference: the
+//! first loop kept its bits in memory. The cost of the checks alone was not measured.
 
 use super::features::Task;
 use crate::inflate::Damaged;
@@ -10,19 +10,19 @@ use crate::inflate::bits::Bits;
 use crate::inflate::history::{History, Slot};
 use crate::inflate::table::{DEEPER, END, LITERAL, SPECIAL, Tables, value};
 
-/// The input that a round of the loop may read, in bytes: two words, each at most seven bytes behind the one before, of which
-/// the first is itself so far behind the place that is checked.
+/// The number of bytes of input that a round of the loop may read: two words, each at most seven bytes behind the one
+/// before; the first is itself up to seven bytes behind the place that is checked.
 const INPUT: usize = 2 * 7 + 8;
 
-/// What is copied at once, in places.
+/// The number of symbols that are copied at once.
 const COPY: usize = 16;
 
-/// The places that a round may write: three literals, or two and a match, which may be copied with up to [`COPY`] places more
-/// than it has.
+/// The number of symbols that a round may write: three literals, or two and a match, whose copy may write up to
+/// [`COPY`] symbols more than its length.
 const ROOM: usize = 3 + 258 + COPY;
 
-/// The loop, to be run with what the processor offers. It goes on behind what lies in `out` up to `at`, and stops where input or
-/// room come to an end, or the block does; then it gives true.
+/// The loop, to be run with the features of the processor. It appends to `out[..at]`, and stops where input or output
+/// runs out, or at the end of the block, and returns `true` in the latter case.
 pub(crate) struct Loop<'a, 'b, T> {
     pub(crate) tables: &'a Tables,
     pub(crate) history: &'a History<T>,
@@ -32,7 +32,7 @@ pub(crate) struct Loop<'a, 'b, T> {
 }
 
 impl<T: Slot> Loop<'_, '_, T> {
-    /// True if a round is possible.
+    /// Returns whether a round is possible.
     pub(crate) fn is_ready(bits: &Bits<'_>, room: usize) -> bool {
         bits.bytes.len() - bits.at >= INPUT && room >= ROOM
     }
@@ -50,7 +50,7 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
         }
         let (bytes, start, all) = (held.bytes.as_ptr(), out.as_mut_ptr(), out.len());
         let known = history.len();
-        // SAFETY: both have so many bytes and places, as was just checked, and so these lie in them.
+        // SAFETY: these places lie in the slices, which have so many bytes and symbols, as was just checked.
         let (mut input, last_input, mut to, last_room) = unsafe {
             (
                 bytes.add(held.at),
@@ -60,12 +60,12 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
             )
         };
         let (mut hold, mut count) = (held.hold, held.count);
-        // Of `count` the lowest six bits count.
+        // Only the lowest six bits of `count` are valid.
         macro_rules! fill {
             () => {
-                // SAFETY: `input` was at most `last_input`, behind which there are `INPUT` bytes, when that was last checked.
-                // Since then words were read twice at most, and after each `input` went on by at most seven bytes. So there
-                // are eight.
+                // SAFETY: `input` was at most `last_input`, behind which there are `INPUT` bytes, when that was last
+                // checked. Since then at most two words were read, and after each `input` moved by at most seven bytes.
+                // So there are eight bytes left.
                 unsafe {
                     let word = u64::from_le_bytes(input.cast::<[u8; 8]>().read());
                     hold |= word << (count & 63);
@@ -82,8 +82,8 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
         }
         macro_rules! put {
             ($entry:ident) => {
-                // SAFETY: at the start of a round `to` is at most `last_room`, behind which there are `ROOM` places. A round puts
-                // three literals at most.
+                // SAFETY: at the start of a round `to` is at most `last_room`, behind which there are `ROOM` places. A
+                // round writes at most three literals.
                 unsafe {
                     to.write(T::from(($entry >> 16) as u8));
                     to = to.add(1);
@@ -97,7 +97,8 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
             if input > last_input || to > last_room {
                 break Ok(false);
             }
-            // At least 56 bits are held, and `entry` is for the next of them. A literal of the first level has at most 11.
+            // At least 56 bits are held, and `entry` is for the next of them. A literal of the first level has at most
+            // 11 bits.
             if entry & LITERAL != 0 {
                 put!(entry);
                 entry = tables.litlen(hold);
@@ -112,7 +113,7 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
                     }
                 }
             }
-            // 34 bits are left; no code with its extra bits has more than 20.
+            // 34 bits are left; a code with its extra bits has at most 20.
             if entry & SPECIAL != 0 {
                 if entry & DEEPER != 0 {
                     entry = tables.litlen_deeper(entry, hold);
@@ -146,16 +147,16 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
             }
             let distance = value(code, hold);
             take!(code);
-            // What comes next is looked up before the copy, so that the processor need not wait for either.
+            // The next entry is looked up before the copy, so that the processor does not wait for either.
             fill!();
             entry = tables.litlen(hold);
             // SAFETY: both are pointers into `out`, and `to` is not before `start`.
             let at = unsafe { to.offset_from(start) } as usize;
             if distance >= COPY && distance <= at {
-                // SAFETY: of `ROOM` places at most two, of literals, are used. So there are 258, as many as the
-                // longest match has, and `COPY` more, behind `to`. `from` is at least `COPY` places before `to`, and not
-                // before `start`; what is there was written before, so both are places in `out` that do not overlap. After
-                // each copy both go on by `COPY`, and `next` stays before `to` at the end.
+                // SAFETY: literals use at most two of the `ROOM` places. So there are 258, the length of the longest
+                // match, and `COPY` more, behind `to`. `from` is at least `COPY` places before `to`, and not before
+                // `start`; these places were written before, so both are places in `out` that do not overlap. After
+                // each copy both advance by `COPY`, and `next` stays before `to` at the end.
                 unsafe {
                     let from = to.sub(distance);
                     to.cast::<[T; COPY]>().write(from.cast::<[T; COPY]>().read());
@@ -169,7 +170,7 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
                 }
                 continue;
             }
-            // SAFETY: nothing else uses `out` meanwhile. `start` and the length are its own.
+            // SAFETY: nothing else uses `out` meanwhile. `start` and the length are those of `out`.
             let out = unsafe { std::slice::from_raw_parts_mut(start, all) };
             if distance <= at {
                 copy_near(out, at, distance, len);
@@ -191,16 +192,16 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
     }
 }
 
-/// Copies what is behind the first two pieces of a match.
+/// Copies the rest of a match behind its first two pieces.
 ///
 /// # Safety
 ///
-/// `distance` is at least [`COPY`], and `to` has so many places before it, and `len` and [`COPY`] behind.
+/// `distance` is at least [`COPY`]. `to` has `distance` places before it, and `len` plus [`COPY`] behind.
 #[inline(never)]
 unsafe fn copy_long<T: Slot>(to: *mut T, distance: usize, len: usize) {
     let mut at = 2 * COPY;
     while at < len {
-        // SAFETY: less than `len` is copied before, and the rest is as the caller says.
+        // SAFETY: less than `len` was copied before; the caller guarantees the rest.
         unsafe {
             let piece = to.add(at).sub(distance).cast::<[T; COPY]>().read();
             to.add(at).cast::<[T; COPY]>().write(piece);
@@ -209,7 +210,7 @@ unsafe fn copy_long<T: Slot>(to: *mut T, distance: usize, len: usize) {
     }
 }
 
-/// Copies a match that repeats less than [`COPY`] places, and may write so many behind it.
+/// Copies a match with a distance below [`COPY`]. It may write up to [`COPY`] places behind the match.
 #[inline(never)]
 fn copy_near<T: Slot>(out: &mut [T], at: usize, distance: usize, len: usize) {
     let end = at + len;
@@ -223,7 +224,7 @@ fn copy_near<T: Slot>(out: &mut [T], at: usize, distance: usize, len: usize) {
         let again = out[at - 1];
         out[at..end].fill(again);
     } else {
-        // As many repetitions as fit into eight places, or one of them.
+        // Writes as many repetitions as fit into eight places.
         let (from, times) = (at - distance, 8 / distance);
         for to in 0..times {
             out.copy_within(from..from + distance, at + to * distance);

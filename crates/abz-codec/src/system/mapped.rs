@@ -1,18 +1,17 @@
-//! Parts of files, through memory: they are copied from or to a mapping that lasts for the call.
+//! Reading and writing of files through memory mappings that last for the call.
 //!
-//! Only copies are handed out, and never a reference to mapped memory: what others write to the file meanwhile changes
-//! no slice of this process. It may show in what is copied, as with a read.
+//! Only copies are returned, never a reference to mapped memory: if others write to the file meanwhile, no slice of
+//! this process changes. The copied bytes may be old or new, as with a read.
 //!
-//! A mapping ends where its file ends. If the file is made shorter during a call, the system ends the process with
-//! `SIGBUS`, unless that is handled: so this is for files that nobody makes shorter, or for a program that handles it
-//! (see [`unhandle_loss`]).
+//! If the file is shortened during a call, the system ends the process with `SIGBUS`, unless the program handles that
+//! signal. So use this for files that nobody shortens, or in a program that handles it (see [`unhandle_loss`]).
 
 use std::fs::File;
 use std::io;
 
 use memmap2::MmapOptions;
 
-/// Copies what lies at `offset` of a file.
+/// Copies the bytes at `offset` of a file into `bytes`.
 ///
 /// ```
 /// let path = std::env::temp_dir().join(format!("abz-codec-mapped-{}", std::process::id()));
@@ -27,53 +26,53 @@ use memmap2::MmapOptions;
 ///
 /// # Errors
 ///
-/// If the file cannot be mapped, or ends before what is asked for.
+/// If the file cannot be mapped, or ends before `offset` plus the length of `bytes`.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
     has(file, bytes.len(), offset)?;
     let map = MmapOptions::new().offset(offset).len(bytes.len()).map_raw_read_only(file)?;
-    // SAFETY: the mapping has `bytes.len()` bytes that may be read, by the options it was made with, and stays until
-    // the end of this function. It is fresh memory of the system's, so it does not overlap `bytes`. No reference is made
-    // to it. Another process may write to the file meanwhile, which Rust knows nothing of: it is assumed, as for all
-    // shared memory, that a load of a byte then gives one of its values.
+    // SAFETY: the mapping has `bytes.len()` bytes that may be read, by the options it was made with, and lives until
+    // the end of this function. The system has newly mapped it, so it does not overlap `bytes`. No reference to it is
+    // made. Another process may write to the file meanwhile, of which Rust knows nothing. As for all shared memory,
+    // this assumes that a load of a byte then gives one of its values.
     unsafe { std::ptr::copy_nonoverlapping(map.as_ptr(), bytes.as_mut_ptr(), bytes.len()) };
     Ok(())
 }
 
-/// Copies `bytes` to `offset` of a file, which must be open for reading too.
+/// Copies `bytes` to `offset` of a file, which must be open for reading and writing.
 ///
-/// On a disk that is full, the system ends the process with `SIGBUS`, unless the room was allocated beforehand.
+/// If the disk is full, the system ends the process with `SIGBUS`, unless the space was allocated before.
 ///
 /// # Errors
 ///
-/// If the file cannot be mapped, or ends before where `bytes` end.
+/// If the file cannot be mapped, or ends before `offset` plus the length of `bytes`.
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
     has(file, bytes.len(), offset)?;
     let map = MmapOptions::new().offset(offset).len(bytes.len()).map_raw(file)?;
-    // SAFETY: the mapping has `bytes.len()` bytes that may be written, and stays until the end of this function. It is
-    // fresh memory of the system's, so it does not overlap `bytes`. No reference is made to it, so what others read or
-    // write there meanwhile breaks none.
+    // SAFETY: the mapping has `bytes.len()` bytes that may be written, and lives until the end of this function. The
+    // system has newly mapped it, so it does not overlap `bytes`. No reference to it is made, so concurrent reads or
+    // writes of others violate none.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), map.as_mut_ptr(), bytes.len()) };
     Ok(())
 }
 
-/// Makes `SIGBUS` end the process again, as in a program that has not started yet: for who is about to handle it.
+/// Restores the default action of `SIGBUS`, which ends the process. Call it before you install your own handler.
 ///
-/// The standard library has a handler for it, which looks for stacks that are too deep. For any other cause that handler
-/// takes itself out and returns, and the next touch of the lost memory ends the process. A handler that calls those
-/// that were there before it, as those of `signal-hook` do, would be taken out with it.
+/// The standard library installs a handler that detects stack overflows. For any other cause that handler uninstalls
+/// itself and returns, and the next access to the lost memory ends the process. Handlers that call their predecessors,
+/// such as those of `signal-hook`, would be uninstalled with it.
 #[cfg(unix)]
 pub fn unhandle_loss() {
-    // SAFETY: this gives a signal its default action, and no function of ours to call. It takes no memory.
+    // SAFETY: this sets a signal's default action, and passes no function. It allocates no memory.
     unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
 }
 
-/// Whether the file has so many bytes: to map more is allowed, and fatal to touch.
+/// Checks that the file has so many bytes. A larger mapping is possible, but accessing it is fatal.
 fn has(file: &File, len: usize, offset: u64) -> io::Result<()> {
     let end = offset.checked_add(len as u64);
     let found = file.metadata()?.len();

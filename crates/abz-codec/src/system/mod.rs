@@ -1,4 +1,4 @@
-//! What only the system can do, and Rust cannot check: all `unsafe` code of this crate.
+//! All `unsafe` code of this crate: calls of the system, and pointers that Rust cannot check.
 #![allow(unsafe_code)]
 
 pub mod abort;

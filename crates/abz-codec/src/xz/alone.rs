@@ -1,4 +1,4 @@
-//! The older format, `.lzma`: the header that it has instead of magic bytes, and how its files are made.
+//! The older format `.lzma`: its header, and the encoding of such files.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::memory::NoMemory;
 /// The size of the header of a `.lzma` file in bytes, with the first byte of its data.
 pub const LZMA_HEADER_LEN: usize = 14;
 
-/// True of what looks like the start of a `.lzma` file: properties that there are, a dictionary of 2^*n* or 3 × 2^*n*
-/// bytes, contents of less than 256 GiB or of unknown size, and the zero with which all LZMA data begins. So few starts
-/// of other files do that xz decides by it, too.
+/// Returns whether `start` looks like the start of a `.lzma` file: valid properties, a dictionary of 2^*n* or 3 × 2^*n*
+/// bytes, contents of less than 256 GiB or of unknown size, and the zero with which all LZMA data begins. xz uses the
+/// same test, because other files rarely pass it.
 pub fn is_lzma(start: &[u8]) -> bool {
     let Some(&[properties, a, b, c, d, ref size @ .., 0]) = start.first_chunk::<LZMA_HEADER_LEN>() else {
         return false;
@@ -26,12 +26,12 @@ pub fn is_lzma(start: &[u8]) -> bool {
     properties < 225 && literal + rest <= 4 && has_usual_size && (size == u64::MAX || size < 1 << 38)
 }
 
-/// The dictionary that a header says, in bytes.
+/// Returns the dictionary size in a header, in bytes.
 pub(super) fn dictionary(header: &[u8]) -> u32 {
     super::header::u32_at(header, 1)
 }
 
-/// Makes a file of `.lzma`: one stream, which has no checks. Its header does not say how large the contents are.
+/// An encoder of a `.lzma` file: one stream, without a check. Its header does not state the size of the contents.
 ///
 /// ```
 /// use abz_codec::xz::{AloneEncoder, Check, Settings};
@@ -49,7 +49,7 @@ pub struct AloneEncoder {
 }
 
 impl AloneEncoder {
-    /// An encoder at the start of a file. Of the settings all but the check count.
+    /// Creates an encoder at the start of a file. It ignores the check in `settings`.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl AloneEncoder {
         Ok(AloneEncoder { encoding: Encoding::alone(&settings.options(dictionary), dictionary)? })
     }
 
-    /// Takes more contents, and appends what comes of them to `file`.
+    /// Encodes more contents, and appends the output to `file`.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl AloneEncoder {
         self.encoding.push(contents, file)
     }
 
-    /// Appends the rest to `file`.
+    /// Appends the rest of the output to `file`.
     ///
     /// # Errors
     ///

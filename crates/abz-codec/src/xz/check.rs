@@ -1,14 +1,14 @@
-//! Checks of a block's contents (section 2.1.1.2).
+//! The checks of a block's contents (section 2.1.1.2).
 
 use std::fmt;
 
 use libdeflater::Crc;
 use sha2::{Digest, Sha256};
 
-/// What a block says of its contents, to be verified.
+/// The kind of checksum of the contents that a block stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Check {
-    /// Nothing.
+    /// No check.
     None,
     /// A CRC-32.
     Crc32,
@@ -23,7 +23,7 @@ impl Check {
     /// All checks.
     pub const ALL: [Check; 4] = [Check::None, Check::Crc32, Check::Crc64, Check::Sha256];
 
-    /// The name that xz has for it.
+    /// Returns the name that xz uses for it.
     pub fn name(self) -> &'static str {
         match self {
             Check::None => "none",
@@ -33,7 +33,7 @@ impl Check {
         }
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     pub(super) fn len(self) -> usize {
         match self {
             Check::None => 0,
@@ -43,7 +43,7 @@ impl Check {
         }
     }
 
-    /// The number by which a stream names it.
+    /// Returns its number in the header of a stream.
     pub(crate) fn id(self) -> u8 {
         match self {
             Check::None => 0,
@@ -53,12 +53,12 @@ impl Check {
         }
     }
 
-    /// The check of that number.
+    /// Returns the check with that number.
     pub(crate) fn of_id(id: u8) -> Option<Check> {
         Check::ALL.into_iter().find(|check| check.id() == id)
     }
 
-    /// That of `data`, as it stands in a block.
+    /// Computes the check of `data`, in the form that a block stores.
     pub(super) fn of(self, data: &[u8]) -> Vec<u8> {
         let mut sum = Sum::new(self);
         sum.add(data);

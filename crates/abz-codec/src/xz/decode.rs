@@ -1,4 +1,4 @@
-//! Whole blocks into data.
+//! Decoding of whole blocks.
 
 use std::fmt;
 
@@ -9,49 +9,49 @@ use crate::damage::Place;
 use crate::lzma::{Decoding, Obstacle};
 use crate::memory::make_exact_room;
 
-/// A block as it lies in the file, whole. [`Decoder::decode_into`] makes data of it.
+/// A whole block, still compressed. [`Decoder::decode_into`] decodes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The stream and the block in it, counted from 1.
+    /// The number of the stream, and of the block in it, counted from 1.
     pub(super) stream: u64,
     pub(super) number: u64,
     /// The offset of the first byte in the file.
     pub(super) start: u64,
     pub(super) header: BlockHeader,
     pub(super) check: Check,
-    /// The contents are held against it.
+    /// Whether the contents are verified against the check.
     pub(super) is_checked: bool,
-    /// Header, compressed data, padding and check; both sizes are said, and are not too large.
+    /// Header, compressed data, padding and check. The header states both sizes, and they are within the limits.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Block {
-    /// The offset of its first byte in the compressed file.
+    /// Returns the offset of the block's first byte in the compressed file.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Its bytes: header, compressed data, padding and check.
+    /// Returns the bytes of the block: header, compressed data, padding and check.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Decodes whole [`Block`]s, and verifies them.
+/// A decoder of whole [`Block`]s, which verifies them.
 #[derive(Default)]
 pub struct Decoder(());
 
 impl Decoder {
-    /// A decoder.
+    /// Creates a decoder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The contents of a block, into the allocation of `data`, whose contents are dropped.
+    /// Decodes a block. Replaces the contents of `data` and uses its allocation.
     ///
     /// # Errors
     ///
-    /// If the block is damaged; `data` is then empty.
+    /// If the block is damaged. `data` is empty then.
     pub fn decode_into(&mut self, block: &Block, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         decode(block, data).map_err(|(at, fault)| {
             data.clear();
@@ -64,14 +64,14 @@ impl Decoder {
 fn decode(block: &Block, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     let header = &block.header;
     let [compressed, uncompressed] = [header.compressed, header.uncompressed]
-        .map(|len| usize::try_from(len.expect("the scanner saw to it")).expect("and that it is no larger"));
+        .map(|len| usize::try_from(len.expect("the header states it")).expect("the scanner limits it"));
     let (begin, end) = (header.len, header.len + compressed);
     let mut filtered = Filtered::new(header).map_err(|fault| (0, fault))?;
     let mut input = &block.bytes[begin..end];
     make_exact_room(data, uncompressed).map_err(|fault| (0, fault.into()))?;
     data.resize(uncompressed, 0);
     let mut filled = 0;
-    // One byte more than there shall be is too much.
+    // One byte beyond the stated size is an error.
     let mut excess = [0];
     loop {
         let output = if filled < uncompressed { &mut data[filled..] } else { &mut excess[..] };
@@ -95,12 +95,12 @@ fn decode(block: &Block, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
         .map_err(|(at, fault)| (end as u64 + at, fault))
 }
 
-/// What is wrong with a block of more contents than its header says.
+/// Returns the fault of a block with more contents than its header states.
 pub(super) fn too_much(uncompressed: u64) -> Fault {
     Fault::Size { what: "a block with contents", expected: uncompressed, found: uncompressed + 1 }
 }
 
-/// Holds the sizes in a header against what was found.
+/// Compares the sizes in a header with those that were found.
 pub(super) fn check_sizes(header: &BlockHeader, compressed: u64, uncompressed: u64) -> Result<(), Fault> {
     if let Some(expected) = header.compressed.filter(|&expected| expected != compressed) {
         return Err(Fault::Size { what: "a block with compressed data", expected, found: compressed });
@@ -111,7 +111,7 @@ pub(super) fn check_sizes(header: &BlockHeader, compressed: u64, uncompressed: u
     Ok(())
 }
 
-/// Holds padding and check, the end of a block, against its contents, the check if it counts; a fault comes with its offset.
+/// Verifies the padding and, if `is_checked`, the check at the end of a block. A fault comes with its offset in `end`.
 pub(super) fn check_end(end: &[u8], check: Check, sum: Sum, is_checked: bool) -> Result<(), (u64, Fault)> {
     let (padding, expected) = end.split_at(end.len() - check.len());
     if padding.iter().any(|&byte| byte != 0) {
@@ -125,7 +125,7 @@ pub(super) fn check_end(end: &[u8], check: Check, sum: Sum, is_checked: bool) ->
     Ok(())
 }
 
-/// A check as one writes it: numbers with the highest digits first.
+/// Returns a check as hexadecimal digits. CRCs are numbers, so their highest digits come first.
 fn digits(sum: &[u8], check: Check) -> String {
     let digits = |bytes: &mut dyn Iterator<Item = &u8>| bytes.map(|byte| format!("{byte:02x}")).collect();
     match check {
@@ -140,16 +140,16 @@ impl fmt::Debug for Decoder {
     }
 }
 
-/// The compressed data of one block, or of a file of `.lzma`, decoded step by step.
+/// A decoder of the compressed data of one block, or of a `.lzma` file, step by step.
 pub(super) struct Filtered {
     decoding: Decoding,
     dictionary: u32,
 }
 
-/// What a step did.
+/// The result of a step.
 pub(super) struct Progress {
     pub(super) produced: usize,
-    /// The data has ended, right before what is left of the input.
+    /// Whether the data has ended, right before the rest of the input.
     pub(super) ended: bool,
 }
 
@@ -163,13 +163,13 @@ impl Filtered {
         }
     }
 
-    /// Of a whole file of `.lzma`, its header, which says the dictionary, included.
+    /// Creates a decoder of a whole `.lzma` file with its header, which states the dictionary size.
     pub(super) fn alone(dictionary: u32) -> Result<Self, Fault> {
         let decoding = Decoding::alone().map_err(|_| Fault::Memory { dictionary: dictionary.into() })?;
         Ok(Filtered { decoding, dictionary })
     }
 
-    /// Decodes as much of `input` as fits into `output`, and takes from its front what it has done with.
+    /// Decodes as much of `input` as fits into `output`, and removes the processed bytes from the front of `input`.
     pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<Progress, Fault> {
         match self.decoding.step(input, output) {
             Ok(step) => {
@@ -181,12 +181,12 @@ impl Filtered {
         }
     }
 
-    /// How many bytes have been used.
+    /// Returns the number of bytes that have been used.
     pub(super) fn consumed(&self) -> u64 {
         self.decoding.consumed()
     }
 
-    /// How many bytes were decoded.
+    /// Returns the number of bytes that were decoded.
     pub(super) fn produced(&self) -> u64 {
         self.decoding.produced()
     }

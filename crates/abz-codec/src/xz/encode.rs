@@ -1,4 +1,4 @@
-//! Data into blocks.
+//! Encoding of blocks.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,40 +12,40 @@ use super::header::BlockHeader;
 use crate::lzma::{self, Encoding, PORTION};
 use crate::memory::{NoMemory, make_room};
 
-/// How hard to look for what repeats, and what to say of the contents.
+/// The settings of an encoder: how hard it searches for repetitions, and the kind of check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// 0 to 9, as xz has them.
+    /// The level, 0 to 9, as in xz.
     pub level: u32,
-    /// Take more time to make the same level's files a little smaller.
+    /// Whether to take more time to make files of this level a little smaller.
     pub extreme: bool,
-    /// How far back to look, in bytes, 4 KiB to 1.5 GiB, if it is not to be what the level says.
+    /// The dictionary size in bytes, 4 KiB to 1.5 GiB; `None` for that of the level.
     pub dictionary_size: Option<u32>,
     /// The check of each block.
     pub check: Check,
 }
 
 impl Settings {
-    /// How far back is looked, in bytes.
+    /// Returns the dictionary size in bytes.
     ///
     /// # Panics
     ///
-    /// If there is no such level.
+    /// If `level` is above 9.
     pub fn dictionary(&self) -> u32 {
-        // liblzma knows, and does not tell.
+        // liblzma has these numbers, but does not export them.
         const KIB: [u32; 10] =
             [256, 1 << 10, 2 << 10, 4 << 10, 4 << 10, 8 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
         let kib = KIB.get(self.level as usize).expect("the levels of xz are 0 to 9");
         self.dictionary_size.unwrap_or(kib << 10)
     }
 
-    /// The size of a block's contents that suits the dictionary, as xz has it with threads: three times as much, at
-    /// least 1 MiB.
+    /// Returns a suitable size of a block's contents in bytes: three times the dictionary, at least 1 MiB, as in xz
+    /// with threads.
     pub fn block_size(&self) -> usize {
         (3 * self.dictionary() as usize).max(1 << 20)
     }
 
-    /// Those of liblzma, with a dictionary of so many bytes.
+    /// Returns the options of liblzma with a dictionary of `dictionary` bytes.
     pub(super) fn options(&self, dictionary: u32) -> LzmaOptions {
         let preset = self.level | if self.extreme { PRESET_EXTREME } else { 0 };
         let mut options = LzmaOptions::new_preset(preset).expect("the level was checked");
@@ -53,47 +53,47 @@ impl Settings {
         options
     }
 
-    /// What an encoder takes, in bytes, beside the data and what comes of it.
+    /// Returns the memory that an encoder takes, in bytes, without input and output.
     pub fn memory(&self) -> u64 {
         lzma::encoder_memory(self.dictionary())
     }
 }
 
-/// A block as it stands in a stream. [`StreamWriter::write`](super::StreamWriter::write) puts it there.
+/// An encoded block. [`StreamWriter::write`](super::StreamWriter::write) writes it into a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EncodedBlock {
     pub(super) header: Vec<u8>,
-    /// All that is behind the header.
+    /// All bytes behind the header.
     pub(super) bytes: Vec<u8>,
-    /// Without the padding.
+    /// The size of the block in bytes without padding.
     pub(super) unpadded: u64,
     pub(super) uncompressed: u64,
 }
 
 impl EncodedBlock {
-    /// How many bytes it has.
+    /// Returns the size of the block in bytes.
     pub fn len(&self) -> usize {
         self.header.len() + self.bytes.len()
     }
 
-    /// True of what was not encoded: a block has bytes.
+    /// Returns whether the block is the default value: an encoded block has bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes behind its header, to use their allocation again.
+    /// Returns the bytes behind its header, so that their allocation can be used again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Encodes blocks. It keeps nothing from one to the next.
+/// An encoder of blocks, each from its own data.
 pub struct Encoder {
     settings: Settings,
 }
 
 impl Encoder {
-    /// An encoder.
+    /// Creates an encoder.
     ///
     /// # Panics
     ///
@@ -103,7 +103,7 @@ impl Encoder {
         Encoder { settings }
     }
 
-    /// Encodes a block whose contents are `data`, into the allocation of `bytes`, whose contents are dropped.
+    /// Encodes `data` as a block. Drops the contents of `bytes` and uses its allocation.
     ///
     /// # Errors
     ///
@@ -112,8 +112,8 @@ impl Encoder {
         self.encode_watched(data, bytes, &mut |_| {})
     }
 
-    /// As [`encode_into`](Self::encode_into), and tells `watch` again and again how many more bytes of `data` are encoded: in
-    /// the end, all.
+    /// As [`encode_into`](Self::encode_into), but calls `watch` repeatedly with the number of bytes of `data` that were
+    /// encoded since the last call. The sum is the length of `data`.
     ///
     /// # Errors
     ///
@@ -130,13 +130,13 @@ impl Encoder {
         Ok(self.block(dictionary, bytes, data.len() as u64, &self.settings.check.of(data)))
     }
 
-    /// Encodes a block of what `input` gives, as it comes, but of at most `most` bytes: what
-    /// [`encode_watched`](Self::encode_watched) makes of these. Of the contents no more are in memory beside the encoder than fit
-    /// into its dictionary, and those only until it has taken them. `None` if `input` gives nothing more.
+    /// Encodes at most `most` bytes from `input` as a block, the same as [`encode_watched`](Self::encode_watched) would
+    /// make of them. Returns `None` if `input` is at its end. In addition to the encoder it holds at most as many bytes
+    /// of contents as the dictionary has, and only until the encoder takes them.
     ///
     /// # Errors
     ///
-    /// If `input` cannot be read, or there is not enough memory: then there is a [`NoMemory`] in the error.
+    /// If `input` cannot be read, or there is not enough memory (a [`NoMemory`] inside the error).
     pub fn encode_from(
         &mut self,
         input: &mut dyn Read,
@@ -151,7 +151,7 @@ impl Encoder {
             input.by_ref().take(PORTION as u64).read_to_end(&mut chunk)?;
             io::Result::Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
         };
-        // A block with fewer contents has a smaller dictionary.
+        // A block with fewer contents than the dictionary gets a smaller dictionary.
         let (mut held, mut len) = (VecDeque::new(), 0);
         while len < self.settings.dictionary() as usize
             && let Some(chunk) = next(Vec::new())?
@@ -182,7 +182,7 @@ impl Encoder {
         Ok(Some(self.block(dictionary, bytes, contents, &sum.finish())))
     }
 
-    /// The dictionary for so many bytes of contents.
+    /// Returns the dictionary size for `len` bytes of contents.
     fn dictionary(&self, len: usize) -> u32 {
         (self.settings.dictionary() as usize).min(len.max(4 << 10)) as u32
     }
@@ -193,12 +193,12 @@ impl Encoder {
         filters
     }
 
-    /// A block of these bytes of LZMA2, for contents of which these are the size and the check.
+    /// Makes a block of encoded LZMA2 data, from the size and the check of its contents.
     fn block(&self, dictionary: u32, mut bytes: Vec<u8>, uncompressed: u64, check: &[u8]) -> EncodedBlock {
         let compressed = bytes.len() as u64;
         let header = BlockHeader::lzma2(dictionary, compressed, uncompressed);
         let unpadded = (header.len() + check.len()) as u64 + compressed;
-        // The header is a multiple of four.
+        // The size of the header is a multiple of four.
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         bytes.extend_from_slice(check);
         EncodedBlock { header, bytes, unpadded, uncompressed }

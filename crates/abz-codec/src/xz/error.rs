@@ -1,4 +1,4 @@
-//! What can be wrong with an xz file, and where.
+//! The faults of an xz file.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use thiserror::Error;
 use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
-/// Why an xz file could not be decoded: where, what was expected there, and what was found.
+/// The error of an xz file that could not be decoded: the place, what was expected there, and what was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
-/// What is wrong at a place in an xz file.
+/// A fault in an xz file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -26,14 +26,14 @@ pub enum Fault {
         /// The part of the stream that is not whole.
         inside: Part,
     },
-    /// A part has another CRC-32 than it says.
+    /// The CRC-32 of a part does not match the one stored in it.
     #[error("expected a {part} with the CRC-32 {expected:08x}, found {found:08x}")]
     Crc {
         /// The part.
         part: Part,
-        /// What it says.
+        /// The CRC-32 stored in the part.
         expected: u32,
-        /// That of its bytes.
+        /// The CRC-32 of the part's bytes.
         found: u32,
     },
     /// A rule of the format is broken.
@@ -42,53 +42,54 @@ pub enum Fault {
         /// The rule.
         expected: &'static str,
     },
-    /// Something that the format has room for, and that nobody has filled yet.
-    #[error("expected {expected}, found one that is not known here")]
+    /// The file uses a value that the format reserves for extensions and that this crate does not know.
+    #[error("expected {expected}, found an unknown one")]
     Unsupported {
-        /// What is.
+        /// The supported values.
         expected: &'static str,
     },
-    /// The dictionary is larger than there is memory for, or than may be used.
+    /// The dictionary is larger than the memory that there is, or that may be used.
     #[error("expected a dictionary that fits into the memory, found one of {dictionary} bytes")]
     Memory {
         /// The size of the dictionary in bytes.
         dictionary: u64,
     },
-    /// The system does not give the memory that the file asks for.
+    /// The system does not provide the memory that the file needs.
     #[error("{}", .0.for_a_file())]
     NoMemory(#[from] NoMemory),
     /// The data breaks the rules of LZMA, or of a filter.
-    #[error("expected compressed data, found bytes that cannot be any")]
+    #[error("expected compressed data, found invalid data")]
     Lzma,
-    /// A block has another size than its header, or the index, says.
+    /// A size in a block differs from the one in its header or in the index.
     #[error("expected {what} of {expected} bytes, found {found}")]
     Size {
-        /// Which size.
+        /// The name of the size.
         what: &'static str,
-        /// What is said.
+        /// The stated size in bytes.
         expected: u64,
-        /// What is there; where it is only known to be too much, the least that it can be.
+        /// The size that was found, in bytes. If it is only known to be too large, the smallest that it can be.
         found: u64,
     },
-    /// A block has other contents than its check says.
+    /// The contents of a block do not match its check.
     #[error("expected contents with the {kind} {expected}, found {found}")]
     Check {
         /// The kind of the check.
         kind: super::Check,
-        /// What the block says, in hexadecimal digits.
+        /// The check stored in the block, in hexadecimal digits.
         expected: String,
-        /// That of its contents.
+        /// The check of the decoded contents, in hexadecimal digits.
         found: String,
     },
-    /// After the last stream there is something else. All before it is whole and right.
+    /// The bytes after the last stream are no stream. All before them is complete and correct.
     #[error("expected a stream or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// The same, and another stream begins there: the file is damaged before it.
+    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another stream begins in these bytes: the file is damaged
+    /// before it.
     #[error(
         "expected a stream or the end of the file, found other bytes, and the start of another stream at byte {at}"
     )]
     Hidden {
-        /// The offset of that start in the file.
+        /// The offset of that stream in the file.
         at: u64,
     },
 }
@@ -117,7 +118,7 @@ pub enum Part {
     Data,
     /// Padding and check of a block.
     Check,
-    /// What says the sizes of all blocks.
+    /// The sizes of all blocks.
     Index,
     /// Flags and magic bytes.
     Footer,

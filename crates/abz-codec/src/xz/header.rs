@@ -1,4 +1,4 @@
-//! What stands round the compressed data: headers, footers and numbers (sections 1.2, 2.1 and 3.1).
+//! The headers, footers and numbers around the compressed data (sections 1.2, 2.1 and 3.1).
 
 use libdeflater::crc32;
 use liblzma::stream::Filters;
@@ -9,27 +9,27 @@ use super::error::{Fault, Part};
 /// The bytes with which a stream begins.
 pub const MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 
-/// Those with which it ends.
+/// The bytes with which a stream ends.
 const END_MAGIC: [u8; 2] = *b"YZ";
 
 /// The sizes of a stream's header and footer in bytes.
 pub(super) const STREAM_HEADER_LEN: usize = 12;
 pub(super) const FOOTER_LEN: usize = 12;
 
-/// The largest number that stands anywhere, and the most bytes that one takes.
+/// The largest number in a file, and the largest size of a number in bytes.
 const MAX_NUMBER: u64 = u64::MAX >> 1;
 pub(super) const MAX_NUMBER_LEN: usize = 9;
 
-/// The number of the filter LZMA2.
+/// The ID of the filter LZMA2.
 const LZMA2: u64 = 0x21;
 
-/// The header of a stream.
+/// Returns the header of a stream.
 pub(super) fn stream_header(check: Check) -> Vec<u8> {
     let flags = [0, check.id()];
     [&MAGIC[..], &flags, &crc32(&flags).to_le_bytes()].concat()
 }
 
-/// The check of the stream that begins with `header`, whose magic bytes were looked at.
+/// Returns the check of the stream that begins with `header`, whose magic bytes were checked.
 pub(super) fn parse_stream_header(header: &[u8; STREAM_HEADER_LEN]) -> Result<Check, Fault> {
     let [.., a, b, c, d, e, f] = *header;
     let (expected, found) = (u32::from_le_bytes([c, d, e, f]), crc32(&[a, b]));
@@ -46,14 +46,14 @@ fn check_of(flags: [u8; 2]) -> Result<Check, Fault> {
     }
 }
 
-/// The footer of a stream with an index of so many bytes.
+/// Returns the footer of a stream whose index has `index_len` bytes.
 pub(super) fn footer(check: Check, index_len: u64) -> Vec<u8> {
     let size = u32::try_from(index_len / 4 - 1).expect("an index has less than 16 GiB");
     let rest = [&size.to_le_bytes()[..], &[0, check.id()]].concat();
     [&crc32(&rest).to_le_bytes()[..], &rest, &END_MAGIC].concat()
 }
 
-/// Holds a footer against the stream that it ends.
+/// Compares a footer with the stream that it ends.
 pub(super) fn check_footer(footer: &[u8; FOOTER_LEN], check: Check, index_len: u64) -> Result<(), Fault> {
     let said = index_len_of(footer)?;
     if check_of([footer[8], footer[9]])? != check {
@@ -65,7 +65,7 @@ pub(super) fn check_footer(footer: &[u8; FOOTER_LEN], check: Check, index_len: u
     Ok(())
 }
 
-/// The size of the index before a footer, in bytes.
+/// Returns the size of the index before a footer, in bytes.
 pub(super) fn index_len_of(footer: &[u8; FOOTER_LEN]) -> Result<u64, Fault> {
     if footer[10..] != END_MAGIC {
         return Err(Fault::Rule { expected: "the footer's magic bytes `YZ`" });
@@ -90,14 +90,14 @@ pub(super) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Takes a number from the front of `bytes`; `None` if it is not whole.
+/// Takes a number from the front of `bytes`; `None` if it is incomplete.
 pub(super) fn take_number(bytes: &mut &[u8]) -> Result<Option<u64>, Fault> {
     let mut number = 0;
     for (place, &byte) in bytes.iter().take(MAX_NUMBER_LEN).enumerate() {
         number |= u64::from(byte & 0x7f) << (7 * place);
         if byte & 0x80 == 0 {
             if byte == 0 && place > 0 {
-                return Err(Fault::Rule { expected: "a number without needless bytes" });
+                return Err(Fault::Rule { expected: "a number in its shortest form" });
             }
             *bytes = &bytes[place + 1..];
             return Ok(Some(number));
@@ -112,9 +112,9 @@ pub(super) fn take_number(bytes: &mut &[u8]) -> Result<Option<u64>, Fault> {
 /// The header of a block (section 3.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BlockHeader {
-    /// Its own size in bytes.
+    /// The size of the header in bytes.
     pub(super) len: usize,
-    /// The sizes of the compressed data and of the contents in bytes, if they are said.
+    /// The sizes of the compressed data and of the contents in bytes, if the header states them.
     pub(super) compressed: Option<u64>,
     pub(super) uncompressed: Option<u64>,
     /// The filters' numbers and properties, in the order of encoding.
@@ -122,7 +122,7 @@ pub(super) struct BlockHeader {
 }
 
 impl BlockHeader {
-    /// The header of a block of LZMA2 data with at least so large a dictionary.
+    /// Returns the header of a block of LZMA2 data with a dictionary of at least `dictionary` bytes.
     pub(super) fn lzma2(dictionary: u32, compressed: u64, uncompressed: u64) -> Vec<u8> {
         let mut header = vec![0, 0xc0];
         push_number(&mut header, compressed);
@@ -136,12 +136,12 @@ impl BlockHeader {
         header
     }
 
-    /// The size of the header that begins with this byte.
+    /// Returns the size in bytes of the header that begins with the byte `first`.
     pub(super) fn len_of(first: u8) -> usize {
         4 * (usize::from(first) + 1)
     }
 
-    /// Reads a header of the size that its first byte says.
+    /// Parses a header, which must have the size that its first byte states.
     pub(super) fn parse(header: &[u8]) -> Result<BlockHeader, Fault> {
         let len = header.len();
         let (fields, checksum) = header.split_at(len - 4);
@@ -155,7 +155,7 @@ impl BlockHeader {
         }
         let mut rest = &fields[2..];
         let mut number = || match take_number(&mut rest) {
-            Ok(number) => number.ok_or(Fault::Rule { expected: "more in a block's header" }),
+            Ok(number) => number.ok_or(Fault::Rule { expected: "more bytes in a block's header" }),
             Err(fault) => Err(fault),
         };
         let compressed = if flags & 0x40 != 0 { Some(number()?) } else { None };
@@ -165,7 +165,7 @@ impl BlockHeader {
         }
         let mut filters = Vec::new();
         for _ in 0..=flags & 3 {
-            let short = Fault::Rule { expected: "more in a block's header" };
+            let short = Fault::Rule { expected: "more bytes in a block's header" };
             let id = take_number(&mut rest)?.ok_or(short.clone())?;
             let len = take_number(&mut rest)?.ok_or(short.clone())?;
             let len = usize::try_from(len).ok().filter(|&len| len <= rest.len()).ok_or(short)?;
@@ -181,7 +181,7 @@ impl BlockHeader {
         Ok(header)
     }
 
-    /// The size of the dictionary in bytes.
+    /// Returns the size of the dictionary in bytes.
     pub(super) fn dictionary(&self) -> Result<u32, Fault> {
         match self.filters.last().map(|(id, properties)| (*id, &properties[..])) {
             Some((LZMA2, &[code @ 0..=40])) => Ok(dictionary_size(code)),
@@ -190,7 +190,7 @@ impl BlockHeader {
         }
     }
 
-    /// What is to be undone.
+    /// Returns the liblzma filters for decoding.
     pub(super) fn filters(&self) -> Result<Filters, Fault> {
         let mut filters = Filters::new();
         for (id, properties) in &self.filters {
@@ -213,19 +213,19 @@ impl BlockHeader {
         Ok(filters)
     }
 
-    /// The size of all of the block in bytes without padding, if it says it and it can be.
+    /// Returns the size of the whole block in bytes without padding, if the header states it and it is valid.
     pub(super) fn unpadded(&self, check: Check) -> Option<u64> {
         let around = (self.len + check.len()) as u64;
         self.compressed?.checked_add(around).filter(|&len| len <= MAX_NUMBER)
     }
 }
 
-/// The code of the least dictionary that is not below `size`.
+/// Returns the code of the smallest dictionary that is not below `size`.
 fn dictionary_code(size: u32) -> u8 {
     (0..=40).find(|&code| dictionary_size(code) >= size).expect("the last code stands for all that there is")
 }
 
-/// The size that a code of at most 40 stands for (section 5.3.1).
+/// Returns the dictionary size for a code of at most 40 (section 5.3.1).
 fn dictionary_size(code: u8) -> u32 {
     match code {
         40 => u32::MAX,

@@ -1,4 +1,4 @@
-//! The index of a stream (section 4), held against the blocks that were there.
+//! The index of a stream (section 4), compared with the blocks of the stream.
 
 use libdeflater::Crc;
 use sha2::{Digest, Sha256};
@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use super::error::{Fault, Part};
 use super::header::take_number;
 
-/// The sizes of blocks, as many as there are, in the room of a few: their number, their sums and a digest.
+/// The sizes of any number of blocks in constant memory: their number, their sums and a digest.
 #[derive(Clone, Default)]
 pub(super) struct Records {
     count: u64,
     uncompressed: u64,
     padded: u64,
     digest: Sha256,
-    /// Each of them, if they are kept.
+    /// The sizes of each block, if they are kept.
     list: Option<Vec<(u64, u64)>>,
 }
 
@@ -29,57 +29,57 @@ impl Records {
         }
     }
 
-    /// The sizes of each block, without padding and of its contents, if they are kept.
+    /// Returns the sizes of each block, if they are kept: without padding, and of the contents.
     pub(super) fn list(&self) -> &[(u64, u64)] {
         self.list.as_deref().unwrap_or_default()
     }
 
-    /// How many there are.
+    /// Returns the number of blocks.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The sum of their contents in bytes.
+    /// Returns the sum of the sizes of the contents in bytes.
     pub(super) fn uncompressed(&self) -> u64 {
         self.uncompressed
     }
 
-    /// The sum of their sizes in the file in bytes.
+    /// Returns the sum of the sizes in the file in bytes.
     pub(super) fn padded(&self) -> u64 {
         self.padded
     }
 
-    /// True if they are the same.
+    /// Returns whether both have the same sizes in the same order.
     fn are(&self, others: &Records) -> bool {
         self.count == others.count && self.digest.clone().finalize() == others.digest.clone().finalize()
     }
 }
 
-/// An index that is read piece by piece.
+/// A parser of an index that comes piece by piece.
 #[derive(Default)]
 pub(super) struct Index {
     checksum: Crc,
-    /// Bytes that were read.
+    /// The number of bytes that were read.
     pub(super) len: u64,
-    /// How many records there shall be, once that is known.
+    /// The number of records, as soon as it was read.
     count: Option<u64>,
     records: Records,
 }
 
 impl Index {
-    /// One that keeps the sizes of each block.
+    /// Creates a parser that keeps the sizes of each block.
     pub(super) fn keeping() -> Self {
         Index { records: Records { list: Some(Vec::new()), ..Records::default() }, ..Index::default() }
     }
 
-    /// Takes what it can from the front of `bytes`, of which the first ones are the index' own; true at its end. The
-    /// longest thing that must be whole has 18 bytes.
+    /// Parses as much as it can from the front of `bytes`, which begin with bytes of the index. Returns `true` at the
+    /// end of the index. The longest item that must be complete has 18 bytes.
     pub(super) fn read(&mut self, bytes: &mut &[u8]) -> Result<bool, Fault> {
         loop {
             let mut rest = *bytes;
             match self.count {
                 None if self.len == 0 => {
-                    // The byte that is no block's size.
+                    // The index indicator: a byte that is no block's header size.
                     let Some(behind) = rest.get(1..) else { return Ok(false) };
                     rest = behind;
                     let Some(count) = take_number(&mut rest)? else { return Ok(false) };
@@ -99,7 +99,7 @@ impl Index {
         }
     }
 
-    /// Padding and checksum.
+    /// Parses the padding and the checksum.
     fn end(&mut self, bytes: &mut &[u8]) -> Result<bool, Fault> {
         let padding = (self.len.next_multiple_of(4) - self.len) as usize;
         let Some((padding, rest)) = bytes.split_at_checked(padding) else { return Ok(false) };
@@ -117,7 +117,7 @@ impl Index {
         Ok(true)
     }
 
-    /// Holds what was read against the blocks that were there.
+    /// Compares the index with the blocks of the stream.
     pub(super) fn check(&self, blocks: &Records) -> Result<(), Fault> {
         let expected = self.count.unwrap_or(0);
         if expected != blocks.count {
@@ -129,7 +129,7 @@ impl Index {
         Ok(())
     }
 
-    /// What it says.
+    /// Returns the records of the index.
     pub(super) fn records(&self) -> &Records {
         &self.records
     }

@@ -1,14 +1,14 @@
-//! The xz file format, as blocks that can be made and read in parallel.
+//! The xz file format, as blocks that can be encoded and decoded in parallel.
 //!
-//! A file is a series of streams, between and behind which there may be padding; each is a header, blocks, an index and
-//! a footer (*The .xz File Format*, version 1.2.1, whose sections are cited in this module). A block says in its header
-//! how it was filtered, and may say how large it is, compressed and not; here it always does ([`Encoder`]), so that a
-//! [`Scanner`] that has not decoded it knows where the next one begins, in a pipe too. The index says the same again, and
-//! is held against what was there.
+//! A file is a series of streams, between and behind which there may be padding. A stream is a header, blocks, an index
+//! and a footer (*The .xz File Format*, version 1.2.1, whose sections this module cites). The header of a block states
+//! its filters, and may state its sizes, compressed and uncompressed. An [`Encoder`] always states them, so that a
+//! [`Scanner`] finds the next block without decoding, even in a pipe. The index repeats the sizes, and is compared with
+//! the blocks.
 //!
-//! Blocks whose headers say no sizes, as those of `xz -T1`, are decoded one after another where they are found.
+//! Blocks without sizes in their headers, such as those of `xz -T1`, are decoded by the scanner, one after another.
 //!
-//! The older format `.lzma` is read too: one LZMA stream, with a header of 13 bytes and no check.
+//! The older format `.lzma` is read too. It is one LZMA stream with a header of 13 bytes and no check.
 
 mod alone;
 mod check;
@@ -31,11 +31,11 @@ pub use scan::{Leniency, Scanner};
 pub use survey::{Survey, parts};
 pub use write::StreamWriter;
 
-/// Reads an xz or `.lzma` file on one thread.
+/// A reader of an xz or `.lzma` file on one thread.
 pub type Reader<R> = crate::parts::Reader<R, Scanner>;
 
 impl<R: std::io::Read> Reader<R> {
-    /// Reads the file that `reader` gives.
+    /// Creates a reader of the file that `reader` gives.
     pub fn new(reader: R) -> Self {
         Reader::with(Scanner::new(), reader)
     }

@@ -1,5 +1,5 @@
-//! The bytes of a file, as they come, into whole blocks where they are small, into decoded data where they are not or
-//! nobody knows.
+//! Scanning of an xz file as its bytes come: into whole blocks if they are small, and into decoded data if they are
+//! large or state no size.
 
 use std::fmt;
 use std::mem;
@@ -17,29 +17,29 @@ use crate::lzma::bound;
 use crate::memory::make_room;
 use crate::parts::{CHUNK, Giving, Room, Scan, Scanned};
 
-/// The most contents of a block that is taken as a whole, in bytes, if its dictionary is small, and in any case: the size
-/// that xz gives to the blocks of its highest level.
+/// The largest contents of a block that is taken as a whole, in bytes, if its dictionary is small, and in any case: the
+/// block size of xz at its highest level.
 const SMALL: u64 = 8 << 20;
 const LARGE: u64 = 192 << 20;
 
-/// How much of an index is looked at once, in bytes.
+/// The number of bytes of an index that are parsed at once.
 const GLANCE: usize = 4096;
 
-/// Finds the blocks in an xz file that is pushed to it, piece by piece, from its start. Those that say their sizes and have
-/// at most three times their dictionary's size of contents, or 8 MiB, come whole, but never more than 192 MiB; others are
-/// decoded here, and so is a `.lzma` file.
+/// A scanner, which finds the blocks of an xz file that is pushed to it from its start. Blocks whose headers state
+/// their sizes, and whose contents have at most 8 MiB, or three times the size of their dictionary up to 192 MiB, come
+/// whole. The scanner decodes other blocks and `.lzma` files itself.
 pub struct Scanner {
     room: Room,
     leniency: Leniency,
     state: State,
-    /// The stream that was begun last, counted from 1; 0 before the first.
+    /// The number of the current or last stream, counted from 1; 0 before the first.
     stream: u64,
-    /// The block that was begun last in it, counted from 1.
+    /// The number of the current or last block in it, counted from 1.
     block: u64,
     check: Check,
-    /// Not all blocks of the stream came by here.
+    /// Whether the scanner has not seen all blocks of the stream.
     has_skipped: bool,
-    /// The blocks of the stream.
+    /// The sizes of the blocks of the stream.
     records: Records,
     feed: Feed<DecodeError>,
 }
@@ -51,7 +51,7 @@ enum State {
     Header,
     /// At the first byte of a block or of the index.
     Next,
-    /// In a block's header of so many bytes.
+    /// In a block's header of `len` bytes.
     BlockHeader {
         len: usize,
     },
@@ -62,7 +62,7 @@ enum State {
     },
     /// In the compressed data of a block that is streamed.
     Data(Box<Streamed>),
-    /// Behind it.
+    /// In the padding and the check behind the data of a streamed block.
     BlockEnd(Box<Streamed>),
     Index(Box<Index>),
     Footer {
@@ -70,13 +70,13 @@ enum State {
     },
     /// In a `.lzma` file.
     Alone(Box<Filtered>),
-    /// Behind it.
+    /// Behind the data of a `.lzma` file.
     AloneEnd,
     /// After an error.
     Ended,
 }
 
-/// A block that is decoded here.
+/// A block that the scanner decodes itself.
 struct Streamed {
     header: BlockHeader,
     filtered: Filtered,
@@ -85,17 +85,17 @@ struct Streamed {
     uncompressed: u64,
 }
 
-/// What is not looked at in a file. By default all is.
+/// The parts of a file that are not checked. By default all are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leniency {
-    /// What follows the first stream.
+    /// Ignore the bytes behind the first stream.
     pub single_stream: bool,
-    /// The checks of the contents: they may be damaged then, and nothing tells it.
+    /// Ignore the checks of the contents. Damaged contents may go unnoticed then.
     pub ignore_check: bool,
 }
 
 impl Scanner {
-    /// A scanner at the start of a file.
+    /// Creates a scanner at the start of a file.
     pub fn new() -> Self {
         Scanner {
             room: Room::default(),
@@ -110,8 +110,8 @@ impl Scanner {
         }
     }
 
-    /// Begins not at the start of the file, but at the byte `offset`, in the stream of that number (from 1) and behind so
-    /// many blocks of it, which have this check. What the stream's index says of those is not looked at.
+    /// Makes it begin at byte `offset` of the file, behind `blocks` blocks of the stream with the number `stream` (from
+    /// 1), whose blocks have this check. The index of that stream is not compared with its blocks.
     pub fn at(mut self, check: Check, stream: u64, blocks: u64, offset: u64) -> Self {
         (self.check, self.stream, self.block, self.feed.offset) = (check, stream, blocks, offset);
         self.state = State::Next;
@@ -119,26 +119,27 @@ impl Scanner {
         self
     }
 
-    /// Takes no block whole for which there is no room, and none at all whose dictionary is too large.
+    /// Limits the memory. A block that does not fit is not taken as a whole; one whose dictionary does not fit is an
+    /// error.
     pub fn within(mut self, room: Room) -> Self {
         self.room = room;
         self
     }
 
-    /// Gives out what it decodes as this says.
+    /// Sets how decoded data is given out; see [`Giving`].
     #[must_use]
     pub fn giving(mut self, giving: Giving) -> Self {
         self.feed.giving = giving;
         self
     }
 
-    /// Passes over some of what it would look at.
+    /// Sets the parts of a file that are not checked.
     pub fn lenient(mut self, leniency: Leniency) -> Self {
         self.leniency = leniency;
         self
     }
 
-    /// Decides what follows a stream, or what the file is.
+    /// Decides what follows a stream, or the format at the start of the file.
     fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Block>>, DecodeError> {
         self.feed.hold(input, 1);
         let is_over = self.leniency.single_stream && self.stream > 0;
@@ -168,7 +169,7 @@ impl Scanner {
             }
             let filtered = Filtered::alone(dictionary).map_err(|fault| self.fault(fault))?;
             self.stream += 1;
-            // The header was held to look at it.
+            // The header was held only to be checked. The decoder needs it.
             self.feed.replay(0);
             self.state = State::Alone(Box::new(filtered));
         } else {
@@ -177,7 +178,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// What is wrong where no stream begins.
+    /// Returns the error of bytes that begin no stream.
     fn no_stream(&self) -> DecodeError {
         let found = self.feed.held[..self.feed.held.len().min(MAGIC.len())].to_vec();
         self.fault(if self.stream == 0 { Fault::Magic { found } } else { Fault::TrailingGarbage })
@@ -218,7 +219,7 @@ impl Scanner {
         self.stream(header)
     }
 
-    /// The block whose header is held, and perhaps more of it, is decoded here.
+    /// Begins to decode the block whose header, and perhaps more of it, is held.
     fn stream(&mut self, header: BlockHeader) -> Result<Step<Scanned<Block>>, DecodeError> {
         let filtered = Filtered::new(&header).map_err(|fault| self.fault(fault))?;
         self.feed.replay(header.len);
@@ -229,7 +230,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// The size of a block in bytes, if it is to be taken whole.
+    /// Returns the size of a block in bytes, if it is to be taken as a whole.
     fn whole_len(&self, header: &BlockHeader) -> Result<Option<usize>, Fault> {
         let dictionary = u64::from(header.dictionary()?);
         if !self.room.has(dictionary) {
@@ -306,7 +307,8 @@ impl Scanner {
         }
     }
 
-    /// Decodes what is usable of the input into the chunk: how much came of it, and whether it has ended.
+    /// Decodes the first `usable` bytes of the input into the chunk. Returns the number of decoded bytes, and whether
+    /// the data has ended.
     fn decode(
         &mut self,
         filtered: &mut Filtered,
@@ -319,7 +321,7 @@ impl Scanner {
         let consumed = filtered.consumed() - read;
         *input = &input[consumed as usize..];
         self.feed.offset += consumed;
-        // What came before a fault is right as far as anybody knows.
+        // The contents before a fault are not known to be wrong, so they are kept.
         self.feed.filled += (filtered.produced() - written) as usize;
         let progress = progress?;
         Ok((progress.produced, progress.ended))
@@ -367,7 +369,7 @@ impl Scanner {
                 self.go_on(State::Index(index))
             });
         }
-        // What lies behind the end came just now.
+        // The bytes behind the end came in this step.
         *input = &before[taken - had..];
         self.feed.held.clear();
         if !self.has_skipped {
@@ -423,7 +425,7 @@ impl Scanner {
         Step::Starved
     }
 
-    /// A fault at the place that the scanner has come to.
+    /// Returns the error of a fault at the place that the scanner has reached.
     fn fault(&self, fault: Fault) -> DecodeError {
         let place = Place::Block { stream: self.stream.max(1), number: self.block.max(1) };
         DecodeError { place, offset: self.feed.offset, fault }

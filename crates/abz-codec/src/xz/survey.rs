@@ -1,4 +1,4 @@
-//! The size of a file's contents, found without decoding them.
+//! The size of a file's contents, found without decoding it.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,34 +9,34 @@ use super::index::Index;
 use crate::access::{Kind, Layout, Part};
 use crate::glance::bytes_at;
 
-/// How much is read at once, in bytes.
+/// The number of bytes that are read at once.
 const INPUT: usize = 64 * 1024;
 
-/// Where in a stream's header the number of the check is.
+/// The offset of the check's number in a stream's header.
 const CHECK_AT: usize = 7;
 
-/// How much padding is looked through, in bytes.
+/// The largest padding that is searched, in bytes.
 const MOST_PADDING: u64 = 64 * 1024;
 
-/// What the indices of a file say.
+/// The number and the size of the blocks of a file, as its indices state them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Streams.
+    /// The number of streams.
     pub streams: u64,
-    /// Blocks of all streams.
+    /// The number of blocks in all streams.
     pub blocks: u64,
     /// The size of the contents in bytes.
     pub uncompressed: u64,
-    /// The checks of the streams: bit *n* is set if one has the check with the number *n* (xz file format 1.2.1, section
-    /// 2.1.1.2).
+    /// The checks of the streams: bit *n* is set if one has the check with the number *n* (xz file format 1.2.1,
+    /// section 2.1.1.2).
     pub checks: u16,
-    /// The padding behind streams in bytes.
+    /// The size of the padding behind streams in bytes.
     pub padding: u64,
 }
 
 impl Survey {
-    /// Goes from stream to stream of `file`, from its end, and reads its index, nothing else; `None` if something is not
-    /// as it should be, or the file is one of `.lzma`: then it must be decoded to know. It moves the file's position.
+    /// Reads the index of each stream of `file`, from the last to the first. Returns `None` if a check fails, or if it
+    /// is a `.lzma` file: only decoding tells the size then. It moves the file's position.
     ///
     /// # Errors
     ///
@@ -54,8 +54,8 @@ impl Survey {
     }
 }
 
-/// Tells `each` of the header and the index of every stream of a file, and where it begins, from the last to the first. Gives
-/// the size of all padding; `None` if something is not as it should be, or there is no stream.
+/// Calls `each` with the offset, the header and the index of every stream of a file, from the last to the first.
+/// Returns the size of all padding, or `None` if a check fails or there is no stream.
 fn walk<F: Read + Seek>(
     file: &mut F,
     empty: fn() -> Index,
@@ -92,9 +92,8 @@ fn walk<F: Read + Seek>(
     Ok(any.then_some(padding))
 }
 
-/// The blocks of a file as parts that can be decoded each by itself, those with contents; `None` where there is no
-/// [`Survey`], or a check is not known.
-/// It moves the file's position.
+/// Returns the blocks with contents as parts that can be decoded by themselves; `None` if there is no [`Survey`] or a
+/// check is unknown. It moves the file's position.
 ///
 /// # Errors
 ///
@@ -125,7 +124,7 @@ pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     Ok(layout.finish())
 }
 
-/// The index of `len` bytes at a place.
+/// Reads the index of `len` bytes at byte `at` of the file.
 fn read_index<F: Read + Seek>(
     file: &mut F,
     at: u64,

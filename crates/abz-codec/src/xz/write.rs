@@ -1,4 +1,4 @@
-//! Blocks into a stream.
+//! Writing of a stream from encoded blocks.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::check::Check;
 use super::encode::EncodedBlock;
 use super::header::{footer, push_number, stream_header};
 
-/// Writes one stream: its header, blocks in their order, the index of them, and its footer.
+/// A writer of one stream: its header, its blocks in order, their index, and its footer.
 ///
 /// ```
 /// use abz_codec::xz::{Check, Encoder, Settings, StreamWriter};
@@ -34,16 +34,16 @@ pub struct StreamWriter<W> {
 }
 
 impl<W: Write> StreamWriter<W> {
-    /// Writes a stream of blocks with that check to `writer`.
+    /// Creates a writer of a stream of blocks with that check to `writer`.
     pub fn new(writer: W, check: Check) -> Self {
         StreamWriter { writer, check, began: false, records: Vec::new() }
     }
 
-    /// Writes a block; one of no bytes is left out.
+    /// Writes a block. A block without contents is left out.
     ///
     /// # Errors
     ///
-    /// That of the writer. Nothing more is to be written then.
+    /// The error of the writer. Do not write any more then.
     pub fn write(&mut self, block: &EncodedBlock) -> io::Result<()> {
         self.begin()?;
         if block.uncompressed == 0 {
@@ -54,11 +54,11 @@ impl<W: Write> StreamWriter<W> {
         self.writer.write_all(&block.bytes)
     }
 
-    /// Writes the end, and gives the writer back. A stream without blocks stands for no bytes.
+    /// Writes the end, and returns the underlying writer. A stream without blocks is valid and has no contents.
     ///
     /// # Errors
     ///
-    /// That of the writer.
+    /// The error of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.begin()?;
         let mut index = vec![0];

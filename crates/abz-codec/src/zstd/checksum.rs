@@ -5,7 +5,7 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash64;
 
-/// The checksum of a frame that is made of pieces, summed up as they are read. It can only be made in their order.
+/// The checksum of a frame of several pieces, computed as they are read. The pieces must come in order.
 ///
 /// ```
 /// use abz_codec::zstd::Checksum;
@@ -20,12 +20,12 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// That of no contents.
+    /// Creates the checksum of empty contents.
     pub fn new() -> Self {
         Checksum { state: XxHash64::with_seed(0) }
     }
 
-    /// Takes the next contents, and gives the low half of the XXH64 of all so far.
+    /// Adds the next contents. Returns the low half of the XXH64 of all contents so far.
     pub fn add(&mut self, contents: &[u8]) -> u32 {
         self.state.write(contents);
         self.state.finish() as u32

@@ -1,4 +1,4 @@
-//! Whole frames into data.
+//! Decoding of whole frames.
 
 use std::fmt;
 
@@ -13,28 +13,29 @@ use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 use crate::feed;
 use crate::memory::make_exact_room;
 
-/// What a decoder of libzstd takes, in bytes and about.
+/// The approximate memory that a decoder of libzstd takes, in bytes.
 const CONTEXT: u64 = 160 << 10;
 
-/// Decodes whole [`Frame`]s, and pieces of frames. It keeps libzstd's tables, so a worker has one and uses it again and again.
+/// A decoder of whole [`Frame`]s and pieces of frames. It keeps libzstd's tables, so use one per worker for many
+/// frames.
 pub struct Decoder {
-    /// Made with the first frame.
+    /// Made for the first frame.
     context: Option<DCtx<'static>>,
     dictionary: Option<Dictionary>,
 }
 
 impl Decoder {
-    /// A decoder that has the dictionary of `decoding`.
+    /// Creates a decoder with the dictionary of `decoding`.
     pub fn new(decoding: &Decoding) -> Self {
         Decoder { context: None, dictionary: decoding.dictionary.clone() }
     }
 
-    /// The contents of a frame into `data`, whose contents are dropped and whose allocation is used again, after the
-    /// size and the checksum, if there is one, were verified.
+    /// Decodes a frame, and verifies its size and, if it has one, its checksum. Replaces the contents of `data` and
+    /// uses its allocation.
     ///
     /// # Errors
     ///
-    /// If the frame is damaged, or there is no memory for its contents; `data` is then empty.
+    /// If the frame is damaged, or there is no memory for its contents. `data` is empty then.
     pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         let error = |offset, fault| DecodeError { place: frame.place(), offset, fault };
         make_exact_room(data, frame.most).map_err(|fault| error(frame.at, fault.into()))?;
@@ -59,7 +60,7 @@ impl Decoder {
         result
     }
 
-    /// Decodes a frame once more, block by block, to find what is wrong with it and where.
+    /// Decodes a frame again, block by block, to find the fault and its place.
     #[cold]
     fn look_closely(&self, frame: &Frame, data: &mut Vec<u8>) -> DecodeError {
         let decoding = Decoding {

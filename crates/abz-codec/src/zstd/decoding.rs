@@ -1,24 +1,25 @@
-//! What a reader allows, and what it has.
+//! The limits of a reader, and the files that frames refer to.
 
 use super::{DEFAULT_WINDOW_LIMIT, Dictionary, MAX_WHOLE, Reference};
 
-/// How frames are read.
+/// The settings of a reader of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoding {
-    /// What the frames may refer to: that with which they were made.
+    /// The dictionary with which the frames were made.
     pub dictionary: Option<Dictionary>,
     /// The file that the frames may refer to, if they are [patches](super::PatchWriter). They are streamed then.
     pub patch_from: Option<Reference>,
-    /// The largest window of a frame that is streamed, in bytes: others are refused. One frame takes no more memory than that.
+    /// The largest window of a streamed frame, in bytes. Frames with larger windows are refused. A frame takes no more
+    /// memory than its window.
     pub max_window: u64,
-    /// Counts instead of that, if there is a limit of memory, in bytes.
+    /// A limit of the memory in bytes, which replaces `max_window`.
     pub memory_limit: Option<u64>,
-    /// A frame with more contents is streamed, in bytes; at most [`MAX_WHOLE`].
+    /// The largest contents, in bytes, of a frame that is decoded as a whole and not streamed; at most [`MAX_WHOLE`].
     pub max_whole: usize,
 }
 
 impl Default for Decoding {
-    /// No dictionary, windows of [`DEFAULT_WINDOW_LIMIT`], frames of [`MAX_WHOLE`].
+    /// Returns settings without a dictionary, with windows of [`DEFAULT_WINDOW_LIMIT`] and frames of [`MAX_WHOLE`].
     fn default() -> Self {
         Decoding {
             dictionary: None,
@@ -31,18 +32,18 @@ impl Default for Decoding {
 }
 
 impl Decoding {
-    /// The most contents of a frame that is decoded as a whole, in bytes.
+    /// Returns the largest contents of a frame that is decoded as a whole, in bytes.
     pub(super) fn most_whole(&self) -> usize {
         if self.patch_from.is_some() { 0 } else { self.max_whole.min(MAX_WHOLE) }
     }
 
-    /// The largest window of a frame that is streamed, in bytes, if there is no limit of memory.
+    /// Returns the largest window of a streamed frame in bytes, if there is no limit of memory.
     pub(super) fn window_limit(&self) -> u64 {
         self.max_window.max(self.patch_from.as_ref().map_or(0, Reference::window_limit))
     }
 
-    /// The memory that it takes to stream a frame with a window of so many bytes, in bytes: a reference is there twice, as it was
-    /// read and in the decoder.
+    /// Returns the memory that streaming a frame with a window of `window` bytes takes, in bytes. A reference is in
+    /// memory twice, as it was read and in the decoder.
     pub(super) fn needed(&self, window: u64) -> u64 {
         window + self.patch_from.as_ref().map_or(0, |reference| 2 * reference.len())
     }

@@ -1,4 +1,4 @@
-//! What frames may refer to beside themselves.
+//! Dictionaries, to which frames may refer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use zstd_safe::{CCtx, DCtx};
 
 use super::stream::MEMORY;
 
-/// A dictionary: contents that frames refer to as if they had come before. It is one that `zstd --train` made, or any
-/// bytes. Clones share the bytes; every encoder and decoder makes tables of its own from them, once.
+/// A dictionary: contents that frames refer to as if they came before them. It is one that `zstd --train` made, or any
+/// bytes. Clones share the bytes. Every encoder and decoder makes its own tables from them, once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Dictionary {
     bytes: Arc<[u8]>,
     id: u32,
 }
 
-/// Why bytes are no dictionary.
+/// The error of a trained dictionary that is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("expected a dictionary, found one whose tables are damaged ({detail})")]
 pub struct DictionaryError {
@@ -24,11 +24,12 @@ pub struct DictionaryError {
 }
 
 impl Dictionary {
-    /// A dictionary of these bytes. What does not begin like one that was trained (`37 a4 30 ec`) is taken as it is.
+    /// Creates a dictionary of these bytes. Bytes that do not begin like a trained dictionary (`37 a4 30 ec`) are used
+    /// as raw contents.
     ///
     /// # Errors
     ///
-    /// If it begins like one that was trained, and is none.
+    /// If the bytes begin like a trained dictionary, but are none.
     pub fn new(bytes: &[u8]) -> Result<Dictionary, DictionaryError> {
         let id = zstd_safe::get_dict_id_from_dict(bytes).map_or(0, |id| id.get());
         let dictionary = Dictionary { bytes: bytes.into(), id };
@@ -43,22 +44,22 @@ impl Dictionary {
         Ok(dictionary)
     }
 
-    /// Its number, which frames that need it say; 0 if it has none.
+    /// Returns the number of the dictionary, which frames that need it state; 0 if it has none.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// How many bytes it has.
+    /// Returns its size in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Has a decoder use it.
+    /// Loads it into a decoder.
     pub(super) fn load(&self, context: &mut DCtx<'_>) -> Result<(), usize> {
         context.load_dictionary(&self.bytes).map(drop)
     }
 
-    /// Has an encoder use it.
+    /// Loads it into an encoder.
     pub(super) fn teach(&self, context: &mut CCtx<'_>) -> Result<(), usize> {
         context.load_dictionary(&self.bytes).map(drop)
     }

@@ -1,4 +1,4 @@
-//! Blocks into frames, or into pieces of one.
+//! Encoding of blocks as frames, or as pieces of one.
 
 use std::fmt;
 
@@ -10,47 +10,48 @@ use super::{Dictionary, FrameHeader, LEVELS, MAX_BLOCK, MAX_WINDOW_LOG, Referenc
 use crate::Block;
 use crate::memory::{NoMemory, make_exact_room};
 
-/// The frames of a file.
+/// The division of a file into frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// One frame, in which there is a piece with a [mark](super) for each block if there are several.
+    /// One frame, which has a piece with a [mark](super) for each block if there are several.
     #[default]
     OneFrame,
-    /// As many frames as blocks, with a table at the end if there are several.
+    /// A frame for each block, with a table at the end if there are several.
     Frames,
 }
 
-/// How frames are made, beside the level.
+/// The settings of an encoder, except for the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// Whether there are several.
+    /// The division of the file into frames.
     pub layout: Layout,
     /// Whether frames end with a checksum.
     pub checksum: bool,
-    /// Looks for repetitions far apart, in a window of two to so many bytes: 10 to [`MAX_WINDOW_LOG`]. A decoder needs as
-    /// much memory.
+    /// The logarithm to base 2 of the window in bytes, for a search for repetitions far apart: 10 to
+    /// [`MAX_WINDOW_LOG`]. A decoder needs as much memory as the window.
     pub long: Option<u32>,
-    /// What the frames may refer to. Whoever decodes them needs it too. In a frame of several pieces the first one refers to it.
+    /// The dictionary that the frames may refer to. A decoder needs it, too. In a frame of several pieces only the
+    /// first one refers to it.
     pub dictionary: Option<Dictionary>,
-    /// Instead of blocks, a [patch](super::PatchWriter) is made against this file.
+    /// The reference file, if a [patch](super::PatchWriter) is made and not blocks.
     pub patch_from: Option<Reference>,
 }
 
 impl Default for Encoding {
-    /// One frame with a checksum, and nothing else.
+    /// Returns settings for one frame with a checksum, without the other features.
     fn default() -> Self {
         Encoding { layout: Layout::default(), checksum: true, long: None, dictionary: None, patch_from: None }
     }
 }
 
 impl Encoding {
-    /// The contents of a block in bytes: what suits the level ([`frame_size`]), but not less than a long window.
+    /// Returns the contents of a block in bytes: the size for the level ([`frame_size`]), but at least a long window.
     pub fn frame_size(&self, level: i32) -> usize {
         frame_size(level).max(self.long.map_or(0, |log| 1 << log))
     }
 
-    /// The header of a frame of pieces, which have at most `block_size` bytes of contents; the frame has `contents`, if that is
-    /// known.
+    /// Returns the header of a frame whose pieces have at most `block_size` bytes of contents. `contents` is the size
+    /// of all contents in bytes, if it is known.
     pub fn header(&self, level: i32, block_size: usize, contents: Option<u64>) -> FrameHeader {
         let window = 1 << self.long.unwrap_or(window_log(level));
         let window = window.min(block_size.next_power_of_two() as u64).max(MAX_BLOCK as u64);
@@ -58,7 +59,7 @@ impl Encoding {
         FrameHeader { window, contents, dictionary, checksum: self.checksum }
     }
 
-    /// What makes frames or pieces.
+    /// Creates an encoder of libzstd.
     fn context(&self, level: i32, dictionary: Option<&Dictionary>) -> Result<CCtx<'static>, NoMemory> {
         let mut parameters = vec![CParameter::CompressionLevel(level)];
         if let Some(log) = self.long {
@@ -76,7 +77,7 @@ impl Encoding {
     }
 }
 
-/// The window of a level for contents that are larger, as the logarithm to base 2.
+/// Returns the window of a level for larger contents, as the logarithm to base 2.
 fn window_log(level: i32) -> u32 {
     match level {
         ..=1 => 19,
@@ -90,21 +91,21 @@ fn window_log(level: i32) -> u32 {
     }
 }
 
-/// A block, ready to be written.
+/// An encoded block, ready to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    /// A frame, or the blocks of a piece.
+    /// The bytes of a frame, or of the blocks of a piece.
     pub bytes: Vec<u8>,
     /// The size of the contents in bytes.
     pub contents: usize,
-    /// Of a piece, the CRC-32 of its contents.
+    /// For a piece, the CRC-32 of its contents.
     pub(super) piece: Option<u32>,
 }
 
-/// Makes frames, or pieces of one, each from one block. It keeps libzstd's tables, so a worker has one and uses it again and
-/// again.
+/// An encoder of frames, or of pieces of one, each from one block. It keeps libzstd's tables, so use one per worker for
+/// many blocks.
 ///
-/// The same contents give the same bytes whatever the encoder was used for before.
+/// The same contents give the same bytes, whatever the encoder was used for before.
 ///
 /// ```
 /// use abz_codec::zstd::{Checksum, Encoder, Encoding, FrameWriter, frame_size};
@@ -125,9 +126,9 @@ pub struct Encoded {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Encoder {
-    /// Made with the first block.
+    /// Made for the first block.
     context: Option<CCtx<'static>>,
-    /// Makes the pieces that have no dictionary, where there is one.
+    /// The encoder of the pieces without dictionary, if the first piece has one.
     without: Option<CCtx<'static>>,
     level: i32,
     encoding: Encoding,
@@ -136,7 +137,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder for frames of a level, one of [`LEVELS`].
+    /// Creates an encoder for frames of a level, one of [`LEVELS`].
     ///
     /// # Panics
     ///
@@ -146,8 +147,8 @@ impl Encoder {
         Encoder { context: None, without: None, level, encoding: encoding.clone(), frame: Vec::new() }
     }
 
-    /// Makes a frame of a block, or a piece of one, in `bytes`, whose contents are dropped and whose allocation is used. A
-    /// [`FrameWriter`](super::FrameWriter) makes a file of them.
+    /// Encodes a block as a frame or as a piece of one. Drops the contents of `bytes` and uses its allocation. A
+    /// [`FrameWriter`](super::FrameWriter) makes a file of the encoded blocks.
     ///
     /// # Errors
     ///
@@ -156,7 +157,7 @@ impl Encoder {
         bytes.clear();
         let contents = block.data.len();
         let Encoder { context, without, level, encoding, .. } = self;
-        // What is before a piece would push a dictionary out of reach.
+        // A piece with other pieces before it cannot refer to a dictionary.
         let (context, dictionary) = match &encoding.dictionary {
             Some(_) if block.number > 0 && !block.whole && encoding.layout == Layout::OneFrame => {
                 (without, None)
@@ -187,7 +188,7 @@ impl Encoder {
     }
 }
 
-/// Makes a frame.
+/// Encodes `contents` as a frame.
 fn compress(
     context: &mut CCtx<'_>,
     contents: &[u8],
@@ -199,11 +200,11 @@ fn compress(
     context.compress2(frame, contents).map(drop).map_err(|code| no_memory(code, 3 * contents.len()))
 }
 
-/// The only reason why libzstd may not encode: there is no memory for its tables, which have so many bytes, about.
+/// Returns the error of libzstd, which can only be missing memory for its tables of about `tables` bytes.
 ///
 /// # Panics
 ///
-/// If there is another one.
+/// If it is another error.
 fn no_memory(code: usize, tables: usize) -> NoMemory {
     assert!(code.wrapping_neg() == MEMORY, "any data can be encoded: {}", zstd_safe::get_error_name(code));
     NoMemory { needed: (1 << 20) + tables as u64 }

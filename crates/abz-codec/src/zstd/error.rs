@@ -1,4 +1,4 @@
-//! What can be wrong with a Zstandard file, and where.
+//! The faults of a Zstandard file.
 
 use std::fmt;
 
@@ -7,12 +7,13 @@ use thiserror::Error;
 use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
-/// Why a Zstandard file could not be decoded: where, what was expected there, and what was found.
+/// The error of a Zstandard file that could not be decoded: the place, what was expected there, and what was found.
 ///
-/// If data is damaged, the offset is that of its block. If the contents are wrong, it is that of the checksum.
+/// If data is damaged, the offset is that of its block. If the contents do not match their checksum, it is that of the
+/// checksum.
 pub type DecodeError = damage::DecodeError<Fault>;
 
-/// What is wrong at a place in a Zstandard file.
+/// A fault in a Zstandard file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -34,33 +35,33 @@ pub enum Fault {
         /// The rule.
         expected: &'static str,
     },
-    /// The data of a block breaks the rules of the format, or the contents do not have the size that the header says.
-    #[error("expected a block of zstd data, found bytes that cannot be one ({detail})")]
+    /// The data of a block breaks the rules of the format, or the contents do not have the size that the header states.
+    #[error("expected a block of zstd data, found invalid data ({detail})")]
     Data {
-        /// What libzstd says of it.
+        /// The error message of libzstd.
         detail: &'static str,
     },
-    /// The contents have another checksum than the frame says.
+    /// The contents do not match the checksum of the frame.
     #[error("expected contents with the checksum {expected:08x} (of XXH64), found others")]
     Checksum {
-        /// What the frame says.
+        /// The checksum in the frame.
         expected: u32,
     },
-    /// The contents of a piece of the frame have another checksum than its [mark](super) says.
+    /// The contents of a piece of the frame do not match the CRC-32 in its [mark](super).
     #[error("expected contents with the CRC-32 {expected:08x}, found others")]
     Piece {
-        /// What the mark says.
+        /// The CRC-32 in the mark.
         expected: u32,
     },
-    /// The frame needs a dictionary, and not this one.
+    /// The frame needs a dictionary that was not given.
     #[error("expected the dictionary with the number {needed}, found {}", Given(*given))]
     Dictionary {
         /// The number of the dictionary with which the frame was made.
         needed: u32,
-        /// That of the one which was given, 0 if it has none; `None` if none was given.
+        /// The number of the dictionary that was given, 0 if it has none; `None` if no dictionary was given.
         given: Option<u32>,
     },
-    /// Decoding the frame takes more memory than is allowed.
+    /// The frame's window is larger than the largest that is allowed.
     #[error("expected a window of at most {limit} bytes, found one of {needed}")]
     Window {
         /// The frame's window in bytes.
@@ -68,26 +69,27 @@ pub enum Fault {
         /// The largest window that is allowed, in bytes.
         limit: u64,
     },
-    /// Decoding the frame takes more memory than there may be taken.
+    /// The frame's window does not fit into the memory that may be used.
     #[error("expected a window that fits into {limit} bytes of memory, found one of {needed}")]
     MemoryLimit {
         /// The frame's window in bytes.
         needed: u64,
-        /// The limit of memory in bytes.
+        /// The most memory that may be used, in bytes.
         limit: u64,
     },
-    /// The system does not give the memory that the file asks for.
+    /// The system does not provide the memory that the file needs.
     #[error("{}", .0.for_a_file())]
     NoMemory(#[from] NoMemory),
-    /// After the last frame there is something else. All before it is whole and right.
+    /// The bytes after the last frame are no frame. All before them is complete and correct.
     #[error("expected a frame or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// The same, and another frame begins there: the file is damaged before it.
+    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another frame begins in these bytes: the file is damaged
+    /// before it.
     #[error(
         "expected a frame or the end of the file, found other bytes, and the start of another frame at byte {at}"
     )]
     Hidden {
-        /// The offset of that start in the file.
+        /// The offset of that frame in the file.
         at: u64,
     },
 }
@@ -131,7 +133,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// Bytes as people write them.
+/// Bytes as two hexadecimal digits each.
 struct Hex<'a>(&'a [u8]);
 
 impl fmt::Display for Hex<'_> {
@@ -146,7 +148,7 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// A dictionary that was given, or none.
+/// The number of the dictionary that was given, if one was.
 struct Given(Option<u32>);
 
 impl fmt::Display for Given {
@@ -154,7 +156,7 @@ impl fmt::Display for Given {
         match self.0 {
             None => f.write_str("none"),
             Some(0) => f.write_str("one without a number"),
-            Some(number) => write!(f, "that with the number {number}"),
+            Some(number) => write!(f, "the one with the number {number}"),
         }
     }
 }

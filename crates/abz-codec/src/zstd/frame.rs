@@ -1,4 +1,4 @@
-//! Whole frames, and pieces of frames that become whole ones.
+//! Whole frames, and pieces of frames that are converted to frames.
 
 use crc32fast::Hasher;
 
@@ -8,56 +8,57 @@ use super::mark::{self, MARK_LEN, Mark};
 use super::{BLOCK_HEADER, LAST_BLOCK, MAX_BLOCK};
 use crate::damage::Place;
 
-/// A whole frame, or a [piece](super) of one that was made a frame, and where it was.
+/// A whole frame, or a [piece](super) of one that was converted to a frame, and its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     pub(super) number: u64,
-    /// The offset of the first byte of the frame in the file, also of a piece.
+    /// The offset in the file of the first byte of the frame; for a piece, of the frame that it is from.
     pub(super) start: u64,
-    /// The offset of its first byte in the file. Of a piece it is where that would be.
+    /// The offset in the file of the first byte of `bytes[from..]`. The header of a converted piece overwrites the end
+    /// of its mark.
     pub(super) at: u64,
     pub(super) bytes: Vec<u8>,
-    /// Where it begins in these.
+    /// The index in `bytes` at which the frame begins.
     pub(super) from: usize,
-    /// The most contents that it can have, in bytes.
+    /// The largest size that the contents can have, in bytes.
     pub(super) most: usize,
-    /// Of a piece, the CRC-32 of its contents.
+    /// For a piece, the CRC-32 of its contents.
     pub(super) piece: Option<u32>,
 }
 
 impl Frame {
-    /// The offset of the frame's first byte in the file.
+    /// Returns the offset of the frame's first byte in the file.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// The frame as the place of a fault.
+    /// Returns the frame as the place of a fault.
     pub(super) fn place(&self) -> Place {
         Place::Frame { number: self.number, start: self.start }
     }
 
-    /// Its bytes; of a piece those of a frame that has the same contents.
+    /// Returns the bytes of the frame, or of a frame with the contents of the piece.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.from..]
     }
 }
 
-/// The pieces of a frame so far.
+/// The sum of the pieces of a frame so far.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     contents: u64,
     crc: Hasher,
-    /// The most contents that one has, as the first mark says.
+    /// The size in bytes that no piece's contents exceed, from the first mark.
     most: u32,
 }
 
 impl Pieces {
-    /// Those of a frame of which this is the first; none so far.
+    /// Creates the empty sum for a frame whose first piece is `first`.
     pub(super) fn of_a_frame_with(first: &mark::Piece) -> Self {
         Pieces { most: first.most, ..Pieces::default() }
     }
 
-    /// True if a piece may be what its mark says, in a frame with this header.
+    /// Returns whether the mark of a piece is plausible in a frame with this header.
     pub(super) fn may_have(&self, piece: &mark::Piece, header: &FrameHeader) -> bool {
         let contents = self.contents + u64::from(piece.contents);
         header.contents.is_none_or(|said| contents <= said)
@@ -70,18 +71,19 @@ impl Pieces {
         self.crc.combine(&Hasher::new_with_initial_len(piece.crc32, piece.contents.into()));
     }
 
-    /// True if they are those of which a frame's last mark tells.
+    /// Returns whether the pieces match the last mark of a frame.
     pub(super) fn are(&self, end: &mark::End) -> bool {
         self.contents == end.contents && self.crc.clone().finalize() == end.crc32
     }
 }
 
-/// However many blocks there are, they do not take more than this, in bytes, if they have so many bytes of contents.
+/// Returns the largest size of encoded blocks with `contents` bytes of contents, in bytes, however many blocks there
+/// are.
 pub(super) fn most_compressed(contents: u64) -> u64 {
     contents + contents / 8 + 1024
 }
 
-/// The header of the frame that is made of a piece, and the bytes of that.
+/// Returns the header of the frame that a piece is converted to, and its bytes.
 pub(super) fn header_of(piece: &mark::Piece) -> (FrameHeader, Vec<u8>) {
     let window = piece.contents.max(MAX_BLOCK as u32).into();
     let header =
@@ -91,8 +93,8 @@ pub(super) fn header_of(piece: &mark::Piece) -> (FrameHeader, Vec<u8>) {
     (header, head)
 }
 
-/// Makes a frame of a piece. Its bytes begin with its mark, which begins at `offset` of the file and is in the frame of that
-/// number and start.
+/// Converts a piece to a frame. `bytes` begin with the mark of the piece, which is at byte `offset` of the file, in the
+/// frame with that number and start.
 pub(super) fn as_frame(
     mut bytes: Vec<u8>,
     piece: mark::Piece,
@@ -112,7 +114,7 @@ pub(super) fn as_frame(
         at += BLOCK_HEADER + block.len;
     }
     if at != bytes.len() {
-        let fault = Fault::Header { expected: "blocks of the size that their mark says" };
+        let fault = Fault::Header { expected: "blocks of the size in their mark" };
         return Err(DecodeError { place, offset, fault });
     }
     bytes.extend(LAST_BLOCK);
@@ -123,8 +125,8 @@ pub(super) fn as_frame(
     Ok(Frame { number, start, at: offset + from as u64, bytes, from, most, piece: Some(piece.crc32) })
 }
 
-/// Makes a frame of a piece, whose bytes begin with its mark, at `offset` of the file, in the frame of that number; `None` if
-/// it has no mark, or another size.
+/// Converts a piece to a frame. `bytes` begin with the mark of the piece, which is at byte `offset` of the file, in the
+/// frame with that number. Returns `None` if there is no mark, or if the size differs.
 pub(crate) fn piece(bytes: &[u8], number: u64, offset: u64) -> Option<Result<Frame, DecodeError>> {
     let Some(Mark::Piece(piece)) = Mark::parse(bytes) else { return None };
     let has_size = MARK_LEN + piece.compressed as usize == bytes.len();

@@ -1,30 +1,30 @@
-//! What a frame says of itself at its start.
+//! The headers of frames and blocks.
 
 use super::{MAGIC, MAX_BLOCK};
 
 /// The header of a frame ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878), section 3.1.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// How far back the contents refer, in bytes: so much a decoder has to keep.
+    /// The largest distance of a reference in bytes, which is the memory that a decoder needs.
     pub window: u64,
-    /// The size of the contents in bytes, if it is told.
+    /// The size of the contents in bytes, if it is stated.
     pub contents: Option<u64>,
-    /// The number of the dictionary that is needed; 0 if none is named.
+    /// The number of the dictionary that is needed; 0 if none is stated.
     pub dictionary: u32,
-    /// A checksum follows the blocks.
+    /// Whether a checksum follows the blocks.
     pub checksum: bool,
 }
 
 impl FrameHeader {
-    /// The most bytes of a header, with the magic number.
+    /// The largest size of a header in bytes, with the magic number.
     pub const MAX_LEN: usize = 18;
 
-    /// The header at the start of `bytes`, with its length; `None` if there is not all of it. The magic number in front of
-    /// it is not looked at.
+    /// Parses the header at the start of `bytes`. Returns it with its length, or `None` if it is incomplete. The magic
+    /// number before it is not checked.
     ///
     /// # Errors
     ///
-    /// What was expected, if that is another thing than what is there.
+    /// A description of what was expected, if the header is not valid.
     pub fn parse(bytes: &[u8]) -> Result<Option<(FrameHeader, usize)>, &'static str> {
         let Some(&descriptor) = bytes.get(MAGIC.len()) else { return Ok(None) };
         if descriptor & 0x08 != 0 {
@@ -60,8 +60,8 @@ impl FrameHeader {
         Ok(Some((FrameHeader { window, contents, dictionary, checksum: descriptor & 0x04 != 0 }, len)))
     }
 
-    /// Writes a header, with the magic number. The window becomes the next larger one that can be said. The contents are said
-    /// in 4 or 8 bytes, if they are.
+    /// Writes a header, with the magic number. The window is rounded up to the next size that can be coded. The size of
+    /// the contents, if it is known, takes 4 or 8 bytes.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(MAGIC);
         let dictionary = &self.dictionary.to_le_bytes()[..match self.dictionary {
@@ -80,13 +80,13 @@ impl FrameHeader {
         out.push(contents_flag << 6 | u8::from(self.checksum) << 2 | dictionary_flag);
         let log = self.window.max(1 << 10).ilog2();
         let eighths = (self.window.max(1 << 10) - (1 << log)).div_ceil(1 << (log - 3)) as u8;
-        // Eight eighths are the next power.
+        // A mantissa of eight eighths becomes the next power.
         out.push((((log - 10) as u8) << 3) + eighths);
         out.extend(dictionary);
         out.extend(contents);
     }
 
-    /// The most contents of a block of the frame.
+    /// Returns the largest contents of a block of the frame, in bytes.
     pub(super) fn max_block(&self) -> usize {
         self.window.min(MAX_BLOCK as u64) as usize
     }
@@ -100,18 +100,18 @@ fn number(bytes: &[u8]) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockHeader {
     pub(super) is_last: bool,
-    /// How many bytes of the file follow.
+    /// The number of bytes of the file that follow the header.
     pub(super) len: usize,
-    /// The most contents that they can stand for.
+    /// The largest size of the block's contents, in bytes.
     pub(super) most: usize,
 }
 
 impl BlockHeader {
-    /// Reads a header.
+    /// Parses a header.
     ///
     /// # Errors
     ///
-    /// What was expected.
+    /// A description of what was expected.
     pub(super) fn parse(bytes: [u8; 3], frame: &FrameHeader) -> Result<BlockHeader, &'static str> {
         let bits = number(&bytes) as usize;
         let size = bits >> 3;

@@ -1,4 +1,4 @@
-//! What a frame of several pieces says of each of them, where a decoder finds nothing.
+//! The marks of the pieces of a frame, which decoders ignore.
 
 use crc32fast::hash as crc32;
 
@@ -9,36 +9,36 @@ pub(super) enum Mark {
     End(End),
 }
 
-/// Of a piece that follows.
+/// The mark of the piece that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     /// The size of its contents in bytes, at least 1.
     pub(super) contents: u32,
     /// The size of its blocks in bytes.
     pub(super) compressed: u32,
-    /// Of its contents.
+    /// The CRC-32 of its contents.
     pub(super) crc32: u32,
-    /// No piece of the frame has more contents, in bytes.
+    /// The largest contents of a piece of the frame, in bytes.
     pub(super) most: u32,
 }
 
-/// Of the frame as a whole.
+/// The mark behind the last piece, about the whole frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
     /// The size of its contents in bytes.
     pub(super) contents: u64,
-    /// What follows the last block, if the frame has a checksum; or else 0.
+    /// The frame's checksum, which follows the last block; 0 if there is none.
     pub(super) checksum: u32,
-    /// Of its contents.
+    /// The CRC-32 of its contents.
     pub(super) crc32: u32,
-    /// The window that its header says, in KiB.
+    /// The window in the frame's header, in KiB.
     pub(super) window: u32,
 }
 
-/// The bytes that a mark spells: its form, 20 bytes, and the CRC-32 of all those.
+/// The number of bytes in a mark: its form, 20 bytes, and the CRC-32 of these 21 bytes.
 const DATA_LEN: usize = 25;
 
-/// A block of the byte that follows, repeated no times. It is not the last one.
+/// The header of a block that repeats the following byte zero times. It is not the last block.
 pub(super) const GROUP: [u8; 3] = [0b10, 0, 0];
 
 const GROUP_LEN: usize = GROUP.len() + 1;
@@ -46,7 +46,7 @@ const GROUP_LEN: usize = GROUP.len() + 1;
 /// The size of a mark in bytes.
 pub(super) const MARK_LEN: usize = DATA_LEN * GROUP_LEN;
 
-/// The forms.
+/// The forms of a mark.
 const PIECE: u8 = 1;
 const END: u8 = 2;
 
@@ -73,7 +73,7 @@ impl Mark {
         }
     }
 
-    /// The mark at the start of `bytes`, if one is there.
+    /// Parses the mark at the start of `bytes`, if there is one.
     pub(super) fn parse(bytes: &[u8]) -> Option<Mark> {
         let mut data = [0; DATA_LEN];
         let groups = bytes.first_chunk::<MARK_LEN>()?.chunks_exact(GROUP_LEN);
@@ -99,8 +99,8 @@ impl Mark {
         }
     }
 
-    /// How many bytes are to be looked at next, if those in `bytes` may be the start of a mark: never more than a frame has
-    /// in which they are blocks.
+    /// Returns the number of bytes to look at next, if `bytes` may be the start of a mark. It does not exceed the size
+    /// of a frame in which these bytes are blocks.
     pub(super) fn wants(bytes: &[u8]) -> Option<usize> {
         let begins = bytes.chunks(GROUP_LEN).all(|group| {
             let len = group.len().min(GROUP.len());
@@ -108,7 +108,7 @@ impl Mark {
         });
         let whole = bytes.len() / GROUP_LEN;
         let next = match bytes.len() % GROUP_LEN {
-            // Behind a block that is not the last one there is the header of another.
+            // The header of another block must follow a block that is not the last one.
             0..3 => whole * GROUP_LEN + GROUP.len(),
             _ => (whole + 1) * GROUP_LEN,
         };

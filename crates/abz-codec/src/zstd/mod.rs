@@ -1,5 +1,5 @@
-//! The Zstandard file format ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)), as frames that can be made and read in
-//! parallel.
+//! The Zstandard file format ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)), as frames that can be encoded and
+//! decoded in parallel.
 //!
 //! A file is a series of frames, which do not depend on each other. Numbers are little-endian:
 //!
@@ -7,7 +7,7 @@
 //! |--:|---|
 //! | 4 | `28 b5 2f fd` |
 //! | 2 to 14 | the [`FrameHeader`]: size of the window, of the contents, a dictionary's number, whether there is a checksum |
-//! | ... | blocks: three bytes that say how long it is, of what kind, and whether it is the last one; and its data |
+//! | ... | blocks: three bytes with the length, the kind, and whether it is the last block; then the data |
 //! | 0 or 4 | the checksum: the low half of the contents' XXH64 |
 //!
 //! | bytes | of a skippable frame, which has no contents |
@@ -16,34 +16,35 @@
 //! | 4 | the size of what follows |
 //! | ... | anything |
 //!
-//! Because each block says how long it is, the frames of any file are found without decoding it.
+//! The length of each block is stated, so the frames of any file are found without decoding it.
 //!
 //! # One frame
 //!
-//! Some programs read the first frame of a file only, so an [`Encoder`] makes pieces of one frame ([`Layout::OneFrame`]). A piece
-//! is a series of blocks that refer to nothing before them: not to contents, nor to codes, nor to the last offsets. Before
-//! each piece, and behind the last, a [`FrameWriter`] puts a *mark*: 25 blocks of one byte that is repeated no times, in which
-//! a decoder finds nothing. The bytes are the mark:
+//! Some programs read only the first frame of a file, so an [`Encoder`] makes pieces of one frame
+//! ([`Layout::OneFrame`]). A piece is a series of blocks that refer to nothing before them: not to contents, codes, or
+//! the last offsets. Before each piece and behind the last, a [`FrameWriter`] puts a *mark*: 25 blocks that each repeat
+//! one byte zero times, so that they have no contents. The bytes are the mark:
 //!
 //! | bytes | before a piece | behind the last piece |
 //! |--:|---|---|
 //! | 1 | 1 | 2 |
 //! | 8 | the size of its contents, below 2^32 | the size of all contents |
-//! | 4 | the size of its blocks | what follows as the frame's checksum, or 0 |
+//! | 4 | the size of its blocks | the frame's checksum, which follows, or 0 |
 //! | 4 | the CRC-32 of its contents | that of all contents |
-//! | 4 | the most contents that a piece of the frame has | the window that the header says, in KiB |
+//! | 4 | the largest contents of a piece of the frame | the window in the header, in KiB |
 //! | 4 | the CRC-32 of the 21 bytes before | the same |
 //!
-//! Behind the last mark there is an empty block, which is the frame's last. A [`Scanner`] gives out pieces for [`Decoder`]s to
-//! decode in parallel. Each is held against its mark before its contents are given out, and all of them against the last mark.
-//! A frame that does not begin with a mark, or whose pieces are too large, is decoded as any other.
+//! An empty block, the last of the frame, follows the last mark. A [`Scanner`] gives out pieces that [`Decoder`]s
+//! decode in parallel. Each piece is verified against its mark before its contents are given out, and all pieces are
+//! verified against the last mark. A frame that does not begin with a mark, or whose pieces are too large, is decoded
+//! as any other.
 //!
 //! # Several frames
 //!
-//! With [`Layout::Frames`] an [`Encoder`] makes a frame of each block, with the size of its contents and a checksum, and a
-//! [`FrameWriter`] puts behind them the table of Zstandard's seekable format, a skippable frame that other programs skip. A
-//! [`Scanner`] gives out whole frames where they are of a bounded size, and decodes others itself, chunk by chunk: what
-//! `zstd` makes is one frame without marks, and nobody can decode that in parallel.
+//! With [`Layout::Frames`] an [`Encoder`] makes a frame of each block, with the size of its contents and a checksum. A
+//! [`FrameWriter`] puts the table of Zstandard's seekable format behind them, a skippable frame that other programs
+//! skip. A [`Scanner`] gives out whole frames if their size is bounded, and decodes others itself, chunk by chunk.
+//! Files of `zstd` are one frame without marks, which cannot be decoded in parallel.
 
 mod checksum;
 mod decode;
@@ -78,8 +79,8 @@ pub use seek::{SeekError, SeekTable, SeekTableEntry};
 pub use survey::{Survey, frames, parts};
 pub use write::FrameWriter;
 
-/// Reads the contents of any Zstandard file, frame by frame or chunk by chunk. (Programs decode in parallel with a
-/// [`Scanner`] and [`Decoder`]s of their own.)
+/// A reader of the contents of any Zstandard file, frame by frame or chunk by chunk, on one thread. (To decode in
+/// parallel, use a [`Scanner`] and several [`Decoder`]s.)
 ///
 /// ```
 /// use abz_codec::zstd;
@@ -93,32 +94,33 @@ pub use write::FrameWriter;
 pub type Reader<R> = crate::parts::Reader<R, Scanner>;
 
 impl<R: std::io::Read> Reader<R> {
-    /// Reads the file that `reader` gives.
+    /// Creates a reader of the file that `reader` gives.
     pub fn new(reader: R, decoding: &Decoding) -> Self {
         Reader::with(Scanner::new(decoding), reader)
     }
 }
 
-/// The levels: the lowest is the fastest, and from 20 on both ways need hundreds of megabytes.
+/// The levels. The lowest is the fastest. From 20 on, encoding and decoding need hundreds of megabytes.
 pub const LEVELS: std::ops::RangeInclusive<i32> = -131_072..=22;
 
-/// The level that zstd has as its default too.
+/// The default level, the same as in zstd.
 pub const DEFAULT_LEVEL: i32 = 3;
 
-/// The most contents of a frame that is decoded as a whole, in bytes: what bounds the memory of a program that has some
-/// frames in hand, whatever they claim.
+/// The largest contents of a frame that is decoded as a whole, in bytes. It bounds the memory of a program that holds
+/// several frames, whatever sizes they claim.
 pub const MAX_WHOLE: usize = 32 << 20;
 
-/// The largest window that is taken unless a program allows more, in bytes: the same as zstd's.
+/// The largest window in bytes that is accepted by default, the same as in zstd.
 pub const DEFAULT_WINDOW_LIMIT: u64 = 128 << 20;
 
-/// The largest window that can be asked for, as the logarithm to base 2.
+/// The largest window that can be requested, as the logarithm to base 2.
 pub const MAX_WINDOW_LOG: u32 = 31;
 
-/// The contents of a block of a level in bytes, but for the last one of a file. It is compressed without knowing what was
-/// before it, which costs size, so it is some times as large as the level's window. On text and source files come out at
-/// most 1 % larger than those of `zstd -T2` (1.5.4): 0.4 to 0.6 % at level 3, 0.3 to 0.4 % at 6, 0.4 to 0.7 % at 9 and 12,
-/// 0.5 to 0.6 % at 19. Half as large they would lose 1.2 to 1.5 % at level 3, and 1.1 to 3 % at 19.
+/// Returns the contents of a block of a level in bytes; the last block of a file may be smaller. Each block is
+/// compressed without the contents before it, which costs size, so a block is several times as large as the level's
+/// window. Text and source files become at most 1 % larger than with `zstd -T2` (1.5.4): 0.4 to 0.6 % at level 3, 0.3
+/// to 0.4 % at 6, 0.4 to 0.7 % at 9 and 12, 0.5 to 0.6 % at 19. With blocks of half the size they would become 1.2 to
+/// 1.5 % larger at level 3, and 1.1 to 3 % at 19.
 pub fn frame_size(level: i32) -> usize {
     match level {
         ..=4 => 4 << 20,
@@ -131,28 +133,28 @@ pub fn frame_size(level: i32) -> usize {
     }
 }
 
-/// With what a frame begins.
+/// The magic number of a frame.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// With what a skippable frame begins, but for the low half of the first byte.
+/// The magic number of a skippable frame, whose first byte may have any low half.
 const SKIPPABLE: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
-/// The header of a skippable frame: the magic number and the size.
+/// The size of a skippable frame's header: the magic number and the size.
 const SKIPPABLE_HEADER: usize = 8;
 
-/// The size of a block's header.
+/// The size of a block's header in bytes.
 const BLOCK_HEADER: usize = 3;
 
 /// An empty block, the last one of its frame.
 const LAST_BLOCK: [u8; BLOCK_HEADER] = [1, 0, 0];
 
-/// The size of a frame's checksum.
+/// The size of a frame's checksum in bytes.
 const CHECKSUM: usize = 4;
 
-/// The most contents of a block.
+/// The largest contents of a block in bytes.
 const MAX_BLOCK: usize = 128 << 10;
 
-/// True of the first bytes, four or fewer, of a skippable frame.
+/// Returns whether `start`, four bytes or fewer, can begin a skippable frame.
 fn is_skippable(start: &[u8]) -> bool {
     start.iter().zip(SKIPPABLE).enumerate().all(|(at, (&found, expected))| match at {
         0 => found & 0xf0 == expected,
@@ -160,7 +162,7 @@ fn is_skippable(start: &[u8]) -> bool {
     })
 }
 
-/// True if a file that begins with `start` is a series of frames of this format, as far as four bytes tell.
+/// Returns whether a file that begins with `start` is a series of frames of this format, as far as four bytes tell.
 pub fn is_zstd(start: &[u8]) -> bool {
     start.len() >= 4 && (start.starts_with(&MAGIC) || is_skippable(&start[..4]))
 }

@@ -1,4 +1,4 @@
-//! Where the frames of a file are: the table of the seekable format.
+//! The table of the seekable format, which lists the frames of a file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,31 +7,31 @@ use thiserror::Error;
 use super::{SKIPPABLE_HEADER, u32_at};
 use crate::glance::bytes_at;
 
-/// The magic number of the skippable frame in which the table is.
+/// The magic number of the skippable frame that contains the table.
 const TABLE_MAGIC: u32 = 0x184d_2a5e;
 
 /// The magic number at the end of the table.
 const FOOTER_MAGIC: u32 = 0x8f92_eab1;
 
-/// The number of frames, a byte of flags, and the magic number.
+/// The size in bytes of the number of frames, the flags, and the magic number.
 const FOOTER: usize = 9;
 
-/// The flag that says that each entry has a checksum.
+/// The flag for entries with a checksum.
 const CHECKSUMS: u8 = 0x80;
 
 /// The flags that must not be set.
 const RESERVED: u8 = 0x7c;
 
-/// The most frames of which a table can tell.
+/// The largest number of frames in a table.
 const MAX_FRAMES: usize = 0x800_0000;
 
-/// The table that ends a file of several frames (Zstandard's seekable format, version 0.1.0): a skippable frame with the
-/// size of each frame before it and of its contents.
+/// The table that ends a file of several frames (Zstandard's seekable format, version 0.1.0): a skippable frame with
+/// the size of each frame before it and of its contents.
 ///
 /// | bytes | |
 /// |--:|---|
 /// | 8 | `5e 2a 4d 18` and the size of what follows |
-/// | 8 or 12 each | of each frame: its size, that of its contents, and perhaps a checksum |
+/// | 8 or 12 each | for each frame: its size, the size of its contents, and perhaps a checksum |
 /// | 4 | the number of frames |
 /// | 1 | flags: `80` if there are checksums |
 /// | 4 | `b1 ea 92 8f` |
@@ -40,7 +40,7 @@ pub struct SeekTable {
     entries: Vec<SeekTableEntry>,
 }
 
-/// What a [`SeekTable`] says of a frame.
+/// The entry of a frame in a [`SeekTable`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeekTableEntry {
     /// The size of the frame in bytes.
@@ -49,8 +49,8 @@ pub struct SeekTableEntry {
     pub contents: u32,
 }
 
-/// Why the table at the end of a file could not be used. The file may be whole nevertheless: the table only says again what
-/// the frames say.
+/// The error of a table at the end of a file that could not be used. The file may be complete nevertheless: the table
+/// only repeats what the frames state.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SeekError {
@@ -60,26 +60,26 @@ pub enum SeekError {
     /// The table is damaged, or contradicts the rest of the file.
     #[error("seek table: expected {expected}, found {found}")]
     Damaged {
-        /// What should be there.
+        /// A description of what should be there.
         expected: &'static str,
-        /// The number that is there instead.
+        /// The number that was found.
         found: u64,
     },
 }
 
 impl SeekTable {
-    /// The frames, in the order of the file.
+    /// Returns the frames, in the order of the file.
     pub fn entries(&self) -> &[SeekTableEntry] {
         &self.entries
     }
 
-    /// A table with one frame more; `None` if it is too many.
+    /// Returns the table with one more frame; `None` if there are too many.
     pub(super) fn with(mut self, entry: SeekTableEntry) -> Option<SeekTable> {
         self.entries.push(entry);
         (self.entries.len() <= MAX_FRAMES).then_some(self)
     }
 
-    /// The skippable frame.
+    /// Returns the skippable frame with the table.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let len = 8 * self.entries.len() + FOOTER;
         let mut bytes = Vec::with_capacity(SKIPPABLE_HEADER + len);
@@ -95,10 +95,11 @@ impl SeekTable {
         bytes
     }
 
-    /// Reads the table at the end of `file`, of whichever program; `None` if there is none. It moves the file's position.
+    /// Reads the table at the end of `file`, made by any program; `None` if there is none. It moves the file's
+    /// position.
     ///
-    /// The frames must fill the file up to the table. What they are, nobody looked at: a frame may be another than the table
-    /// says, and whoever decodes it has to hold it against that.
+    /// The frames must fill the file up to the table. They are not read: a frame may differ from its entry, so a
+    /// decoder must compare both.
     ///
     /// # Errors
     ///
@@ -171,7 +172,7 @@ mod tests {
         for at in 8..file.len() {
             let mut file = file.clone();
             file[at] ^= 0x08;
-            // Of the sizes of contents the table alone cannot tell.
+            // The table alone does not reveal wrong sizes of contents.
             let is_contents = (16..40).contains(&at) && at % 8 >= 4;
             assert_eq!(matches!(read(&file), Ok(Some(_))), is_contents, "byte {at}");
         }

@@ -1,4 +1,4 @@
-//! One frame after another, decoded step by step.
+//! Decoding of one frame after another, step by step.
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
@@ -6,42 +6,43 @@ use super::error::Fault;
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 use crate::memory::NoMemory;
 
-/// The numbers of the faults of libzstd (`zstd_errors.h`) that have a name here.
+/// The error codes of libzstd (`zstd_errors.h`) that are distinguished here.
 const CHECKSUM_WRONG: usize = 22;
 pub(super) const MEMORY: usize = 64;
 
-/// A decoder that is fed bytes and gives bytes.
+/// A streaming decoder.
 pub(super) struct Stream {
     context: DCtx<'static>,
-    /// There may be contents that had no room yet.
+    /// Whether there may be contents that did not fit into the output yet.
     pub(super) has_more: bool,
-    /// All of the frame was decoded and given out.
+    /// Whether the whole frame was decoded and given out.
     pub(super) has_ended: bool,
 }
 
 impl Stream {
-    /// A decoder that has the dictionary or the reference of `decoding`.
+    /// Creates a decoder with the dictionary or the reference of `decoding`.
     ///
     /// # Errors
     ///
-    /// If there is no memory for it, or for a reference.
+    /// If there is no memory for the decoder or the reference.
     pub(super) fn new(decoding: &Decoding) -> Result<Self, Failure> {
         let mut context = decoder(decoding.dictionary.as_ref())?;
         if let Some(reference) = &decoding.patch_from {
             reference.load(&mut context).map_err(Failure::of)?;
         }
-        // Windows are held against their limit before this is used.
+        // Windows are compared with their limit before this is used.
         context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).expect("it is in its range");
         Ok(Stream { context, has_more: false, has_ended: false })
     }
 
-    /// Makes it ready for the next frame.
+    /// Prepares for the next frame.
     pub(super) fn reset(&mut self) {
         self.context.reset(ResetDirective::SessionOnly).expect("a session can be reset at any time");
         (self.has_more, self.has_ended) = (false, false);
     }
 
-    /// Decodes some of `input` to the rest of `chunk`, of which `filled` bytes are full: how much it took.
+    /// Decodes some of `input` to the rest of `chunk`, of which `filled` bytes are full. Returns the number of bytes of
+    /// `input` that were used.
     pub(super) fn step(
         &mut self,
         input: &[u8],
@@ -54,17 +55,17 @@ impl Stream {
         let hint = hint.map_err(Failure::of)?;
         *filled = to.pos();
         self.has_ended = hint == 0;
-        // Behind the end of the frame there is nothing more, also where it filled the chunk: to ask for it begins another.
+        // Nothing follows the end of the frame, even if it filled the chunk. Another call would begin another frame.
         self.has_more = to.pos() == to.capacity() && !self.has_ended;
         Ok(from.pos())
     }
 }
 
-/// A decoder of libzstd that knows a dictionary, which was tried when it was made.
+/// Creates a decoder of libzstd with a dictionary, which was checked when it was made.
 ///
 /// # Errors
 ///
-/// If there is no memory for it.
+/// If there is no memory for the decoder.
 pub(super) fn decoder(dictionary: Option<&Dictionary>) -> Result<DCtx<'static>, Failure> {
     let mut context = DCtx::try_create().ok_or(Failure::of(MEMORY.wrapping_neg()))?;
     if let Some(dictionary) = dictionary {
@@ -73,7 +74,7 @@ pub(super) fn decoder(dictionary: Option<&Dictionary>) -> Result<DCtx<'static>, 
     Ok(context)
 }
 
-/// Why libzstd could not decode.
+/// The error of libzstd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     number: usize,
@@ -85,7 +86,7 @@ impl Failure {
         Failure { number: code.wrapping_neg(), detail: zstd_safe::get_error_name(code) }
     }
 
-    /// The fault, of which the checksum and the size of the window that the frame says may be a part.
+    /// Returns the fault. `checksum` and `window` are those that the frame states.
     pub(super) fn fault(self, checksum: u32, window: u64) -> Fault {
         match self.number {
             CHECKSUM_WRONG => Fault::Checksum { expected: checksum },

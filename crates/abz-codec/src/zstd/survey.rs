@@ -1,4 +1,4 @@
-//! The size of a file's contents, found without decoding them.
+//! The size of a file's contents, found without decoding it.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,22 +9,23 @@ use super::{
 };
 use crate::access::{Kind, Layout, Part};
 
-/// What the frames of a file say of themselves.
+/// The number and the size of the frames of a file, as they state them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Frames, without skippable ones.
+    /// The number of frames, without skippable ones.
     pub frames: u64,
-    /// Skippable frames.
+    /// The number of skippable frames.
     pub skippable: u64,
-    /// The size of the contents in bytes, by the headers or the marks of pieces; `None` if one does not say it: then the file must be decoded to know.
+    /// The size of the contents in bytes, by the headers or the marks of pieces; `None` if a frame does not state it,
+    /// so that only decoding tells it.
     pub uncompressed: Option<u64>,
-    /// Every frame ends with a checksum.
+    /// Whether every frame ends with a checksum.
     pub checksums: bool,
 }
 
 impl Survey {
-    /// Goes from block to block of `file` and reads their headers, nothing else; `None` if something is not as it should be. The table
-    /// of the seekable format is not asked, so it cannot lie here. It moves the file's position.
+    /// Reads the header of each block of `file`; `None` if a check fails. The table of the seekable format is not used.
+    /// It moves the file's position.
     ///
     /// # Errors
     ///
@@ -42,28 +43,28 @@ impl Survey {
     }
 }
 
-/// Where a frame lies, as its blocks say.
+/// The place of a frame, found by its blocks.
 struct Extent {
     offset: u64,
     len: u64,
     header: FrameHeader,
-    /// The most contents that its blocks can have.
+    /// The largest contents that its blocks can have, in bytes.
     most: u64,
-    /// Its pieces: the offset of each, its size with its mark, and that of its contents. There are none if anything of the
-    /// frame is not in a piece.
+    /// The offset of each piece, its size with its mark, and the size of its contents. Empty if any block of the frame
+    /// is not in a piece.
     pieces: Vec<(u64, u64, u64)>,
 }
 
 impl Extent {
-    /// The size of the contents, by the header or the marks.
+    /// Returns the size of the contents in bytes, by the header or the marks.
     fn contents(&self) -> Option<u64> {
         let sum = || self.pieces.iter().map(|(_, _, contents)| contents).sum();
         self.header.contents.or_else(|| (!self.pieces.is_empty()).then(sum))
     }
 }
 
-/// Tells `each` of every frame of a file, and gives how many skippable ones there are; `None` if `each` had enough, or
-/// something is not as it should be.
+/// Calls `each` with every frame of a file. Returns the number of skippable frames, or `None` if `each` returned
+/// `false` or a check fails.
 fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Extent) -> bool) -> io::Result<Option<u64>> {
     let end = file.seek(SeekFrom::End(0))?;
     let (mut at, mut start, mut skippable) = (0, Vec::new(), 0);
@@ -87,7 +88,7 @@ fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Extent) -> bool) -> i
     Ok((at == end && end > 0).then_some(skippable))
 }
 
-/// Goes from block to block of the frame at `offset`, whose header has so many bytes, and from mark to mark.
+/// Goes from block to block, and from mark to mark, of the frame at byte `offset`, whose header has `header_len` bytes.
 fn walk_frame<F: Read + Seek>(
     file: &mut F,
     (offset, header_len): (u64, usize),
@@ -130,8 +131,8 @@ fn walk_frame<F: Read + Seek>(
     Ok(Some(Extent { offset, len: at - offset, header, most, pieces }))
 }
 
-/// The frames of a file and the pieces of frames as parts that can be decoded each by itself, those with contents, as the table
-/// at its end says, or the frames themselves if there is none; `None` where there is neither.
+/// Returns the frames with contents, or the pieces of frames, as parts that can be decoded by themselves. They come
+/// from the table at the end of the file, or from the frames themselves if there is none; `None` if neither gives them.
 /// It moves the file's position.
 ///
 /// # Errors
@@ -167,9 +168,9 @@ pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     }
 }
 
-/// The frames of a file of zstd as parts that can be decoded each by itself, whether or not they say how large their
-/// contents are. Those of each part begin at 0, and end where they do at most. `None` if something is not as it should be. It
-/// moves the file's position.
+/// Returns the frames of a zstd file as parts that can be decoded by themselves, even if they do not state the size of
+/// their contents. The contents of each part begin at 0, and end at the largest possible size. `None` if a check fails.
+/// It moves the file's position.
 ///
 /// # Errors
 ///
@@ -185,7 +186,7 @@ pub fn frames<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     Ok(skippable.map(|_| parts))
 }
 
-/// Reads up to `len` bytes at `at`.
+/// Reads up to `len` bytes at byte `at` of the file.
 fn read_at<F: Read + Seek>(file: &mut F, at: u64, len: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.clear();
     file.seek(SeekFrom::Start(at))?;

@@ -1,4 +1,4 @@
-//! Frames and pieces of frames into a file.
+//! Writing of a file from frames and pieces of frames.
 
 use std::io::{self, Write};
 
@@ -9,19 +9,20 @@ use super::mark::{End, Mark, Piece};
 use super::seek::{SeekTable, SeekTableEntry};
 use super::{FrameHeader, LAST_BLOCK};
 
-/// Writes what an [`Encoder`](super::Encoder) makes of the blocks of an input, in order: whole frames as they are, and behind
-/// several of them the table of the seekable format; pieces as one frame, with a [mark](super) before each and behind the last.
+/// A writer of the blocks that an [`Encoder`](super::Encoder) made of an input, in order. Frames are written unchanged,
+/// with the table of the seekable format behind them if there are several. Pieces are written as one frame, with a
+/// [mark](super) before each and behind the last.
 ///
-/// A file is whole only after [`finish`](FrameWriter::finish).
+/// A file is complete only after [`finish`](FrameWriter::finish).
 #[derive(Debug)]
 pub struct FrameWriter<W> {
     out: W,
     header: FrameHeader,
-    /// The most contents of a piece.
+    /// The largest contents of a piece, in bytes.
     most: u32,
     /// `None` if there were too many frames.
     table: Option<SeekTable>,
-    /// Of the frame of pieces, if there is one, what is known so far.
+    /// The sums of the frame of pieces so far, if there is one.
     sums: Option<Sums>,
 }
 
@@ -33,8 +34,9 @@ struct Sums {
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// A file that goes to `out`, which needs no buffer: it is given whole frames and pieces. If it is a frame of pieces, that
-    /// begins with `header` ([`Encoding::header`](super::Encoding::header)), and no piece has more than `most` bytes of contents.
+    /// Creates a writer of a file that goes to `out`. `out` needs no buffer, because it is given whole frames and
+    /// pieces. A frame of pieces begins with `header` ([`Encoding::header`](super::Encoding::header)), and its pieces
+    /// have at most `most` bytes of contents.
     ///
     /// # Panics
     ///
@@ -45,15 +47,15 @@ impl<W: Write> FrameWriter<W> {
     }
 
     /// Writes the next frame, or the next piece of one. `checksum` is that of all contents up to the end of this piece
-    /// ([`Checksum::add`](super::Checksum::add)). It is used of the last one, if the frame has a checksum.
+    /// ([`Checksum::add`](super::Checksum::add)). Only that of the last piece is used, if the frame has a checksum.
     ///
     /// # Errors
     ///
-    /// What the writer gave.
+    /// The error of the writer.
     ///
     /// # Panics
     ///
-    /// If a piece has more contents than was said.
+    /// If a piece has more contents than the `most` given to [`new`](FrameWriter::new).
     pub fn write(&mut self, encoded: &Encoded, checksum: u32) -> io::Result<()> {
         let Encoded { bytes, contents, piece } = encoded;
         match *piece {
@@ -91,16 +93,16 @@ impl<W: Write> FrameWriter<W> {
         self.out.write_all(blocks)
     }
 
-    /// Writes the end of the file, flushes, and gives the writer back.
+    /// Writes the end of the file, flushes, and returns the underlying writer.
     ///
     /// # Errors
     ///
-    /// What the writer gave; or if the header says another size of the contents.
+    /// The error of the writer, or an error if the header states another size of the contents.
     pub fn finish(mut self) -> io::Result<W> {
         if let Some(Sums { crc, contents, checksum }) = self.sums {
             if self.header.contents.is_some_and(|said| said != contents) {
                 return Err(io::Error::other(
-                    "the contents are not as large as the header of the frame says",
+                    "the size of the contents differs from the one in the header of the frame",
                 ));
             }
             let mut end = Vec::new();
@@ -114,7 +116,7 @@ impl<W: Write> FrameWriter<W> {
             }
             self.out.write_all(&end)?;
         }
-        // Of a single frame its header says all.
+        // A single frame needs no table.
         if let Some(table) = self.table.filter(|table| table.entries().len() > 1) {
             self.out.write_all(&table.to_bytes())?;
         }

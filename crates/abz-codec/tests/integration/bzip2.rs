@@ -1,6 +1,6 @@
-//! bzip2 both ways, with the reference implementation's port as the judge.
+//! bzip2 in both directions, compared with a port of the reference implementation.
 //!
-//! Damaged files are tried for a second, or for as long as one asks:
+//! Damaged files are tried for a second, or for the given time:
 //!
 //! ```text
 //! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration bzip2
@@ -32,7 +32,7 @@ fn their_encode(data: &[u8], level: u32) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// What comes out, and the error at the end.
+/// Returns the decoded contents, and the error at the end.
 fn our_decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
     let mut out = Vec::new();
     let error = decode(file, &mut out).err().map(|error| {
@@ -47,7 +47,7 @@ fn their_decode(file: &[u8]) -> (Vec<u8>, bool) {
     (out, is_right)
 }
 
-/// Inputs of every kind that the format treats in its own way.
+/// Returns inputs of every kind that the format treats differently.
 fn inputs() -> Vec<Vec<u8>> {
     let mut inputs = vec![
         Vec::new(),
@@ -59,7 +59,7 @@ fn inputs() -> Vec<Vec<u8>> {
         prose(1000).repeat(300),
         (0..=255).collect(),
     ];
-    // Runs of all lengths around those that count, and some in all places around the end of a block.
+    // Runs of all lengths around the limits, and some at all places around the end of a block.
     for run in [3, 4, 5, 254, 255, 256, 258, 259, 260, 1000] {
         inputs.push((0..=255).flat_map(|byte| vec![byte; run]).collect());
     }
@@ -91,7 +91,7 @@ fn all_inputs_come_back_from_both_and_the_files_are_as_large() {
 
 #[test]
 fn blocks_are_cut_where_the_reference_cuts_them() {
-    // Files of the same blocks end with the same checksum, which depends on each border.
+    // Files with the same blocks end with the same checksum, which depends on each border.
     for data in inputs() {
         let (ours, theirs) = (encode(&data, level(1)), their_encode(&data, 1));
         let checksum = |file: &[u8]| {
@@ -228,7 +228,8 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
         let (theirs, is_right) = their_decode(&file);
         match &error {
             None => assert!(is_right && out == theirs, "seed {seed}"),
-            // To them it is a broken stream. Of a broken block they give a part, or withhold what was before it.
+            // The reference implementation reports a broken stream. It gives a part of a broken block, or withholds
+            // contents before it.
             Some(error) => {
                 let is_prefix = theirs.starts_with(&out) || out.starts_with(&theirs);
                 assert!(!is_right && is_prefix, "seed {seed}: {error}");

@@ -1,5 +1,5 @@
-//! Files that are not what they should be: each gives an error that says where, never wrong data, never a panic,
-//! never more memory than a right file.
+//! Damaged files: each gives an error with its place, never wrong data, never a panic, and never takes more memory than
+//! an undamaged file.
 
 use std::io::Cursor;
 
@@ -10,8 +10,8 @@ use abz_codec::gzip::{
 };
 use abz_codec::{Block, Place, gzip};
 
-/// Every prefix of `file` that is not a whole file of gzip members gives an error, and data only from the start
-/// of `data`.
+/// Checks that every prefix of `file` that is not a whole file of gzip members gives an error, and only a prefix of
+/// `data`.
 fn check_truncations(file: &[u8], data: &[u8], whole_at: &[usize]) {
     for end in 0..file.len() {
         let (out, error) = decode(&file[..end]);
@@ -48,7 +48,7 @@ fn a_member_that_is_alone_in_its_file_is_decoded_as_a_whole_and_nothing_else_is(
     for bit in 0..file.len() * 8 {
         let mut bad = file.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
-        // Some bits of the header are of no account.
+        // Some bits of the header are ignored.
         let is_whole = decoder.decode_alone(&bad, &mut out);
         assert!(!is_whole || out == data && decode(&bad).1.is_none(), "bit {bit}");
     }
@@ -61,7 +61,7 @@ fn a_member_that_is_alone_in_its_file_is_decoded_as_a_whole_and_nothing_else_is(
     for other in others {
         assert!(!decoder.decode_alone(&other, &mut out));
     }
-    // The end of another member in the same place is no end of this one.
+    // The end of another member at the same place does not end this one.
     let lying = [&file[..], &[0; 20], &file[file.len() - 8..]].concat();
     assert!(!decoder.decode_alone(&lying, &mut out));
 }
@@ -77,7 +77,7 @@ fn no_flipped_bit_gives_wrong_data_but_of_what_seems_to_be_cut() {
             let mut file = file.clone();
             file[bit / 8] ^= 1 << (bit % 8);
             let (out, error) = decode(&file);
-            // Where the file ends before the data does, what can be decoded is given out.
+            // If the file ends before the data does, all data that can be decoded is given out.
             let is_cut = matches!(error.as_ref().map(|error| &error.fault), Some(Fault::Truncated { .. }));
             let may_be_wrong = which == "foreign" && is_cut;
             assert!(may_be_wrong || data.starts_with(&out), "{which}, bit {bit}: wrong data, {error:?}");
@@ -177,7 +177,7 @@ fn garbage_after_a_member_that_promised_another_is_an_error() {
     }
 }
 
-/// A member with any extent in its header: the contents are `data`, whatever it says.
+/// Returns a member whose header may state a wrong extent. Its contents are `data` in any case.
 fn lying(data: &[u8], compressed: impl FnOnce(u32) -> u32, uncompressed: u32) -> Vec<u8> {
     let block = Block { number: 0, data: data.to_vec(), whole: true };
     let mut file = Encoder::new(6).layout(Layout::Members).encode(&block).unwrap().bytes;
@@ -196,7 +196,7 @@ fn a_header_that_is_wrong_about_the_size_is_no_fault() {
     let sizes: Vec<_> = [0, 1, 26, 36, 1_000_000].into_iter().chain((40..=500).step_by(13)).collect();
     for size in sizes {
         let file = lying(&data, |_| size, 500);
-        // As it stands, with padding, with another member behind it, in pieces.
+        // Alone, with padding, with another member behind it, and in pieces.
         let other =
             Encoder::new(6).encode(&Block { number: 0, data: data.clone(), whole: true }).unwrap().bytes;
         for (behind, twice) in [(&[][..], false), (&[0; 100], false), (&other, true), (&file, true)] {
@@ -222,13 +222,13 @@ fn any_extra_field_is_as_good_as_another() {
     };
     let mut sizes: Vec<u16> = (0..=u16::MAX).step_by(997).collect();
     let right = member(b"BC\x02\0\0\0").len() as u16 - 1;
-    // Among them some that end in the header of the next member, and with it.
+    // Some of the sizes end in the header of the next member, and some behind it.
     sizes.extend(right - 12..right + 24);
     sizes.extend([2 * right + 1, 3 * right + 2]);
     let mut noise = Noise(77);
     for size in sizes {
         let bgzf = [&b"BC\x02\0"[..], &size.to_le_bytes()].concat();
-        // Ours with any numbers, marks of no kind, and an index of nothing.
+        // Our subfield with random numbers, marks of an unknown kind, and an index without entries.
         let ours = [&b"AB\x09\0"[..], &u32::from(size).to_le_bytes(), &noise.bytes(4), &[1]].concat();
         let marked = [&bgzf[..], b"AM\x01\0\x01"].concat();
         let index = [&b"AI\x08\0"[..], &noise.bytes(8)].concat();
@@ -246,7 +246,7 @@ fn any_extra_field_is_as_good_as_another() {
 
 #[test]
 fn a_size_that_ends_among_zeros_is_found_out() {
-    // Of zeros most of the deflate data is zeros.
+    // Most of the deflate data of zeros is zeros.
     let data = vec![0; 100_000];
     let stream = foreign(&data)[10..].to_vec();
     let header = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 6, 0, b'B', b'C', 2, 0];
@@ -263,7 +263,7 @@ fn a_size_that_ends_among_zeros_is_found_out() {
 fn what_is_damaged_is_told_though_its_header_says_a_size() {
     let data = prose(5000);
     let file = compress(&data, 6, 1000);
-    // Cut, and joined to another file: nothing of the block that lost its end comes out.
+    // Cut, and joined to another file: nothing of the block that was cut comes out.
     let members: Vec<_> = (1..file.len()).filter(|&at| file[at..].starts_with(&[0x1f, 0x8b, 8, 4])).collect();
     for at in [members[0] + 50, members[1] + 30, members[2] - 3] {
         let (out, error) = decode(&file[..at]);
@@ -273,14 +273,14 @@ fn what_is_damaged_is_told_though_its_header_says_a_size() {
 
 #[test]
 fn a_header_that_takes_the_next_member_for_its_own_does_not_swallow_it() {
-    // Both members have the same contents, so the last trailer of the two fits the first data.
+    // Both members have the same contents, so the trailer of the second one fits the data of the first, too.
     let data = prose(500);
     let second = Encoder::new(6).encode(&Block { number: 0, data: data.clone(), whole: true }).unwrap().bytes;
     let file = [lying(&data, |len| len + second.len() as u32, 500), second.clone()].concat();
     let (out, error) = decode(&file);
     assert!(error.is_none() && out == data.repeat(2), "{error:?}");
 
-    // The last trailer fits nothing: the data between the two is not skipped either.
+    // The last trailer matches nothing, so the data between the two is not skipped either.
     let mut file = lying(&data, |len| len + 50, 500);
     file.extend(vec![b'x'; 50]);
     let end = file.len();
@@ -291,7 +291,7 @@ fn a_header_that_takes_the_next_member_for_its_own_does_not_swallow_it() {
 #[test]
 fn sizes_of_the_contents_that_disagree_are_found_out() {
     let data = prose(500);
-    // The header is only an extra field; the trailer counts.
+    // The header is only an extra field; the trailer decides.
     let (out, error) = decode(&lying(&data, |len| len, 499));
     assert!(error.is_none() && out == data, "{error:?}");
     let mut file = lying(&data, |len| len, 499);
@@ -337,7 +337,7 @@ fn a_bomb_expands_chunk_by_chunk() {
     }
     assert_eq!(total, 100_000_000);
 
-    // In the clothes of BGZF, whose members have at most 64 KiB.
+    // With the header of BGZF, whose members have at most 64 KiB.
     let mut header = Header { extra: b"BC\x02\0\0\0".to_vec(), ..Header::default() };
     let body = foreign(&vec![0; 50_000_000]).split_off(10);
     let size = (18 + body.len() - 1) as u16;

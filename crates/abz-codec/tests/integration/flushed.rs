@@ -1,4 +1,4 @@
-//! Members of lzip that were flushed before they end, as lzlib flushes them.
+//! Members of lzip that were flushed before their end, as lzlib does it.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use abz_codec::parts::{Giving, Room, Scan, Scanned};
 use abz_codec::salvage::Salvage;
 use liblzma::stream::{Action, CONCATENATED, Status, Stream};
 
-/// A random member and its contents, and where it was flushed: how many bytes of both are before.
+/// A random member, its contents, and the places where it was flushed: the number of bytes of both before.
 struct Random {
     file: Vec<u8>,
     contents: Vec<u8>,
@@ -36,13 +36,14 @@ fn random(seed: u64, most_flushes: usize) -> Random {
     Random { file, contents, flushes }
 }
 
-/// A scanner that holds a few thousand bytes of a member, and decodes it as it comes if it is larger.
+/// Returns a scanner that holds a few thousand bytes of a member, and decodes a larger one as it comes.
 fn holding_little(late_flushes: bool) -> Scanner {
     let room = Room { bytes: 2 << 20, parts: 100 };
     Scanner::new(Strictness { late_flushes, ..Strictness::default() }).within(room)
 }
 
-/// Scanners that hold a member until it is whole, that decode it as it comes, and that hold it and find it too large then.
+/// Returns scanners that hold a member until it is complete, that decode it as it comes, and that find a held member
+/// too large.
 fn scanners() -> [Scanner; 3] {
     [Scanner::default(), Scanner::streaming(Strictness::default()), holding_little(true)]
 }
@@ -87,7 +88,7 @@ fn flushed_members_are_decoded_however_they_arrive() {
 
 #[test]
 fn a_large_member_whose_first_flush_comes_late_is_decoded_up_to_that_or_slowly() {
-    // What is held of a member with such a dictionary.
+    // The number of bytes that are held of a member with such a dictionary.
     const HELD: Range<usize> = 8_000..9_000;
     let (mut early, mut late) = (0, 0);
     for seed in 0..60 {
@@ -163,7 +164,7 @@ fn what_was_flushed_comes_out_when_the_input_pauses() {
             }
             assert!(out == contents[..len], "seed {seed}");
             at = end;
-            // Where only what is verified is wanted, nothing comes out.
+            // If only verified data may be given out, nothing comes.
             assert_eq!(verifying.next(&mut same, &mut data).unwrap(), None);
             assert_eq!(verifying.pause(&mut data).unwrap(), None);
         }

@@ -1,4 +1,4 @@
-//! Pieces of a member that are decoded before it is known what comes before them.
+//! Pieces of a member that are decoded before the contents before them are known.
 
 use std::io::Write;
 
@@ -7,7 +7,8 @@ use flate2::{Compression, GzBuilder, write::GzEncoder};
 
 use crate::support::*;
 
-/// What comes out of a file in pieces of these sizes, each with a guess, and its first error; and how many guesses were taken.
+/// Decodes a file in pieces of these sizes, each with a guess. Returns the contents, the first error, and the number of
+/// guesses that were taken.
 pub fn decode_guessing(file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>, usize) {
     let (mut scanner, mut verifier, mut guesser) = (Scanner::new(), Verifier::new(), Guesser::new());
     let (mut out, mut data, mut place, mut taken) = (Vec::new(), Vec::new(), 0, 0);
@@ -53,7 +54,7 @@ pub fn gzip(data: &[u8], level: u32, flush_every: usize) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Contents with parts that deflate handles in all its ways.
+/// Returns contents with parts for every way in which deflate encodes.
 pub fn mixed(len: usize) -> Vec<u8> {
     let mut noise = Noise(5);
     let mut data = Vec::new();
@@ -64,7 +65,7 @@ pub fn mixed(len: usize) -> Vec<u8> {
                 data.extend(noise.bytes(len));
             }
             1 => data.resize(data.len() + noise.below(100_000), 7),
-            // Blocks that are none, because they are stored.
+            // A stored file, whose blocks are no blocks of this stream.
             2 => data.extend(foreign(&prose(noise.below(200_000)))),
             _ => data.extend(prose(noise.below(300_000))),
         }
@@ -117,7 +118,7 @@ fn damage_is_told_as_without_guesses() {
         let (out, error, _) = decode_guessing(&file, || 100_000);
         let text = |error: &Option<DecodeError>| error.as_ref().map(ToString::to_string);
         assert_eq!(text(&error), text(&expected), "seed {seed}, at {at}");
-        // How much of what is right comes out before depends on the pieces.
+        // The number of valid bytes before the damage depends on the pieces.
         assert!(out.starts_with(&right) || right.starts_with(&out), "seed {seed}, at {at}");
         damaged += usize::from(expected.is_some());
     }

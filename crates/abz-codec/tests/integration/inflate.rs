@@ -1,4 +1,4 @@
-//! Deflate data of all kinds, right and damaged, in pieces of all sizes, next to zlib-rs.
+//! Deflate data of all kinds, valid and damaged, in pieces of all sizes, compared with zlib-rs.
 
 use abz_codec::inflate::{Damaged, Inflate, MARKER, Pause, Slot, WINDOW};
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -9,7 +9,7 @@ use zlib_rs::InflateFlush;
 use crate::support::deflate::stream;
 use crate::support::*;
 
-/// Contents, how many bytes of input they took, and the end: whether it came, or the data is damaged.
+/// The contents, the number of bytes of input that they took, and the end: whether it came, or the data is damaged.
 #[derive(Debug, PartialEq)]
 struct Decoded {
     contents: Vec<u8>,
@@ -17,7 +17,7 @@ struct Decoded {
     end: Result<bool, Damaged>,
 }
 
-/// By zlib-rs. It gets one byte at a time: then it takes no byte that it does not need.
+/// Decodes with zlib-rs, a byte at a time, so that it takes no byte that it does not need.
 fn oracle(stream: &[u8]) -> Decoded {
     let mut inflate = zlib_rs::Inflate::new(false, 15);
     let (mut contents, mut chunk) = (Vec::new(), vec![0; 300]);
@@ -42,7 +42,7 @@ fn oracle(stream: &[u8]) -> Decoded {
     Decoded { contents, consumed: inflate.total_in(), end }
 }
 
-/// By ours, with input in pieces and room of these sizes.
+/// Decodes with this crate, with input in pieces and output of these sizes.
 fn decode(stream: &[u8], mut input_len: impl FnMut() -> usize, mut room: impl FnMut() -> usize) -> Decoded {
     let mut inflate = Inflate::<u8>::new();
     let (mut contents, mut at) = (Vec::new(), 0);
@@ -51,7 +51,7 @@ fn decode(stream: &[u8], mut input_len: impl FnMut() -> usize, mut room: impl Fn
         let mut chunk = vec![0; room()];
         let step = match inflate.step(input, &mut chunk) {
             Err(damaged) => {
-                // What lies in the room is right, but not told.
+                // The contents in the output are valid, but their number is not returned.
                 let consumed = inflate.consumed();
                 contents.extend_from_slice(inflate.window());
                 return Decoded { contents, consumed, end: Err(damaged) };
@@ -73,7 +73,7 @@ fn decode(stream: &[u8], mut input_len: impl FnMut() -> usize, mut room: impl Fn
     }
 }
 
-/// Ours does what theirs does, with pieces of all sizes.
+/// Checks that this crate decodes like zlib-rs, with pieces of all sizes.
 pub fn check(stream: &[u8], seed: u64) {
     let theirs = oracle(stream);
     let mut noise = Noise(seed);
@@ -97,7 +97,7 @@ fn last(contents: &[u8]) -> &[u8] {
     &contents[contents.len().saturating_sub(WINDOW)..]
 }
 
-/// What encoders make of these contents: at all levels of two of them, with flushes and without.
+/// Returns the streams of two encoders for these contents, at several levels, with flushes and without.
 fn encoded(contents: &[u8]) -> Vec<Vec<u8>> {
     let mut streams = Vec::new();
     for level in [0, 1, 5, 9, 12] {
@@ -175,7 +175,7 @@ fn decoding_from_any_block_on_gives_what_comes_from_there_on() {
         encoded(&prose(40_000)).into_iter().chain((0..40).map(|seed| stream(&mut Noise(seed), 0))).enumerate()
     {
         let all = oracle(&stream).contents;
-        // Where the blocks begin, in bits and in contents.
+        // The places at which blocks begin, in bits and in contents.
         let mut starts = Vec::new();
         let mut inflate = Inflate::<u8>::new();
         inflate.stop_at(1);
@@ -195,7 +195,7 @@ fn decoding_from_any_block_on_gives_what_comes_from_there_on() {
             let window = last(&all[..start]);
             let known: Vec<u8> = from(&stream, bit, window);
             assert!(known == all[start..], "seed {seed}, bit {bit}");
-            // Without the window it comes with markers for bytes of it.
+            // Without the window, markers stand for its bytes.
             let markers: Vec<u16> = (0..WINDOW as u16).map(|place| MARKER + place).collect();
             let symbols: Vec<u16> = from(&stream, bit, &markers);
             let mut whole = vec![0; WINDOW - window.len()];
@@ -212,7 +212,7 @@ fn decoding_from_any_block_on_gives_what_comes_from_there_on() {
     }
 }
 
-/// Decodes from a bit on.
+/// Decodes from bit `bit` on.
 fn from<T: Slot>(stream: &[u8], bit: u64, window: &[T]) -> Vec<T> {
     let mut inflate = Inflate::<T>::new();
     inflate.begin_at((bit % 8) as u32, window);
@@ -232,7 +232,7 @@ fn from<T: Slot>(stream: &[u8], bit: u64, window: &[T]) -> Vec<T> {
 proptest! {
     #[test]
     fn any_bytes_are_what_they_are_for_zlib(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..4u8) {
-        // Of all bytes few begin a block with codes of its own.
+        // Few random bytes begin a block with dynamic codes.
         let mut stream = bytes;
         if let Some(first) = stream.first_mut() && kind < 3 {
             *first = *first & !7 | kind << 1;

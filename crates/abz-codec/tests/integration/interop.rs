@@ -1,5 +1,5 @@
-//! Compares with the gzip of this system and with Python's, both ways. If one of them is not installed, its part is left out,
-//! and the last line of the crate's tests says so.
+//! Compares with the gzip of this system and with Python's, in both directions. If one of them is not installed, its
+//! part is skipped, and the last line of the crate's tests says so.
 
 use crate::support::*;
 

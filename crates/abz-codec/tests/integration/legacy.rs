@@ -1,4 +1,4 @@
-//! Files of `pack` and archives of `zip` with one file, held against what GNU gzip reads of them, where it is installed.
+//! Files of `pack` and archives of `zip` with one file, compared with GNU gzip, if it is installed.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use abz_codec::parts::Serial;
 
 use crate::support::{Noise, prose, through};
 
-/// What a decoder gives of a file that comes in pieces of at most so many bytes.
+/// Decodes a file that comes in pieces of at most `most` bytes. Returns the contents and the error.
 pub fn decode<S: Serial<Error = DecodeError> + Default>(
     file: &[u8],
     most: usize,
@@ -34,11 +34,11 @@ pub fn decode<S: Serial<Error = DecodeError> + Default>(
     }
 }
 
-/// Packs bytes, of which there are two different ones at least, with a code as Huffman's.
+/// Packs bytes, at least two of which differ, with a Huffman code.
 pub fn packed(data: &[u8]) -> Vec<u8> {
     let mut weights = [0usize; 256];
     data.iter().for_each(|&byte| weights[usize::from(byte)] += 1);
-    // Trees of symbols, 256 the end, which nothing is lighter than.
+    // Trees of symbols. Symbol 256 is the end, and no other symbol is lighter.
     let mut trees: Vec<(usize, Vec<(usize, usize)>)> = vec![(0, vec![(256, 0)])];
     trees.extend((0..256).filter(|&byte| weights[byte] > 0).map(|byte| (weights[byte], vec![(byte, 0)])));
     while trees.len() > 1 {
@@ -48,7 +48,7 @@ pub fn packed(data: &[u8]) -> Vec<u8> {
         trees.push((one.0 + other.0, leaves));
     }
     let mut leaves = trees.pop().unwrap().1;
-    // The end is the last of the longest.
+    // The end is the last of the longest codes.
     leaves.sort_by_key(|&(symbol, depth)| (depth, symbol));
     let longest = leaves.last().unwrap().1;
     assert_eq!(*leaves.last().unwrap(), (256, longest));
@@ -82,7 +82,7 @@ pub fn packed(data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// An archive with one file.
+/// Returns an archive with one file.
 pub fn zipped(data: &[u8], is_stored: bool, descriptor: Option<bool>) -> Vec<u8> {
     let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
     deflate.write_all(data).unwrap();
@@ -101,7 +101,7 @@ pub fn zipped(data: &[u8], is_stored: bool, descriptor: Option<bool>) -> Vec<u8>
         file.extend(if has_mark { &b"PK\x07\x08"[..] } else { b"" });
         numbers.iter().for_each(|number| file.extend(number.to_le_bytes()));
     }
-    // A directory, as far as anybody looks at it.
+    // A directory, as far as it is read.
     file.extend(b"PK\x01\x02");
     file.extend([0; 80]);
     file
@@ -142,7 +142,7 @@ fn archives_of_zip_with_one_file_are_read() {
                 let (out, error) = decode::<zip::Decoder>(&file, most);
                 assert!(out == data && error.is_none(), "{is_stored} {descriptor:?}: {error:?}");
             }
-            // One without the mark is of a kind that gzip does not read.
+            // gzip does not read an archive whose descriptor has no magic bytes.
             if descriptor != Some(false)
                 && let Some(read) = through("gzip", &["-dc"], &file)
             {

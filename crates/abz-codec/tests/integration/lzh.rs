@@ -1,18 +1,18 @@
-//! Files of `compress -H`, made here since no program of today makes them, and held against what GNU gzip reads of them.
+//! Files of `compress -H`, made here because no current program makes them, compared with GNU gzip.
 
 use abz_codec::legacy::{Fault, lzh};
 
 use crate::legacy::decode;
 use crate::support::{Noise, prose, through};
 
-/// What a file is made of.
+/// A symbol of a file.
 enum Symbol {
     Byte(u8),
-    /// So many bytes, from so far before the next one; 1 is the last one.
+    /// A copy of so many bytes, from so far before the next one; a distance of 1 is the last byte.
     Match(usize, usize),
 }
 
-/// Bits, the highest first.
+/// A writer of bits, the highest first.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ impl Bits {
     }
 }
 
-/// A complete code of the symbols that are used: their lengths. A skewed one has lengths of up to 16.
+/// Returns the code lengths of a complete code for the used symbols. A skewed code has lengths of up to 16.
 fn code(used: &[bool], is_skewed: bool) -> Vec<u8> {
     let count = used.iter().filter(|used| **used).count();
     let floor = count.max(1).ilog2() as usize;
@@ -48,7 +48,7 @@ fn code(used: &[bool], is_skewed: bool) -> Vec<u8> {
     lengths.collect()
 }
 
-/// The canonical words of a code.
+/// Returns the canonical words of a code.
 fn words(lengths: &[u8]) -> Vec<usize> {
     let (mut words, mut next) = (vec![0; lengths.len()], 0);
     for length in 1..=16 {
@@ -60,7 +60,7 @@ fn words(lengths: &[u8]) -> Vec<usize> {
     words
 }
 
-/// The only symbol, where there is one.
+/// Returns the only used symbol, if there are not several.
 fn only(used: &[bool]) -> Option<usize> {
     let first = used.iter().position(|used| *used).unwrap_or(0);
     (used.iter().filter(|used| **used).count() <= 1).then_some(first)
@@ -95,7 +95,7 @@ fn distance_class(distance: usize) -> usize {
     if distance == 1 { 0 } else { (distance - 1).ilog2() as usize + 1 }
 }
 
-/// A file of blocks with so many symbols.
+/// Returns a file of blocks with so many symbols each.
 fn compressed(symbols: &[Symbol], block: usize, is_skewed: bool) -> Vec<u8> {
     let mut bits = Bits::default();
     for block in symbols.chunks(block) {
@@ -110,7 +110,7 @@ fn compressed(symbols: &[Symbol], block: usize, is_skewed: bool) -> Vec<u8> {
         }
         let (lengths, distances) = (code(&used, is_skewed), code(&classes, is_skewed));
         bits.put(block.len(), 16);
-        // The lengths in runs: what stands for each, and a number of so many bits behind it.
+        // The lengths in runs: the symbol for each, and a number of so many bits behind it.
         let mut runs = Vec::new();
         let count = used.iter().rposition(|used| *used).unwrap() + 1;
         let mut at = 0;
@@ -166,7 +166,7 @@ fn compressed(symbols: &[Symbol], block: usize, is_skewed: bool) -> Vec<u8> {
     [&lzh::MAGIC[..], &bits.bytes].concat()
 }
 
-/// Bytes and matches at random, and what they stand for.
+/// Returns random bytes and matches, and their contents.
 fn symbols(text: &[u8], noise: &mut Noise) -> (Vec<Symbol>, Vec<u8>) {
     let (mut symbols, mut data) = (Vec::new(), Vec::new());
     for &byte in text {
@@ -194,7 +194,7 @@ fn files_of_compress_h_are_read_as_gzip_reads_them() {
                 let (out, error) = decode::<lzh::Decoder>(&file, most);
                 assert!(out == data && error.is_none(), "{seed} {block} {is_skewed}: {error:?}");
             }
-            // What follows the end is ignored; the end itself may be missing.
+            // Bytes behind the end are ignored; the end itself may be missing.
             assert_eq!(decode::<lzh::Decoder>(&[&file[..], b"more"].concat(), 99), (data.clone(), None));
             assert_eq!(decode::<lzh::Decoder>(&file[..file.len() - 2], 99), (data.clone(), None));
             if let Some(read) = through("gzip", &["-dc"], &file) {

@@ -1,6 +1,6 @@
-//! lzip both ways, with liblzma's decoder and, where it is installed, lzip itself as the judges.
+//! lzip in both directions, compared with liblzma's decoder and, if it is installed, with lzip itself.
 //!
-//! Damaged files are tried for a second, or for as long as one asks:
+//! Damaged files are tried for a second, or for the given time:
 //!
 //! ```text
 //! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration lzip
@@ -25,7 +25,7 @@ fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
     decode_pushed(Scanner::new(Strictness::default()), file, || 100_000)
 }
 
-/// What liblzma makes of a file, and whether it is content.
+/// Decodes a file with liblzma. Returns the contents, and whether liblzma accepts the file.
 fn their_decode(file: &[u8]) -> (Vec<u8>, bool) {
     let mut stream = Stream::new_lzip_decoder(u64::MAX, CONCATENATED).unwrap();
     let mut out = Vec::new();
@@ -40,7 +40,7 @@ fn their_decode(file: &[u8]) -> (Vec<u8>, bool) {
     }
 }
 
-/// What lzip makes of a file, and its exit status; `None` where it is not installed.
+/// Runs lzip on a file. Returns its output and its exit status; `None` if it is not installed.
 fn lzip(arguments: &[&str], input: &[u8]) -> Option<(Vec<u8>, i32)> {
     if !have("lzip.lzip") {
         return None;
@@ -89,7 +89,8 @@ fn all_inputs_come_back_at_all_levels_and_block_sizes() {
 
 #[test]
 fn no_level_makes_files_half_a_percent_larger_than_lzip() {
-    // The zeros cost little time. They put the second half a little farther from the first than the dictionary of level 1 reaches.
+    // The zeros cost little time. They make the distance of the second half a little larger than the dictionary of
+    // level 1.
     let data = [prose(200_000), Noise(7).bytes(50_000), vec![0; 800_000]].concat().repeat(2);
     for level in 0..=9 {
         let Some((theirs, _)) = lzip(&["-c", &format!("-{level}")], &data) else { return };
@@ -100,7 +101,7 @@ fn no_level_makes_files_half_a_percent_larger_than_lzip() {
 
 #[test]
 fn large_members_are_streamed_and_come_in_small_chunks() {
-    // Of zeros, with a dictionary that is small: more contents than are taken as a whole.
+    // Zeros with a small dictionary: the contents are too large for a member that is taken as a whole.
     let data = vec![0; 9 << 20];
     let mut encoder = Encoder::new(Settings { dictionary_size: 1 << 16, ..Settings::of_level(1) });
     let one = encoder.encode(&data).unwrap();
@@ -238,7 +239,7 @@ fn a_file_that_is_cut_anywhere_or_changed_in_any_bit_is_no_other_file() {
         file[bit / 8] ^= 0x80 >> (bit % 8);
         let (out, error) = decode(&file);
         let same = error.is_none() && out == data;
-        // A dictionary that is larger than need be does no harm, and nobody looks at the first byte of LZMA data.
+        // A larger dictionary than necessary does no harm, and the first byte of LZMA data is ignored.
         let is_harmless = [5, 6, border + 5, border + 6].contains(&(bit / 8));
         assert!(same && is_harmless || error.is_some() && data.starts_with(&out), "bit {bit}: {error:?}");
     }
@@ -331,7 +332,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
             Some(error) if error.fault == Fault::TrailingGarbage => {
                 assert!(out == theirs || file_is_marked(&file), "seed {seed}");
             }
-            // They give out what they decode before it is verified.
+            // liblzma gives out data before it is verified.
             Some(error) => {
                 let is_prefix = theirs.starts_with(&out) || out.starts_with(&theirs);
                 assert!(is_prefix || file_is_marked(&file), "seed {seed}: {error}");
@@ -345,7 +346,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
     }
 }
 
-/// liblzma takes no member whose LZMA data does not begin with a zero.
+/// Returns whether a member's LZMA data does not begin with a zero. liblzma rejects such members.
 fn file_is_marked(file: &[u8]) -> bool {
     file.windows(7).any(|window| window.starts_with(b"LZIP") && window[6] != 0)
 }

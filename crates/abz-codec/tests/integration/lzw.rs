@@ -1,4 +1,4 @@
-//! Files of `compress`, held against GNU gzip and against an encoder in the plainest form.
+//! Files of `compress`, compared with GNU gzip and with a simple encoder.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use crate::support::{Noise, command, fed, have, prose};
 use abz_codec::lzw::{DecodeError, Decoder, Fault, Reader};
 
-/// What a file is made with.
+/// The settings of a file.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
-    /// The width of the widest codes.
+    /// The width of the widest codes in bits.
     bits: u8,
-    /// After how many codes the table is cleared; `None`: it cannot be.
+    /// The number of codes after which the table is cleared; `None` if the file has no clear code.
     clear_every: Option<usize>,
 }
 
-/// Codes on their way into a file.
+/// A writer of codes.
 struct Codes {
     file: Vec<u8>,
     width: usize,
     group: u128,
-    /// Codes in the group.
+    /// The number of codes in the group.
     len: usize,
 }
 
@@ -38,7 +38,7 @@ impl Codes {
         }
     }
 
-    /// Fills the group up, and goes on with codes of another width.
+    /// Pads the group, and continues with codes of another width.
     fn widen_to(&mut self, width: usize) {
         if self.len > 0 {
             self.file.extend(&self.group.to_le_bytes()[..self.width]);
@@ -46,19 +46,19 @@ impl Codes {
         (self.group, self.len, self.width) = (0, 0, width);
     }
 
-    /// Ends the file with no more bytes than are needed.
+    /// Ends the file, without padding.
     fn end(mut self) -> Vec<u8> {
         self.file.extend(&self.group.to_le_bytes()[..(self.len * self.width).div_ceil(8)]);
         self.file
     }
 }
 
-/// Compresses as `compress` does, but clears the table when it is told to.
+/// Compresses as `compress` does, but clears the table after a fixed number of codes.
 fn encode(data: &[u8], kind: Kind) -> Vec<u8> {
     let (flag, first) = if kind.clear_every.is_some() { (0x80, 257) } else { (0, 256) };
     let (capacity, widest) = (1u32 << kind.bits, usize::from(kind.bits).max(10));
     let mut codes = Codes::new(kind.bits | flag);
-    // The reader's table has one string less: it learns each from the code after.
+    // The reader's table has one string less: it learns each string from the code behind it.
     let (mut table, mut size, mut written, mut rest) = (HashMap::new(), first, 0, data);
     while let [byte, after @ ..] = rest {
         let (mut code, mut after) = (u16::from(*byte), after);
@@ -84,14 +84,15 @@ fn encode(data: &[u8], kind: Kind) -> Vec<u8> {
         {
             table.insert((code, *byte), size as u16);
         }
-        // One more than there is room for, so that the reader too has all of them.
+        // One string more than there is room for, so that the reader's table gets full, too.
         size = (size + 1).min(capacity + 1);
         rest = after;
     }
     codes.end()
 }
 
-/// What came out before the end or the first error, of a file that comes in pieces of the given lengths.
+/// Decodes a file that comes in pieces of the given lengths. Returns the contents before the first error, and the
+/// error.
 fn decode(mut file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>) {
     let (mut decoder, mut data, mut out) = (Decoder::new(), Vec::new(), Vec::new());
     while !file.is_empty() {
@@ -119,7 +120,7 @@ fn decode_whole(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
     decode(file, || usize::MAX)
 }
 
-/// What a program makes of a file, and whether it likes it; `None` where it is not installed.
+/// Runs a program on a file. Returns its output, and whether it succeeded; `None` if it is not installed.
 fn through(program: &str, arguments: &[&str], file: &[u8]) -> Option<(Vec<u8>, bool)> {
     if !have(program) {
         return None;
@@ -188,7 +189,7 @@ fn it_does_not_matter_in_which_pieces_a_file_comes() {
 
 #[test]
 fn no_call_gives_out_more_than_it_says() {
-    // Each code is a byte longer than the one before: 20 MB in 11 KB.
+    // Each code stands for a string that is a byte longer than the one before: 20 MB in 11 KB.
     let file = encode(&vec![0; 20_000_000], Kind { bits: 16, clear_every: None });
     let (mut decoder, mut data, mut total) = (Decoder::new(), Vec::new(), 0);
     let mut input = &file[..];
@@ -274,7 +275,7 @@ fn changed_files_give_what_gzip_gives() {
             assert!(error.offset <= file.len() as u64, "seed {seed}: {error}");
         }
         let Some((theirs, is_right)) = gzip(&file) else { return };
-        // A table for 9 bits and codes of 10: gzip takes some that stand for nothing.
+        // With a table for 9 bits and codes of 10, gzip accepts some codes that stand for nothing.
         if file[2] & 0x1f != 9 {
             assert!(out == theirs && is_right == error.is_none(), "seed {seed}: {error:?}");
         }

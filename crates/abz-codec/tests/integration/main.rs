@@ -1,4 +1,4 @@
-//! What this crate promises, checked from outside: all tests are one program, which is linked once.
+//! The tests of this crate's public interface. All of them are one program, which is linked once.
 
 mod bzip2;
 mod damage;

@@ -9,10 +9,10 @@ use abz_codec::{Block, Blocks};
 
 use crate::support::{Noise, compress, compress_to_one, decode, decode_pushed, prose};
 
-/// How many bytes a mark has.
+/// The size of a mark in bytes.
 const MARK: usize = 81;
 
-/// What any other reader finds in a file, of which all must be one member.
+/// Decodes a file with another reader, and checks that it is one member.
 fn read_elsewhere(file: &[u8]) -> Vec<u8> {
     let mut data = Vec::new();
     let mut reader = flate2::bufread::GzDecoder::new(file);
@@ -58,7 +58,7 @@ fn one_member_comes_out_for_any_blocks_and_levels() {
 
 #[test]
 fn no_member_has_an_extra_field_and_one_of_a_single_block_no_mark() {
-    // What gzip writes for it without a name.
+    // The output of gzip for these contents, without a name.
     let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
     assert_eq!(compress_to_one(b"hello", 6, 100), hello);
     assert_eq!(compress_to_one(b"", 6, 100).len(), 20);
@@ -131,7 +131,7 @@ fn a_file_says_where_its_blocks_are() {
         assert!(contents.start <= wanted.start && contents.end >= wanted.end, "{span:?}");
         assert!(wanted.start - contents.start < 7000 && contents.end - wanted.end < 7000, "{span:?}");
     }
-    // Of a file behind another one the places are not those in the file.
+    // In a file that follows another one, the stated places are not those in the file.
     for joined in [[&file[..], &file].concat(), [&compress(&data, 6, 7000)[..], &file].concat()] {
         assert!(abz_codec::gzip::parts_around(&mut Cursor::new(&joined), &(0..1)).unwrap().is_none());
         assert_eq!(
@@ -139,7 +139,7 @@ fn a_file_says_where_its_blocks_are() {
             200_000
         );
     }
-    // What is said is held against the trailer.
+    // The sizes in the marks are compared with the trailer.
     for at in [file.len() - 1, file.len() - 5] {
         let mut bad = file.clone();
         bad[at] ^= 1;
@@ -165,10 +165,10 @@ fn whatever_is_damaged_or_cut_is_told_and_nothing_of_that_block_comes_out() {
             let (out, error) = decode(&bad);
             let first_mark = at < header + MARK;
             match error {
-                // As of any other member, what is wrong may come out before that is known.
+                // As with any other member, wrong contents may come out before the error.
                 Some(_) if first_mark => {}
                 Some(_) => assert!(data.starts_with(&out) && out.len() % 1000 == 0, "byte {at}"),
-                // Bits that a decoder ignores. Without its first mark the member is like any other.
+                // These are bits that a decoder ignores. Without its first mark the member is like any other.
                 None => assert!(out == data, "byte {at}, bit {bit}"),
             }
         }
@@ -188,7 +188,7 @@ fn marks_that_lie_are_not_believed() {
     let right = file(&blocks);
     let marks: Vec<_> = (0..right.len()).filter(|&at| is_mark(&right[at..])).collect();
     assert_eq!(marks.len(), 5);
-    // Blocks left out, twice there, or in another order.
+    // Blocks are left out, repeated, or in another order.
     let part = |n: usize| &right[marks[n]..marks.get(n + 1).copied().unwrap_or(right.len() - 10)];
     let head = &right[..marks[0]];
     let end = &right[right.len() - 10..];
@@ -197,13 +197,13 @@ fn marks_that_lie_are_not_believed() {
         let (out, error) = decode(&[head, &parts, end].concat());
         assert!(error.is_some(), "{order:?}: {}", out.len());
     }
-    // A block of another file, that fits.
+    // A block of another file with suitable sizes.
     let other = file(&Blocks::new(&Noise(9).bytes(5000)[..], 1000).map(|b| b.unwrap()).collect::<Vec<_>>());
     let other_marks: Vec<_> = (0..other.len()).filter(|&at| is_mark(&other[at..])).collect();
     let foreign = &other[other_marks[1]..other_marks[2]];
     let mixed = [head, part(0), foreign, part(2), part(3), part(4), end].concat();
     assert!(matches!(decode(&mixed).1.unwrap().fault, Fault::Mark));
-    // The subfield without marks is no promise.
+    // The old subfield without marks has no effect.
     let stream: Vec<u8> = {
         let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(6));
         std::io::Write::write_all(&mut encoder, &data).unwrap();
@@ -237,13 +237,13 @@ fn what_is_cut_by_its_contents_changes_around_a_change_and_nowhere_else() {
     assert!(same.count() > before.len() * 3 / 4);
 }
 
-/// What zlib's `gzappend` makes of a file with marks: the last block, an empty one, is no longer the last, and behind its ten
-/// bits there is more, which may refer to what is before.
+/// Returns the file that zlib's `gzappend` makes of a file with marks: the empty last block is no longer the last one,
+/// and more data follows its ten bits, which may refer to the contents before.
 fn append(file: &[u8], data: &[u8], more: &[u8]) -> Vec<u8> {
     let window = &data[data.len().saturating_sub(32 << 10)..];
     let mut deflate = flate2::Compress::new(flate2::Compression::best(), false);
     let mut out = vec![0; 1 << 20];
-    // The compressor has seen the window, and what it made of that is left out.
+    // The compressor has seen the window, and its output for the window is left out.
     deflate.compress(window, &mut out, flate2::FlushCompress::Sync).unwrap();
     let from = deflate.total_out() as usize;
     deflate.compress(more, &mut out[from..], flate2::FlushCompress::Finish).unwrap();
@@ -252,8 +252,8 @@ fn append(file: &[u8], data: &[u8], more: &[u8]) -> Vec<u8> {
     let end = file.len() - 8;
     assert_eq!(file[end - 2..end], [3, 0]);
     let mut whole = file[..end - 2].to_vec();
-    // The empty block, whose ten bits are zeros but for the second, and six bits of the next, three of which are the header of
-    // an empty stored block.
+    // The empty block, whose ten bits are zeros except for the second one, and six bits behind it, three of which are
+    // the header of an empty stored block.
     whole.extend([2, 0, 0, 0, 0xff, 0xff]);
     whole.extend(appended);
     let mut sum = flate2::Crc::new();
@@ -282,7 +282,7 @@ fn a_member_to_which_another_program_has_appended_is_read_to_its_end() {
             }
             let (out, error) = decode(&[&whole[..], &file].concat());
             assert!(error.is_none() && out == [&expected[..], &data].concat(), "{error:?}");
-            // Its size is not said, and its blocks are not all.
+            // Its size is not stated, and its marks do not cover all contents.
             assert_eq!(Survey::of(&mut Cursor::new(&whole)).unwrap(), None);
             assert!(abz_codec::gzip::parts(&mut Cursor::new(&whole)).unwrap().is_none());
             assert!(abz_codec::gzip::parts_around(&mut Cursor::new(&whole), &(0..1)).unwrap().is_none());
@@ -310,7 +310,7 @@ fn a_mark_that_says_something_wrong_is_nothing_to_any_reader_and_one_that_is_no_
         .map(|part| part.bytes().start as usize)
         .collect();
     for (number, at) in marks.into_iter().enumerate() {
-        // The lengths of two literals of which one has 8 and the other has 9 change places: the code is as complete as before.
+        // Two literals with code lengths of 8 and 9 swap their lengths: the code stays complete.
         let bit = |n: usize| (at + 9 + n / 4, 1 << (2 * (n % 4)));
         let other =
             (1..).find(|&n| (file[bit(0).0] & bit(0).1 == 0) != (file[bit(n).0] & bit(n).1 == 0)).unwrap();
@@ -321,7 +321,7 @@ fn a_mark_that_says_something_wrong_is_nothing_to_any_reader_and_one_that_is_no_
         assert!(read_elsewhere(&wrong) == data);
         let (out, error) = decode(&wrong);
         assert!(error.is_none() && out == data, "{error:?}");
-        // One of them alone leaves the code incomplete.
+        // One of the changes alone makes the code incomplete.
         let mut damaged = file.clone();
         damaged[bit(0).0] ^= bit(0).1;
         let (out, error) = decode(&damaged);

@@ -1,4 +1,4 @@
-//! Fuzzing by mutation, with nothing but cargo. Each test is a target, which runs for a moment, or for as long as one asks. The
+//! Fuzzing by mutation, with cargo alone. Each test is a target, which runs for a moment, or for the given time. The
 //! word behind `mutation` chooses one of them: `gzip`, `deflate`, `guesses`, `pack`, `zip` or `zlib`.
 //!
 //! ```text
@@ -6,10 +6,10 @@
 //! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration mutation::guesses
 //! ```
 //!
-//! Right files of several kinds are changed in random places (bits, bytes, numbers at their limits, cuts, pieces
-//! doubled, moved or taken from another file) and decoded. Whatever is accepted must be what another decoder
-//! makes of it; what comes before an error must be what that one gives too. A failure prints the seed of its
-//! input, and `ABZ_FUZZ_SEED=...` begins with it.
+//! Valid files of several kinds are changed in random places (bits, bytes, numbers at their limits, cuts, pieces
+//! doubled, moved or taken from another file) and decoded. The contents of an accepted file must be those that another
+//! decoder gives; so must the contents before an error. A failure prints the seed of its input; `ABZ_FUZZ_SEED=...`
+//! starts with that seed.
 
 use std::io::{Cursor, Read};
 use std::time::{Duration, Instant};
@@ -109,11 +109,11 @@ fn check(file: &[u8], seed: u64) {
     assert!(pushed == out, "seed {seed}: in pieces of up to {most}");
     let mut theirs = Vec::new();
     let verdict = flate2::read::MultiGzDecoder::new(file).read_to_end(&mut theirs);
-    // libdeflate takes some deflate data that zlib and others call invalid (an unused length code, say). Its
-    // checksum has to fit nevertheless, so the data is right, and there is more of it than they give.
+    // libdeflate accepts some deflate data that zlib and others reject (an unused length code, say). The checksum has
+    // to match nevertheless, so the contents are right, and exceed those of the other decoders.
     let stricter = verdict.as_ref().is_err_and(|error| error.to_string() == "corrupt deflate stream");
     let same = match error.as_ref().map(|error| &error.fault) {
-        // They see trailing garbage as a broken member, and have given all the data before.
+        // Other decoders take trailing garbage for a broken member, and have given all the data before.
         None | Some(Fault::TrailingGarbage) => out == theirs,
         Some(_) => theirs.starts_with(&out),
     };
@@ -128,7 +128,7 @@ fn check(file: &[u8], seed: u64) {
         );
         assert!(!error.to_string().is_empty());
     }
-    // What members say of themselves may be wrong; then it is an error, and no panic.
+    // The sizes that members state may be wrong; that is an error, and no panic.
     for part in abz_codec::gzip::parts(&mut Cursor::new(file)).unwrap().unwrap_or_default() {
         let bytes = part.bytes();
         let bytes = &file[bytes.start as usize..bytes.end as usize];
@@ -140,7 +140,7 @@ fn check(file: &[u8], seed: u64) {
     }
 }
 
-/// Each of the parts that are found in a right file gives its part of the contents.
+/// Checks that each part of a valid file gives its part of the contents.
 fn check_parts(file: &[u8], out: &[u8], seed: u64) {
     let mut decoder = access::Decoder::default();
     let mut decode = |part: &access::Part| {
@@ -158,7 +158,7 @@ fn check_parts(file: &[u8], out: &[u8], seed: u64) {
     }
 }
 
-/// Changes files of `corpus` and has them checked, each with its seed, for the time that is asked for, or a moment.
+/// Changes files of `corpus` and checks them, each with its seed, for the given time, or for a moment.
 fn fuzz(corpus: &[Vec<u8>], check: impl Fn(&[u8], u64)) {
     let time = number("ABZ_FUZZ_SECONDS").map_or(Duration::from_millis(500), Duration::from_secs);
     let first = number("ABZ_FUZZ_SEED").unwrap_or(0);
@@ -187,7 +187,7 @@ fn deflate_streams_give_an_error_or_the_bytes_where_zlib_does() {
     fuzz(&corpus, inflate::check);
 }
 
-/// Damage and cuts are told as by a decoder without guesses, and what is right comes out.
+/// Damage and cuts give the same error as without guesses, and the valid contents come out.
 #[test]
 fn guesses_give_what_comes_out_without_them() {
     let all = guess::mixed(900_000);
@@ -205,14 +205,14 @@ fn guesses_give_what_comes_out_without_them() {
     });
 }
 
-/// What a file gives does not depend on how it arrives. Gives it.
+/// Checks that the contents of a file do not depend on how it comes. Returns them.
 fn check_serial<S>(file: &[u8], seed: u64) -> (Vec<u8>, Option<abz_codec::legacy::DecodeError>)
 where
     S: Serial<Error = abz_codec::legacy::DecodeError> + Default,
 {
     let most = 1 + Noise(seed).below(300);
     let (whole, pieces) = (legacy::decode::<S>(file, usize::MAX), legacy::decode::<S>(file, most));
-    // How much comes out before a fault depends on the pieces.
+    // The number of bytes before a fault depends on the pieces.
     assert!(pieces.0.starts_with(&whole.0) || whole.0.starts_with(&pieces.0), "seed {seed}");
     assert_eq!(whole.1, pieces.1, "seed {seed}");
     assert!(whole.1.is_some() || whole.0 == pieces.0, "seed {seed}");
@@ -227,7 +227,7 @@ fn pack_files_are_decoded_or_refused_however_they_arrive() {
     });
 }
 
-/// Of what a file says the checksum of its contents is right.
+/// An accepted file contains the right checksum of its contents.
 #[test]
 fn zip_files_are_decoded_or_refused_however_they_arrive() {
     let all = [prose(2000), Noise(2).bytes(700), vec![0; 40_000], Vec::new()];
@@ -241,7 +241,7 @@ fn zip_files_are_decoded_or_refused_however_they_arrive() {
     }
     fuzz(&corpus, |file, seed| {
         let (out, error) = check_serial::<zip::Decoder>(file, seed);
-        // Another CRC-32 has to stand in the file for other contents.
+        // For other contents, the file must have another CRC-32.
         let sum = crc32_of(&out).to_le_bytes();
         assert!(error.is_some() || file.windows(4).any(|bytes| bytes == sum), "seed {seed}");
     });
@@ -274,7 +274,7 @@ fn zlib_streams_give_an_error_or_what_another_decoder_gives() {
             None | Some(abz_codec::legacy::Fault::TrailingGarbage) => {
                 assert!(verdict.is_ok() && out == theirs, "seed {seed}: {verdict:?}");
             }
-            // How much comes out before depends on the decoder.
+            // The number of bytes before the damage depends on the decoder.
             Some(fault) => {
                 let is_same = out.starts_with(&theirs) || theirs.starts_with(&out);
                 assert!(verdict.is_err() && is_same, "seed {seed}: {fault}");

@@ -1,4 +1,4 @@
-//! Files of zstd that are one frame of several pieces.
+//! zstd files that are one frame of several pieces.
 
 use std::io::Cursor;
 
@@ -27,7 +27,7 @@ fn compress_as(data: &[u8], level: i32, encoding: &Encoding, piece: usize, conte
     file.finish().unwrap()
 }
 
-/// What libzstd makes of it in one call, which stops at the end of the first frame.
+/// Decodes the file with one call of libzstd, which stops at the end of the first frame.
 fn first_frame(file: &[u8], len: usize) -> Vec<u8> {
     let frame = zstd_safe::find_frame_compressed_size(file).unwrap();
     assert_eq!(frame, file.len(), "there is one frame, and nothing else");
@@ -47,7 +47,7 @@ fn comes_back(file: &[u8], data: &[u8]) {
     assert!(decode(file, &Decoding::default()) == (data.to_vec(), None));
 }
 
-/// Contents in which the last offsets of a frame's start are of use at the start of a piece, and later.
+/// Returns contents for which the initial last offsets of a frame are useful at the start of a piece, and later.
 fn of_small_offsets(noise: &mut Noise, len: usize) -> Vec<u8> {
     let mut data = Vec::new();
     while data.len() < len {
@@ -57,7 +57,7 @@ fn of_small_offsets(noise: &mut Noise, len: usize) -> Vec<u8> {
             1 => data.extend(vec![noise.next() as u8; run]),
             2 => data.extend(prose(run)),
             3 => data.extend(noise.bytes(run % 9 + 1).repeat(run)),
-            // What was a while ago, or just before, with a change.
+            // A copy from a while ago, or from just before, with a change.
             kind => {
                 let back = match kind {
                     4 => 1,
@@ -90,7 +90,7 @@ fn pieces_of_any_contents_level_and_size_are_one_frame() {
         let level = [-20, -1, 1, 2, 3, 4, 5, 6, 8, 9, 13, 16, 19][noise.below(13)];
         let most = [100, 5000, 300_000][noise.below(3)];
         let piece = 1 + noise.below(len.min(most));
-        // Not too many.
+        // Limits the number of pieces.
         let piece = piece.max(len / 300);
         let long = [None, None, Some(20)][noise.below(3)];
         let encoding = Encoding { long, ..Encoding::default() };
@@ -113,7 +113,7 @@ fn what_is_alike_in_all_pieces_stays_small() {
                 400_000,
                 None,
             );
-            // A mark takes as much as a header, a checksum and an entry of a table, and some more.
+            // A mark takes about as much as a header, a checksum and an entry of a table, and a little more.
             frames.extend([0; 8 * 200]);
             assert!(file.len() <= frames.len(), "level {level}: {} and {}", file.len(), frames.len());
         }
@@ -191,9 +191,9 @@ fn damage_is_found_and_nothing_of_a_damaged_piece_is_given_out() {
         let mut file = file.clone();
         file[bit / 8] ^= 1 << (bit % 8);
         let (out, error) = decode(&file, &Decoding::default());
-        // Without the first mark the frame is as any other, with bytes that may be taken for blocks.
+        // Without the first mark the frame is decoded as any other, and the damaged mark may be taken for blocks.
         assert!(data.starts_with(&out) || (4..110).contains(&(bit / 8)), "bit {bit}");
-        // The window and the first mark are nothing that is needed, and such bits change neither.
+        // The window and the first mark are not necessary for decoding, and such bits change neither.
         assert!(error.is_some() || out == data, "bit {bit}");
         if let Some(error) = error {
             assert!(
@@ -234,7 +234,7 @@ fn pieces_that_are_missing_or_in_another_order_are_found_out_without_a_checksum_
 
 #[test]
 fn marks_that_are_cut_off_are_blocks_as_any_other() {
-    // Some blocks of a byte that is repeated no times, in frames that say their size, and do not.
+    // Several blocks of a byte repeated zero times, in frames with and without a size.
     for groups in [1, 24, 25, 26, 30] {
         for header in [&b"\x28\xb5\x2f\xfd\x20\x05"[..], b"\x28\xb5\x2f\xfd\0\x38"] {
             let file = [header, &b"\x02\0\0x".repeat(groups), b"\x29\0\0hello"].concat();

@@ -1,4 +1,5 @@
-//! What goes in comes out: through our own decoder, whole members and streamed, and through another one.
+//! Compressed files give their contents again: with this crate, as whole members and streamed, and with another
+//! decoder.
 
 use std::io::{Cursor, Read};
 
@@ -170,7 +171,7 @@ fn crc_of(data: &[u8]) -> u32 {
 
 #[test]
 fn bgzf_comes_as_whole_members() {
-    // As the SAM specification, section 4.1.1, has it; the last member is its end-of-file marker.
+    // The format of the SAM specification, section 4.1.1; the last member is its end-of-file marker.
     let mut file = Vec::new();
     for data in [&b"anabranch\n"[..], b""] {
         let mut member = foreign(data);

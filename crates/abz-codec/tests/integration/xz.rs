@@ -1,6 +1,6 @@
-//! xz both ways, with liblzma's decoder and, where it is installed, xz itself as the judges.
+//! xz in both directions, compared with liblzma's decoder and, if it is installed, with xz itself.
 //!
-//! Damaged files are tried for a second, or for as long as one asks:
+//! Damaged files are tried for a second, or for the given time:
 //!
 //! ```text
 //! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration xz
@@ -34,7 +34,7 @@ fn encode(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
     encode_with(settings(level), data, block_size)
 }
 
-/// A file of liblzma's, whose one block says no sizes.
+/// Returns a file of liblzma, whose only block states no sizes.
 fn their_encode(mut stream: Stream, data: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 * data.len() + 1000);
     assert_eq!(stream.process_vec(data, &mut out, Action::Finish), Ok(Status::StreamEnd));
@@ -45,7 +45,7 @@ fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
     decode_pushed(Scanner::new(), file, || 100_000)
 }
 
-/// What liblzma makes of a file, and whether it is content.
+/// Decodes a file with liblzma. Returns the contents, and whether liblzma accepts the file.
 fn their_decode(file: &[u8]) -> (Vec<u8>, bool) {
     let mut stream = Stream::new_auto_decoder(u64::MAX, CONCATENATED).unwrap();
     let mut out = Vec::new();
@@ -60,7 +60,7 @@ fn their_decode(file: &[u8]) -> (Vec<u8>, bool) {
     }
 }
 
-/// What xz makes of `input`; `None` where it is not installed.
+/// Runs xz on `input`; `None` if it is not installed.
 fn xz(arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     through("xz", arguments, input)
 }
@@ -230,7 +230,7 @@ fn a_file_that_is_cut_anywhere_or_changed_in_any_bit_is_no_other_file() {
         file[bit / 8] ^= 0x80 >> (bit % 8);
         let (out, error) = decode(&file);
         assert!(error.is_some(), "bit {bit}");
-        // What is streamed comes as it is decoded.
+        // The data of a streamed block comes as it is decoded.
         assert!(data.starts_with(&out) || bit / 8 < unsized_file.len(), "bit {bit}: {error:?}");
     }
 }
@@ -269,7 +269,7 @@ fn errors_say_where_and_what() {
 
 #[test]
 fn an_index_must_be_right() {
-    // Two blocks in another order than the index has them, where nothing else is wrong.
+    // The blocks are in another order than in the index; nothing else is wrong.
     let data = [prose(100), prose(5000)].concat();
     let mut encoder = Encoder::new(settings(1));
     let blocks = [&data[..100], &data[100..]].map(|data| encoder.encode_into(data, Vec::new()).unwrap());
@@ -320,7 +320,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
                 }
             }
         }
-        // A header whose checksum is right leads further.
+        // A header whose checksum is right gets further.
         if noise.below(2) == 0 && file.len() > 12 + 8 {
             let len = 4 * (usize::from(file[12]) + 1);
             if len >= 8 && file.len() > 12 + len {
@@ -336,7 +336,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
         let (theirs, is_right) = their_decode(&file);
         match &error {
             None => assert!(is_right && out == theirs, "seed {seed}"),
-            // They take headers of the older format that no program writes.
+            // liblzma accepts headers of the older format that no program writes.
             Some(error) if matches!(error.fault, Fault::Magic { .. }) => {
                 assert!(out.is_empty(), "seed {seed}")
             }

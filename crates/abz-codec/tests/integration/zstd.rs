@@ -1,5 +1,5 @@
-//! Zstandard, held against the `zstd` and `pzstd` of this system, as far as they are installed, and against libzstd's own
-//! decoder where files are damaged.
+//! Zstandard, compared with the `zstd` and `pzstd` of this system, if they are installed, and with libzstd's own
+//! decoder for damaged files.
 
 use std::io::Cursor;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn compress(data: &[u8], frame_size: usize) -> Vec<u8> {
     compress_as(data, 3, &Encoding::default(), frame_size)
 }
 
-/// A frame for each block.
+/// Compresses to a frame for each block.
 fn compress_to_frames(data: &[u8], frame_size: usize) -> Vec<u8> {
     let encoding = Encoding { layout: Layout::Frames, ..Encoding::default() };
     compress_as(data, 3, &encoding, frame_size)
@@ -49,8 +49,8 @@ fn fault(file: &[u8]) -> Fault {
     decode(file, &Decoding::default()).1.expect("it is damaged").fault
 }
 
-/// What libzstd takes a file for. It is fed byte by byte, so that all comes out that is before a fault.
-/// It takes windows of up to 2^`window_log` bytes.
+/// Decodes a file with libzstd, byte by byte, so that it gives all contents before a fault. It accepts windows of up to
+/// 2^`window_log` bytes.
 fn oracle(file: &[u8], window_log: u32) -> (Vec<u8>, bool) {
     let (mut out, mut context) = (Vec::new(), zstd_safe::DCtx::create());
     context.set_parameter(zstd_safe::DParameter::WindowLogMax(window_log)).unwrap();
@@ -198,7 +198,7 @@ fn dictionaries_serve_both_ways_and_a_missing_or_wrong_one_is_named() {
     for frame in [100, 10_000] {
         let file = compress_as(&data, 3, &encoding, frame);
         assert_eq!(decode(&file, &decoding), (data.clone(), None));
-        // Streamed, too.
+        // The same, streamed.
         let streamed = Decoding { max_whole: 0, ..decoding.clone() };
         assert_eq!(decode_pushed(Scanner::new(&streamed), &file, || 7), (data.clone(), None));
     }
@@ -236,7 +236,7 @@ fn dictionaries_serve_both_ways_and_a_missing_or_wrong_one_is_named() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A folder of its own.
+/// Creates a folder for this process.
 fn tempfile() -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("abz-codec-zstd-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -252,7 +252,7 @@ fn a_large_window_is_refused_unless_it_is_allowed() {
     assert_eq!(fault(file), Fault::Window { needed: 1 << 28, limit: 128 << 20 });
     let decoding = Decoding { max_window: 1 << 28, ..Decoding::default() };
     assert_eq!(decode(file, &decoding), (vec![], None));
-    // A frame with this window that says that it has one byte needs no window.
+    // A frame with this window whose header states a size of one byte needs no window.
     let file = b"\x28\xb5\x2f\xfd\x80\x90\x01\0\0\0\x09\0\0a";
     let (header, _) = FrameHeader::parse(file).unwrap().unwrap();
     assert_eq!((header.window, header.contents), (1 << 28, Some(1)));
@@ -307,18 +307,18 @@ fn what_is_wrong_is_named_with_its_place() {
         let found = error(&other, &decoding);
         assert_eq!(found.offset, file.len() as u64 - 4);
         assert!(matches!(found.fault, Fault::Checksum { .. }), "{found}");
-        // Noise is stored: its bytes may be anything, the checksum tells.
+        // Noise is stored, so its bytes may be anything; only the checksum detects the change.
         let mut other = file.clone();
         other[1000] ^= 1;
         assert!(matches!(error(&other, &decoding).fault, Fault::Checksum { .. }));
-        // A block of the kind that is reserved, behind a header of 7 bytes.
+        // A block of the reserved kind, behind a header of 7 bytes.
         let mut other = file.clone();
         other[7] |= 6;
         let found = error(&other, &decoding);
         assert!(matches!(found.fault, Fault::Header { .. }) && found.offset == 7, "{found}");
         let behind = error(&[&file[..], b"garbage"].concat(), &decoding);
         assert_eq!((behind.fault, behind.offset), (Fault::TrailingGarbage, file.len() as u64));
-        // A right frame before, which is not lost.
+        // An undamaged frame before it is not lost.
         let (out, found) = decode(&[&file[..], &other].concat(), &decoding);
         assert!(out == data && matches!(found.unwrap().place, Place::Frame { number: 2, .. }));
     }
@@ -371,8 +371,8 @@ fn changed_files_give_an_error_or_what_libzstd_gives() {
         let most = [1, 10, 100, 1000][noise.below(4)];
         let pushed = decode_pushed(Scanner::new(&Decoding::default()), &file, || 1 + noise.below(most));
         assert!(pushed == (out.clone(), error.clone()), "seed {seed}: {:?}, {error:?}", pushed.1);
-        // A frame that is decoded as a whole needs no window, so its size does not matter. Its contents are small, and so is the
-        // memory that others take.
+        // A frame that is decoded as a whole needs no window, so the size of its window does not matter. Its contents
+        // are small, and other frames take little memory, too.
         let with_window = |log| {
             let max_window = 1u64 << log;
             let streamed = decode(&file, &Decoding { max_whole: 0, max_window, ..Decoding::default() });
@@ -384,11 +384,11 @@ fn changed_files_give_an_error_or_what_libzstd_gives() {
             }
             found => found,
         };
-        // Marks find more damage than libzstd does, which only has the frame's checksum, if there is one.
+        // Marks detect more damage than libzstd, which only has the frame's checksum, if there is one.
         let has_marks =
             file.windows(7).any(|bytes| bytes == b"\x02\0\0\x01\x02\0\0" || bytes == b"\x02\0\0\x02\x02\0\0");
         let is_of_marks = has_marks && error.is_some();
-        // Of two faults in a frame they may find either.
+        // If a frame has two faults, the decoders may report different ones.
         assert!(
             is_of_marks || streamed.1.is_some() == error.is_some(),
             "seed {seed}: {error:?}, {:?}",

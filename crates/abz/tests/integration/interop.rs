@@ -27,8 +27,8 @@ fn abz_reads_what_compress_writes_and_says_where_it_is_damaged() {
     file[2] = 0x9f;
     folder.write("x.Z", &file);
     folder.abz(&["-t", "x.Z"]).exits(1).says(
-        "abz: x.Z: at byte 2: expected codes of at most 9 to 16 bits, found 31; the file is damaged there: get another \
-         copy (-dc gives what comes before)",
+        "abz: x.Z: at byte 2: expected a maximum code width of 9 to 16 bits, found 31; the file is damaged there: \
+         get another copy (-dc gives what comes before)",
     );
 }
 

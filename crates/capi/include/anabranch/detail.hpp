@@ -36,12 +36,12 @@ inline void release_to(void *address) { __tsan_release(address); }
 inline void acquire(void *) {}
 inline void release_to(void *) {}
 #endif
-// The functions of a stream see everything that its caller has done before the stream began. After its end, the caller sees
-// everything that the functions have done.
+// The functions of a stream see everything that its caller has done before the stream began. After its end, the caller
+// sees everything that the functions have done.
 inline char begins = 0, ends = 0;
 
-// A guard for a call of one of the stream's functions. `serial` is the context of a function that only one thread at a time
-// calls.
+// A guard for a call of one of the stream's functions. `serial` is the context of a function that only one thread at a
+// time calls.
 class calling {
   public:
     explicit calling(void *serial = nullptr) : serial_(serial) {
@@ -59,7 +59,8 @@ class calling {
     void *serial_;
 };
 
-// An item, in the form in which the library passes it. Small plain values are in the pointer itself, others on the heap.
+// An item, in the form in which the library passes it. Small plain values are in the pointer itself, others on the
+// heap.
 template <class T>
 struct cell {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>, "the items of a stream are values");

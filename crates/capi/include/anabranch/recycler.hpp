@@ -11,16 +11,17 @@
 namespace anabranch {
 namespace detail {
 
-// Memory for items that one thread makes and that any threads destroy. Getting memory from the heap on one thread, and giving
-// it back on another, is slow. Here the memory of a destroyed item is used again for a later one.
+// Memory for items that one thread makes and that any threads destroy. It is slow to get memory from the heap on one
+// thread and to give it back on another. Here the memory of a destroyed item is used again for a later one.
 //
-// The items are in the cells of blocks, and the blocks form a ring. The thread that makes items walks along the ring, and uses
-// each cell that is free. Items are destroyed in about the order in which they were made, so the next cell is usually free. If
-// no cell of the next block is free, a new block is put in front of that block. So there is little more memory than the items that
-// were alive at one time have needed.
+// The items are in the cells of blocks, and the blocks form a ring. The thread that makes items walks along the ring,
+// and uses each cell that is free. Items are destroyed in about the order in which they were made, so the next cell is
+// usually free. If no cell of the next block is free, a new block is put in front of that block. So the memory is
+// little more than the items that were alive at one time have needed.
 //
-// The thread that destroys an item says so in the item's cell (a store that releases). The thread that uses the cell again has
-// read this (a load that acquires), so the old item is gone when the new one is made. A recycler must outlive its items.
+// The thread that destroys an item marks the item's cell (a store that releases). The thread that uses the cell again
+// has read the mark (a load that acquires), so the old item is gone when the new one is made. A recycler must outlive
+// its items.
 template <class T>
 class recycler {
     struct cell {

@@ -1,4 +1,5 @@
-// The functions that spar++ calls in the code that it writes in place of annotations. Programs do not call them directly.
+// The functions that spar++ calls in the code that it writes in place of annotations. Programs do not call them
+// directly.
 #ifndef ANABRANCH_SPAR_HPP
 #define ANABRANCH_SPAR_HPP
 
@@ -20,7 +21,7 @@ struct options {
     int line;           // the line of the region
 };
 
-// How many calls of a stage may run at once. 0 means a serial stage.
+// The number of calls of a stage that may run at once. 0 means a serial stage.
 struct replicas {
     std::int64_t count;
 };
@@ -177,7 +178,8 @@ class region {
         set(status);
     }
 
-    // Handles an exception of the source part. If a stage has failed at an earlier item, its exception is thrown instead.
+    // Handles an exception of the source part. If a stage has failed at an earlier item, its exception is thrown
+    // instead.
     [[noreturn]] void failed() {
         if (stream_ && is_started_) finish();
         throw;

@@ -12,15 +12,15 @@ pub(crate) const DROP: c_int = 1;
 /// The stream ends before this item, without a failure.
 pub(crate) const END: c_int = 3;
 
-/// A source. It writes the next item.
+/// A source, which writes the next item.
 pub(crate) type SourceFn = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> c_int;
-/// A stage. It takes the item and writes its result in its place.
+/// A stage, which takes the item and writes its result in its place.
 pub(crate) type StageFn = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> c_int;
 /// Creates the state of a worker.
 pub(crate) type LocalFn = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
-/// Returns how many bytes an item stands for.
+/// Returns the number of bytes that an item stands for.
 pub(crate) type WeighFn = unsafe extern "C" fn(*mut c_void, *mut c_void) -> u64;
-/// Gets how many items have passed, and the time since the start in nanoseconds.
+/// Gets the number of items that have passed, and the time since the start in nanoseconds.
 pub(crate) type ProgressFn = unsafe extern "C" fn(*mut c_void, u64, u64);
 
 /// The result of a call: an item, no item, or a failure.
@@ -56,7 +56,7 @@ impl<F> Code<F> {
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) code: Code<SourceFn>,
-    /// Destroys what it gives.
+    /// Destroys the items that the source gives.
     pub(crate) output: Option<Destroy>,
 }
 
@@ -82,7 +82,7 @@ impl Source {
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) code: Code<StageFn>,
-    /// Destroys what it gives.
+    /// Destroys the items that the stage gives.
     pub(crate) output: Option<Destroy>,
     /// Creates the state of a worker, and destroys it.
     pub(crate) local: Option<(LocalFn, Option<Destroy>)>,
@@ -129,7 +129,7 @@ impl Stage {
 }
 
 impl Code<WeighFn> {
-    /// Returns how many bytes the item stands for.
+    /// Returns the number of bytes that the item stands for.
     pub(crate) fn weigh(&self, item: &Owned) -> u64 {
         // SAFETY: the function came with this context, and may only read the item, which no other thread has.
         unsafe { (self.call)(self.context.get(), item.get()) }

@@ -33,7 +33,7 @@ enum State {
 }
 
 impl Handle {
-    /// The line, if it may still be changed.
+    /// Returns the line, if it may still be changed.
     pub(super) fn line(&mut self) -> Result<&mut Line, Refusal> {
         match &mut self.state {
             State::Described(line) => Ok(line),
@@ -104,7 +104,7 @@ impl Drop for Handle {
     }
 }
 
-/// The handle behind a pointer.
+/// Returns the handle behind a pointer.
 ///
 /// # Safety
 /// `stream` is null or a stream that was not freed, and no other thread uses it.

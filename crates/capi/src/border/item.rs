@@ -22,7 +22,7 @@ impl Owned {
         Self { pointer, destroy }
     }
 
-    /// The pointer, which still belongs to `self`.
+    /// Returns the pointer, which still belongs to `self`.
     pub(super) fn get(&self) -> *mut c_void {
         self.pointer
     }

@@ -24,12 +24,12 @@ pub(super) enum Refusal {
     Panic(Box<dyn std::any::Any + Send>),
 }
 
-/// The result of a call that is not allowed, for the reason `why`.
+/// Returns the refusal of a call that is not allowed, for the reason `why`.
 pub(super) fn invalid<T>(why: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Invalid(why.into()))
 }
 
-/// Runs `body`, and returns its status. A panic becomes a status too.
+/// Runs `body`, and returns its status. A panic becomes a status, too.
 pub(super) fn status(body: impl FnOnce() -> Result<(), Refusal>) -> c_int {
     match catch(body) {
         Ok(()) => OK,

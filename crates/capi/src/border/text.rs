@@ -13,7 +13,7 @@ pub(super) fn note(what: &str) {
     LAST_ERROR.set(text(what));
 }
 
-/// The text for C. Zero bytes become spaces, because a text of C ends at its first zero.
+/// Returns the text for C. Zero bytes become spaces, because a C string ends at its first zero.
 fn text(of: &str) -> CString {
     CString::new(of.replace('\0', " ")).unwrap_or_default()
 }
@@ -76,7 +76,7 @@ pub extern "C" fn anabranch_default_workers() -> usize {
     std::panic::catch_unwind(anabranch::default_workers).unwrap_or(1)
 }
 
-/// The pointer for no text.
+/// Returns the pointer for no text.
 pub(super) fn none() -> *mut c_char {
     ptr::null_mut()
 }

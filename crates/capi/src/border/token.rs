@@ -7,7 +7,7 @@ use anabranch::CancelToken;
 
 use super::outcome::{Refusal, invalid, status, value};
 
-/// The token behind a handle.
+/// Returns the token behind a handle.
 ///
 /// # Safety
 /// `token` is null or a token that was not freed.

@@ -137,7 +137,7 @@ CASE(random_pipelines_give_what_the_plain_loop_gives) {
     }
 }
 
-// Settings that change nothing of what is seen.
+// Settings that do not change the results.
 static anabranch::stream<long> set(anabranch::stream<long> stream, long which) {
     switch (which) {
     case 0: return std::move(stream).run_inline();
@@ -153,8 +153,9 @@ static bool depends_on_order(op what) {
     return what == op::serial || what == op::serial_filter_map || what == op::take_while;
 }
 
-// The source waits before each item until the end has seen what the loop would have given it by then (C10). The order may be
-// given up at any place: then the items are those of the loop in any order. A call may cancel the stream.
+// The source waits before each item until the end has seen the items that the loop would have given it by then (C10).
+// The order may be given up at any place; the items are then those of the loop in any order. A call may cancel the
+// stream.
 CASE(random_pipelines_are_prompt_without_order_and_when_they_are_cancelled) {
     std::mt19937 random(21);
     auto pick = [&](long first, long last) { return std::uniform_int_distribution<long>(first, last)(random); };
@@ -170,7 +171,7 @@ CASE(random_pipelines_are_prompt_without_order_and_when_they_are_cancelled) {
         if (kind == fails && !steps.empty())
             steps[static_cast<std::size_t>(pick(0, static_cast<long>(steps.size()) - 1))].fails_at = pick(0, 60);
         long items = pick(0, 60), cancels_at = kind == cancels ? pick(0, 60) : -1;
-        // What the end has seen when the loop asks for each item.
+        // The number of items that the end has seen when the loop asks for each item.
         std::vector<std::size_t> before;
         if (kind == fine)
             for (long item = 0; item <= items; item++) before.push_back(plain_loop(steps, item).seen.size());
@@ -210,7 +211,7 @@ CASE(random_pipelines_are_prompt_without_order_and_when_they_are_cancelled) {
             if (kind == fine) CHECK(given == expected);
             if (kind == cancels)
                 CHECK(std::includes(expected.seen.begin(), expected.seen.end(), given.seen.begin(), given.seen.end()));
-            // With a failure, items behind it may have been seen before it. It is the one that was planted.
+            // With a failure, items behind it may have been seen before it. The failure is the planned one.
             if (kind == fails) CHECK(given.failed == expected.failed);
         } else if (kind == cancels) {
             CHECK(given.seen.size() <= expected.seen.size());
@@ -221,7 +222,8 @@ CASE(random_pipelines_are_prompt_without_order_and_when_they_are_cancelled) {
     }
 }
 
-// Each number that a program can set, at both ends of its range: the items are those of the loop, or the number is refused.
+// Each number that a program can set, at both ends of its range: either the items are those of the loop, or the number
+// is refused.
 CASE(numbers_at_both_ends_of_their_ranges_are_taken_or_refused) {
     auto check = [](std::int64_t most, auto set) {
         using limits = std::numeric_limits<std::int64_t>;

@@ -21,8 +21,8 @@ struct counted {
     ~counted() { alive--; }
 };
 
-// Sends the numbers below `items` to a replicated and a serial stage. The replicated one drops each fifth item, and fails at
-// `fails_at`. Returns what the serial stage has seen.
+// Sends the numbers below `items` to a replicated and a serial stage. The replicated one drops each fifth item, and
+// fails at `fails_at`. Returns what the serial stage has seen.
 inline std::vector<long> sent_to_a_region(long items, long fails_at, bool is_ordered, unsigned on_demand = 0) {
     using item = anabranch::spar::item<long, counted>;
     std::vector<long> seen;

@@ -2,10 +2,10 @@
 //
 // After a line with the name and the version of each form, and one with the word `ready`, the program reads requests of
 // five words: the name of a form, the steps of work for each index, the number of indices, the indices in a burst, and
-// the number of rounds. It answers each with a line: the sum that the consumer found, and the nanoseconds for each index
-// of each round. An answer that begins with `failed` says why there is none.
+// the number of rounds. It answers each with a line: the sum that the consumer found, and the nanoseconds for each
+// index of each round. An answer that begins with `failed` says why there is none.
 //
-// What is missing when this file is compiled, the compiler's -fopenmp or oneTBB, is left out.
+// The forms whose library is missing when this file is compiled, -fopenmp or oneTBB, are left out.
 
 #include <algorithm>
 #include <atomic>
@@ -28,20 +28,20 @@
 
 namespace {
 
-// How many indices lie between the producer and the consumer at most, unless two bursts are more. As the network.
+// The most indices between the producer and the consumer, unless two bursts are more. The same as in the network.
 constexpr uint64_t HORIZON = 1 << 14;
 // The most bursts in the pipeline of oneTBB.
 constexpr uint64_t TOKENS = 64;
 
-// What a form is asked to do.
+// The task of a form.
 struct Task {
     uint32_t steps;
     uint64_t bursts, burst;
 
-    // How many bursts lie between the producer and the consumer at most.
+    // The most bursts between the producer and the consumer.
     uint64_t slots() const { return std::max<uint64_t>(HORIZON / burst, 2); }
 
-    // The work for a number: bit for bit that of `exploration/work.rs`.
+    // Does the work for a number. The result is bit for bit that of `exploration/work.rs`.
     uint32_t done(uint32_t number) const {
         if (steps == 0) {
             return number;
@@ -49,7 +49,7 @@ struct Task {
         uint64_t state = number;
         for (uint32_t step = 0; step < steps; step++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
-            // As Rust's `black_box`: the value goes through memory, and the compiler knows nothing of it.
+            // Like Rust's `black_box`: the value goes through memory, and the compiler cannot optimise it away.
             asm volatile("" : : "r"(&state) : "memory");
         }
         return uint32_t(state >> 32);
@@ -62,7 +62,7 @@ struct Task {
         }
     }
 
-    // What a consumer makes of the sum so far and the next numbers.
+    // Adds the work for the next numbers to the consumer's sum.
     uint32_t consumed(uint32_t sum, const uint32_t *slots, uint64_t count) const {
         for (uint64_t at = 0; at < count; at++) {
             sum += done(slots[at]);
@@ -71,7 +71,7 @@ struct Task {
     }
 };
 
-// The loop, to see whether both compilers make work of the same cost.
+// The loop, which shows whether both compilers generate code of the same speed.
 uint32_t loop(const Task &task) {
     uint32_t strip[1024], sum = 0;
     for (uint64_t first = 0, end = task.bursts * task.burst; first < end; first += 1024) {

@@ -1,11 +1,11 @@
-// Signal programs whose stages are OpenMP tasks with `depend`. The stages are those of the networks: `stages/`, a Rust
-// library, has them. So both sides do the same arithmetic, and only the scheduling differs.
+// Signal programs whose stages are OpenMP tasks with `depend`. The stages are those of the networks, from the Rust
+// library in `stages/`. So both sides do the same arithmetic, and only the scheduling differs.
 //
-// After a line with the name and the version of each program, and one with the word `ready`, the program reads requests of
-// five words: the name of a program, its size (samples of a block, or samples of audio in a burst), the microseconds which
-// the loop takes for the input, the slots through which blocks pass from stage to stage, and the number of rounds. It
-// answers each with a line: a check sum of the output, and the nanoseconds of each round. An answer that begins with
-// `failed` says why there is none.
+// After a line with the name and the version of each program, and one with the word `ready`, the program reads requests
+// of five words: the name of a program, its size (samples of a block, or samples of audio in a burst), the microseconds
+// which the loop takes for the input, the slots through which blocks pass from stage to stage, and the number of
+// rounds. It answers each with a line: a check sum of the output, and the nanoseconds of each round. An answer that
+// begins with `failed` says why there is none.
 
 #include <chrono>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Edges {
     std::vector<char> marks;
 };
 
-// Blocks are read and written in their order. Any of them may be transformed at the same time.
+// Blocks are read and written in order. Blocks may be transformed at the same time.
 void transforms(uint64_t blocks, uint64_t slots) {
     Edges edges(2, slots);
     char reader, writer;
@@ -52,7 +52,7 @@ void transforms(uint64_t blocks, uint64_t slots) {
     (void)reader, (void)writer;
 }
 
-// Each stage takes the blocks in their order, because a filter keeps what it will need again.
+// Each stage takes the blocks in order, because a filter keeps samples that it needs again.
 void radio(uint64_t blocks, uint64_t slots) {
     constexpr uint64_t STAGES = 12, FIRST_BAND = 5, BANDS = 6;
     // The edges: two parts of the signal before and behind the channel filters, the angles, the sound, and the bands.

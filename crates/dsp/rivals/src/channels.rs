@@ -7,7 +7,7 @@ use crossbeam_channel::bounded;
 use super::Task;
 use super::work::consumed;
 
-/// Sends the bursts as vectors through a bounded channel. They travel back through another one, to be used again.
+/// Sends the bursts as vectors through a bounded channel. They come back through another one to be used again.
 pub fn crossbeam(task: Task) -> u32 {
     let (give, take) = bounded::<Vec<u32>>(task.slots());
     let (give_back, take_back) = bounded::<Vec<u32>>(task.slots());
@@ -26,7 +26,7 @@ pub fn crossbeam(task: Task) -> u32 {
         });
         take.iter().fold(0, |sum, slots| {
             let sum = consumed(task.work, sum, &slots);
-            // The producer has ended if nobody wants the vector back.
+            // An error means that the producer has ended.
             let _ = give_back.send(slots);
             sum
         })

@@ -1,9 +1,9 @@
 //! Programs whose frames rayon computes side by side.
 //!
-//! A request has the words `by-frame ENGINE MICROSECONDS PERIOD` and then those of a subject. The engine is `rayon` or
-//! `in-turn`. The input is one which the loop takes in so many microseconds; its frames arrive with a period of so many
-//! nanoseconds, or as soon as they are asked for if this is 0. The answer has a check sum of the output, the seconds of the
-//! run, and the seconds that a frame took from its arrival until it was done, in the median.
+//! A request has the words `by-frame ENGINE MICROSECONDS PERIOD` and then the words of a subject. The engine is `rayon`
+//! or `in-turn`. The loop takes the given number of microseconds for the input. Its frames arrive with a period of so
+//! many nanoseconds, or as soon as they are asked for if the period is 0. The answer has a check sum of the output, the
+//! seconds of the run, and the median of the seconds from the arrival of a frame until it was done.
 
 use std::collections::BTreeMap;
 use std::iter::from_fn;
@@ -21,7 +21,7 @@ use rayon::iter::{ParallelBridge, ParallelIterator};
 /// thread is free; a frame that is done before those ahead of it waits for them.
 pub struct Rayon<'p>(pub &'p ThreadPool);
 
-/// The results that wait for those ahead of them, and what writes them.
+/// The results that wait for earlier ones, and the function that writes them.
 struct Order<R, W> {
     next: usize,
     held: BTreeMap<usize, R>,
@@ -74,7 +74,7 @@ impl ByFrame for Rayon<'_> {
 pub struct Last(Option<(u64, Subject, Frames, u32)>);
 
 impl Last {
-    /// The answer to a request, without its first word.
+    /// Returns the answer to a request, without the first word of the request.
     pub fn answer(&mut self, pool: &ThreadPool, request: &str) -> std::result::Result<String, String> {
         let usage = "a request has the words by-frame ENGINE MICROSECONDS PERIOD PROGRAM..";
         let mut words = request.splitn(4, ' ');

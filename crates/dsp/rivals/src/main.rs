@@ -1,5 +1,5 @@
-//! The synthetic benchmark of `dsp exploration`, one producer and one consumer, with task systems and channels; and signal
-//! programs by frame, which `frames.rs` answers.
+//! The synthetic benchmark of `dsp exploration`, one producer and one consumer, with task systems and channels; and
+//! signal programs by frame, which `frames.rs` answers.
 //!
 //! After a line with the name and the version of each form, and one with the word `ready`, the program reads requests
 //! of five words: the name of a form, the steps of work for each index, the number of indices, the indices in a burst,
@@ -19,10 +19,10 @@ use std::time::Instant;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use work::{Work, produced};
 
-/// How many indices lie between the producer and the consumer at most, unless two bursts are more. As the network.
+/// The most indices between the producer and the consumer, unless two bursts are more. The same as in the network.
 const HORIZON: usize = 1 << 14;
 
-/// What a form is asked to do.
+/// The task of a form.
 #[derive(Debug, Clone, Copy)]
 struct Task {
     work: Work,
@@ -31,7 +31,7 @@ struct Task {
 }
 
 impl Task {
-    /// How many bursts lie between the producer and the consumer at most.
+    /// Returns the most bursts between the producer and the consumer.
     fn slots(&self) -> usize {
         (HORIZON / self.burst).max(2)
     }
@@ -70,7 +70,7 @@ fn main() {
     }
 }
 
-/// The answer to a request.
+/// Returns the answer to a request.
 fn answer(pool: &ThreadPool, line: &str) -> Result<String, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let &[name, steps, indices, burst, rounds] = words.as_slice() else {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::Task;
 use super::work::consumed;
 
-/// Produces a burst beside consuming the one before it, with two buffers that change places.
+/// Produces a burst while the one before it is consumed, with two buffers that change places.
 pub fn join(task: Task) -> u32 {
     let (mut now, mut next) = (vec![0; task.burst], vec![0; task.burst]);
     let mut sum = 0;

@@ -57,7 +57,7 @@ pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&st
     horizons(effort, report, told)
 }
 
-/// As many indices as the loop computes in about the time that the effort says.
+/// Returns a task with as many indices as the loop computes in about the time of the effort.
 pub(super) fn task(effort: Effort, shape: Shape, work: Work) -> Task {
     let per_index = u64::from(work.nanoseconds()).max(LEAST_NANOSECONDS) * (1 + shape.consumers as u64);
     let indices = (effort.microseconds * 1_000 / per_index).next_power_of_two().min(1 << 26);

@@ -31,7 +31,7 @@ pub struct Arguments {
     folder: PathBuf,
 }
 
-/// What is decoded without a photo. It fits into a cache, and says nothing about large pictures.
+/// The picture that is decoded without a photo. It fits into a cache, so its times do not apply to large pictures.
 const SMALL_PICTURE: &[u8] = include_bytes!("../../tests/integration/data/jpeg/420.jpg");
 
 /// Runs the command.

@@ -13,15 +13,15 @@ use super::{Axes, Effort, Line, Plot, Report, check_sum};
 /// Slots through which bursts of radio pass from stage to stage, as many as the network's records have bursts.
 const RADIO_SLOTS: usize = 16;
 
-/// One line of a table: a program with its input, and what the rival is asked.
+/// One line of a table: a program with its input, and the request to the rival.
 struct Case<'a> {
-    /// What is written in the first column.
+    /// The text of the first column.
     label: String,
-    /// Where its point is on the horizontal axis.
+    /// The place of its point on the horizontal axis.
     at: f64,
     /// Runs the program.
     run: &'a (dyn Fn(&Run) -> Result<()> + Sync),
-    /// A check sum of what the loop writes.
+    /// The check sum of the loop's output.
     check: u32,
     /// The request to the rival, without the number of rounds.
     request: String,
@@ -112,7 +112,7 @@ impl Table {
     fn measure(&mut self, effort: Effort, rivals: &Rivals, case: &Case<'_>) -> Result<()> {
         let (inline, workers) = (Run::new(Executor::Inline), || Run::new(Executor::Workers(2)));
         let rival = || -> Result<f64> {
-            // Nothing is compared with what is not there.
+            // Without the rival there is nothing to compare.
             let Ok(peer) = rivals.stages() else { return Ok(f64::NAN) };
             let (check, nanoseconds) = peer.borrow_mut().timed(&format!("{} 1", case.request))?;
             if check != case.check {

@@ -6,15 +6,15 @@ use crate::{Error, Result};
 
 use super::{Axes, Effort, Line, Plot, Report};
 
-/// The rates whose demodulator is measured, one for each modulation, and the ratios in dB between which it is.
+/// The rates whose demodulator is measured, one for each modulation, and the range of ratios in dB.
 const UNCODED: [(u8, f64, f64); 4] = [(6, 0.0, 10.0), (12, 3.0, 13.0), (24, 9.0, 19.0), (54, 15.0, 25.0)];
 /// The rates whose decoder is measured next to the union bound, and the ratios.
 const CODED: [(u8, f64, f64); 4] = [(6, -1.5, 1.5), (9, 1.5, 4.5), (12, 1.5, 4.5), (18, 4.5, 7.5)];
 /// Ratios of each rate.
 const STEPS: usize = 6;
-/// Microseconds for a frame of the largest size, about.
+/// The approximate time of a frame of the largest size, in microseconds.
 const MICROSECONDS_OF_FRAME: u64 = 4_000;
-/// How many wrong bits say enough.
+/// The number of wrong bits that is enough for a measurement.
 const ENOUGH: u64 = 1_000;
 
 pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
@@ -53,7 +53,7 @@ pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&st
                     share / expected
                 ));
                 measured.push((ratio, share));
-                // Far from the truth, the bound is no probability.
+                // Far from the true value, the bound exceeds any probability.
                 theory.push((ratio, expected.min(0.5)));
             }
             let what = if is_coded { "bound" } else { "theory" };
@@ -72,7 +72,7 @@ pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&st
     Ok(())
 }
 
-/// The bits that were sent and those that were wrong, in as many frames as it takes for enough of them.
+/// Returns the number of bits that were sent, and of wrong ones, in as many frames as it takes for enough wrong bits.
 fn counted(rate: Rate, ratio: f64, is_coded: bool, most_frames: u64) -> (u64, u64) {
     let (mut bits, mut wrong, mut frames) = (0, 0, 0);
     while frames < most_frames && wrong < ENOUGH {

@@ -16,21 +16,21 @@ const PERIOD: f64 = 1.25;
 /// Seconds of a run, and of a frame from its arrival until it was done.
 type Measured = (f64, f64);
 
-/// What is measured in a round.
+/// The forms that are measured in a round.
 #[derive(Clone, Copy)]
 enum Form {
-    /// Frames that are there when they are asked for: seconds of the run.
+    /// Frames that are there when they are asked for; the time is that of the run in seconds.
     Loop,
     LoopsAtOnce,
     Network,
     Rayon,
     LoopOfRival,
-    /// Frames that arrive one after the other: seconds of a frame.
+    /// Frames that arrive one after the other; the time is that of a frame in seconds.
     LoopLatency,
     NetworkLatency,
     NetworkLatencyOfThree,
     RayonLatency,
-    /// Frames that are there when they are asked for: seconds of a frame.
+    /// Frames that are there when they are asked for; the time is that of a frame in seconds.
     NetworkQueued,
     RayonQueued,
 }

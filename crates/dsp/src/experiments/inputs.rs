@@ -9,14 +9,14 @@ pub const RADIO_RATE: u32 = 250_000;
 /// Bytes of a signal that the sequential receiver decodes in a microsecond at 54 Mbit/s, about.
 const BYTES_IN_MICROSECOND: u64 = 5;
 
-/// Samples for blocks of this size, which a sequential transform takes in about this time.
+/// Returns samples for blocks of this size, for which a sequential transform takes about this time.
 pub fn blocks(size: usize, microseconds: u64) -> Vec<u8> {
     // About 5 ns for a sample, most of which is reading and writing.
     let count = (microseconds as usize * 200).max(1).next_multiple_of(size);
     (0..2 * count as u32).flat_map(|n| ((n.wrapping_mul(2_654_435_761) >> 8) as f32).to_le_bytes()).collect()
 }
 
-/// A recording for about this time of a sequential receiver of radio.
+/// Returns a recording for which a sequential receiver takes about this time.
 ///
 /// # Errors
 /// If the recording cannot be made.
@@ -25,7 +25,7 @@ pub fn recording(microseconds: u64) -> Result<Vec<u8>> {
     tone(5e-5 * microseconds as f64)
 }
 
-/// A recording of so many seconds.
+/// Returns a recording of so many seconds.
 pub(super) fn tone(seconds: f64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut output = Output::from_writer("memory", &mut bytes);
@@ -34,7 +34,7 @@ pub(super) fn tone(seconds: f64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A signal of frames of 54 Mbit/s, which a sequential receiver decodes in about this time.
+/// Returns a signal of frames of 54 Mbit/s, for which a sequential receiver takes about this time.
 ///
 /// # Errors
 /// If the signal cannot be made.
@@ -42,7 +42,7 @@ pub fn signal(microseconds: u64) -> Result<Vec<u8>> {
     sent((BYTES_IN_MICROSECOND * microseconds) as usize, 0)
 }
 
-/// Frames of 54 Mbit/s with this number of bytes, in noise.
+/// Returns frames of 54 Mbit/s with this number of bytes, in noise.
 pub(super) fn sent(count: usize, seed: u64) -> Result<Vec<u8>> {
     let bytes: Vec<u8> = (0..count as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let rate = Rate::of_mbps(54).ok_or_else(|| Error::new("802.11a has a rate of 54 Mbit/s"))?;

@@ -1,8 +1,7 @@
 //! The experiments of the paper, measured on this machine: tables and pictures.
 //!
-//! All forms of a program run in turn, round after round, and ratios are taken within a round. The *ceiling* of
-//! a round is the sequential form on two threads at once, each with its own input: what two threads can give at
-//! most.
+//! All forms of a program run in turn, round after round, and ratios are taken within a round. The *ceiling* of a round
+//! is the sequential form on two threads at once, each with its own input. It is the most that two threads can give.
 
 mod bursts;
 pub mod command;
@@ -27,12 +26,12 @@ pub use readme::merged;
 pub use rivals::Rivals;
 pub use subjects::Subject;
 
-/// How much is measured.
+/// The amount of measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// How often everything is measured.
+    /// The number of rounds.
     pub rounds: usize,
-    /// How long one measurement of a sequential form takes, in microseconds.
+    /// The time of one measurement of a sequential form, in microseconds.
     pub microseconds: u64,
     /// Whether only some of the sizes and bursts are measured.
     pub is_quick: bool,
@@ -77,7 +76,7 @@ impl Part {
     }
 }
 
-/// What the parts need besides the programs.
+/// The inputs of the parts besides the programs.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs<'a> {
     /// The task systems and channels to compare with.
@@ -137,13 +136,13 @@ pub fn run(effort: Effort, parts: &[Part], needs: &Needs<'_>, mut told: impl FnM
     Ok(report)
 }
 
-/// The parts that `wanted` names, or all of them, each once and in their order.
+/// Returns the parts that `wanted` names, or all of them, each once and in order.
 fn chosen(wanted: &[Part]) -> Vec<Part> {
     let all = Part::value_variants().iter().copied();
     all.filter(|part| wanted.is_empty() || wanted.contains(part)).collect()
 }
 
-/// The processors of this machine.
+/// Returns a description of this machine's processors.
 fn machine() -> String {
     let count = anabranch::default_workers();
     let lines = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -151,7 +150,7 @@ fn machine() -> String {
     model.map_or(format!("{count} processors"), |(_, model)| format!("{count} processors ({})", model.trim()))
 }
 
-/// A check sum of the output of a program.
+/// Returns a check sum of the output of a program.
 pub fn check_sum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }

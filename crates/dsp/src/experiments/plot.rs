@@ -35,7 +35,7 @@ pub struct Line {
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
-    /// Whether it is something to compare with, and not a measurement of a network.
+    /// Whether the line is a reference, and not a measurement of a network.
     pub is_dashed: bool,
 }
 
@@ -45,12 +45,12 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = 210.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
-/// Colours that people with colour blindness can tell apart (M. Okabe and K. Ito, 2002).
+/// Colours that are distinguishable with colour blindness (M. Okabe and K. Ito, 2002).
 const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"];
 
 impl Plot {
-    /// The chart in the format SVG.
+    /// Returns the chart in the format SVG.
     pub fn svg(&self) -> String {
         let is_log = self.axes == Axes::LinearLog;
         let across = |value: f64| if is_log { value } else { value.log2() };
@@ -144,7 +144,7 @@ impl Scale {
         Self::Linear { step, steps: (highest / step).ceil().max(1.0) }
     }
 
-    /// Where a value is: 0 at the bottom and 1 at the top.
+    /// Returns the place of a value: 0 at the bottom and 1 at the top.
     fn part(&self, value: f64) -> f64 {
         match *self {
             Self::Linear { step, steps } => value / (step * steps),
@@ -152,7 +152,7 @@ impl Scale {
         }
     }
 
-    /// The values with a mark, and what is written there.
+    /// Returns the values with a mark, and their labels.
     fn marks(&self) -> Vec<(f64, String)> {
         match *self {
             Self::Linear { step, steps } => (0..=steps as u32)
@@ -166,7 +166,7 @@ impl Scale {
     }
 }
 
-/// A value of an axis, without the digits that come of rounding.
+/// Returns the label of a value, without rounding errors.
 fn label(value: f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6)
 }

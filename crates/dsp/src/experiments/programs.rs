@@ -150,7 +150,7 @@ pub(super) fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&
     Ok(())
 }
 
-/// Every program with each number of workers, and what the plan's model predicts.
+/// Measures every program with each number of workers, next to the predictions of the plan's model.
 pub(super) fn workers(
     effort: Effort,
     photo: &[u8],
@@ -205,7 +205,7 @@ pub(super) fn workers(
     Ok(())
 }
 
-/// How many blocks a kernel's loop computes in about this time.
+/// Returns the number of blocks that a kernel's loop computes in about this time.
 fn enough(kernel: &Kernel, microseconds: u64) -> Result<u64> {
     let wanted = 1e-6 * microseconds as f64;
     let mut blocks = 1;

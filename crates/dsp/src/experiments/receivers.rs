@@ -7,7 +7,7 @@ use super::inputs::signal;
 use super::rounds::{rounds, twice};
 use super::{Axes, Effort, Line, Plot, Report};
 
-/// The rate of 802.11a's samples.
+/// The sample rate of 802.11a.
 const SAMPLES_PER_SECOND: f64 = 20e6;
 const SAMPLE_BYTES: f64 = crate::wifi::SAMPLE_BYTES as f64;
 

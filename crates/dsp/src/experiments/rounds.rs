@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::{Error, Executor, Result, Run};
 
-/// A program with its input: it runs in the form that the `Run` says.
+/// A program with its input. It runs in the form of the `Run`.
 pub(super) type Program<'a> = dyn Fn(&Run) -> Result<()> + Sync + 'a;
 
 /// The times of the forms of a program in seconds: the outer index is the form, the inner one the round.
@@ -16,14 +16,14 @@ pub(super) fn rounds(count: usize, forms: &[&dyn Fn() -> Result<()>]) -> Result<
     rounds_of(count, &timed.iter().map(|form| form as &dyn Fn() -> Result<f64>).collect::<Vec<_>>())
 }
 
-/// The time of a form in seconds.
+/// Returns the time of a form in seconds.
 pub(super) fn seconds(form: impl FnOnce() -> Result<()>) -> Result<f64> {
     let begin = Instant::now();
     form()?;
     Ok(begin.elapsed().as_secs_f64())
 }
 
-/// Runs some forms in turn, in this number of rounds. Each says its time in seconds.
+/// Runs some forms in turn, in this number of rounds. Each returns its time in seconds.
 pub(super) fn rounds_of(count: usize, forms: &[&dyn Fn() -> Result<f64>]) -> Result<Times> {
     let mut times = vec![Vec::new(); forms.len()];
     for _ in 0..count {
@@ -35,17 +35,17 @@ pub(super) fn rounds_of(count: usize, forms: &[&dyn Fn() -> Result<f64>]) -> Res
 }
 
 impl Times {
-    /// The times of forms that were measured round by round.
+    /// Returns the times of forms that were measured round by round.
     pub(super) fn of<const FORMS: usize>(rounds: &[[f64; FORMS]]) -> Self {
         Self((0..FORMS).map(|form| rounds.iter().map(|round| round[form]).collect()).collect())
     }
 
-    /// The median time of a form in seconds.
+    /// Returns the median time of a form in seconds.
     pub(super) fn seconds(&self, form: usize) -> f64 {
         median(self.0[form].clone())
     }
 
-    /// How many times faster `form` is than `than`: the median of the rounds.
+    /// Returns how many times faster `form` is than `than`: the median of the rounds.
     pub(super) fn faster(&self, form: usize, than: usize) -> f64 {
         median(self.0[than].iter().zip(&self.0[form]).map(|(than, form)| than / form).collect())
     }

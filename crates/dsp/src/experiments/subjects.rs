@@ -13,7 +13,7 @@ use super::inputs::{RADIO_RATE, blocks, sent, tone};
 
 /// Samples of audio in a frame of radio: about 0.1 s.
 const RADIO_FRAME: usize = 5_120;
-/// Samples of a recording for a sample of audio.
+/// The number of samples of a recording for a sample of audio.
 const RADIO_RATIO: usize = 5;
 /// Samples that a receiver for 802.11a reads at once. A frame with the gap behind it is a multiple of them.
 const WIFI_BLOCK: usize = 2_048;
@@ -24,11 +24,11 @@ const LEAST_FRAMES: f64 = 8.0;
 #[derive(Debug, Clone)]
 pub struct Subject {
     program: Program,
-    /// The words with which a rival is asked for it.
+    /// The words of a request to a rival.
     words: String,
-    /// Bytes of a frame.
+    /// The number of bytes of a frame.
     frame_bytes: usize,
-    /// About how long the sequential form takes for a frame.
+    /// The approximate time of the sequential form for a frame, in microseconds.
     microseconds: f64,
 }
 
@@ -38,14 +38,14 @@ enum Program {
     Fft(Shape),
     /// A frame is about 0.1 s of audio.
     Radio(Radio),
-    /// A frame has the most bytes of a frame, at 54 Mbit/s.
+    /// A frame is a frame of the largest size at 54 Mbit/s.
     Wifi,
     /// A frame is a whole picture.
     Jpeg(Vec<u8>),
 }
 
 impl Subject {
-    /// The subject that these words name: `fft SIZE`, `fmradio`, `wifi`, or `jpeg FILE`.
+    /// Returns the subject with this name: `fft SIZE`, `fmradio`, `wifi`, or `jpeg FILE`.
     ///
     /// # Errors
     /// If there is no such subject, or if the file cannot be read.
@@ -76,12 +76,12 @@ impl Subject {
         Ok(Self { program, words: words.into(), frame_bytes, microseconds })
     }
 
-    /// The words that name the subject.
+    /// Returns the words that name the subject.
     pub fn words(&self) -> &str {
         &self.words
     }
 
-    /// Frames that the sequential form takes in about this time, but not less than eight.
+    /// Returns frames for which the sequential form takes about this time, at least eight.
     ///
     /// # Errors
     /// If the sequential form fails.
@@ -98,10 +98,10 @@ impl Subject {
         })
     }
 
-    /// Runs the program in the form that `run` says.
+    /// Runs the program in the form of `run`.
     ///
     /// # Errors
-    /// As of the program.
+    /// The errors of the program.
     pub fn run(&self, input: Input<'_>, output: &mut Output<'_>, run: &Run) -> Result<()> {
         match &self.program {
             Program::Fft(shape) => transform(input, output, shape, run),
@@ -115,7 +115,7 @@ impl Subject {
     /// Runs the program with frames that `engine` computes side by side.
     ///
     /// # Errors
-    /// As of the program.
+    /// The errors of the program.
     pub fn run_by(&self, engine: &impl ByFrame, input: Input<'_>, output: &mut Output<'_>) -> Result<()> {
         match &self.program {
             Program::Fft(shape) => transform_by(engine, input, output, shape),
@@ -125,10 +125,10 @@ impl Subject {
         }
     }
 
-    /// A check sum of what the program writes for these frames.
+    /// Returns a check sum of the program's output for these frames.
     ///
     /// # Errors
-    /// As of the program, or if its frames taken in turn give another result than its sequential form.
+    /// The errors of the program, or if its frames taken in turn give another result than its sequential form.
     pub fn check(&self, frames: &Frames) -> Result<u32> {
         let [mut inline, mut by_frame] = [Vec::new(), Vec::new()];
         let input = || Input::from_reader("frames", frames.bytes());
@@ -141,7 +141,7 @@ impl Subject {
     }
 }
 
-/// So many frames of 802.11a, each in its own noise and with silence behind it.
+/// Returns `count` frames of 802.11a, each in its own noise and with silence behind it.
 fn wifi_frames(count: usize) -> Result<Vec<u8>> {
     let mut signal = Vec::new();
     for frame in 0..count {
@@ -153,7 +153,7 @@ fn wifi_frames(count: usize) -> Result<Vec<u8>> {
     Ok(signal)
 }
 
-/// The pictures of an input that has one of them after the other, all with the same number of bytes.
+/// An iterator over the pictures of an input, which has them one after the other, with the same number of bytes each.
 struct Pictures<'a>(Input<'a>, usize);
 
 impl Iterator for Pictures<'_> {

@@ -16,7 +16,7 @@ pub struct Table {
     pub shape: Shape,
     /// The work for each index.
     pub work: Work,
-    /// How many indices the record may hold.
+    /// The number of indices that the record may hold.
     pub horizon: usize,
     /// The times without a network.
     pub baseline: Baseline,
@@ -36,7 +36,7 @@ pub struct Baseline {
 /// The time of the network with one burst.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell {
-    /// How many indices one synchronisation hands over.
+    /// The number of indices that one synchronisation hands over.
     pub burst: usize,
     /// Nanoseconds for each index.
     pub nanoseconds: f64,
@@ -47,17 +47,17 @@ pub struct Cell {
 }
 
 impl Table {
-    /// The smallest burst from which on the network is at least as fast as the loop.
+    /// Returns the smallest burst from which on the network is at least as fast as the loop.
     pub fn break_even(&self) -> Option<usize> {
         self.burst_behind_last(|cell| cell.of_loop < 1.0)
     }
 
-    /// The smallest burst from which on the network reaches this part of the ceiling.
+    /// Returns the smallest burst from which on the network reaches this part of the ceiling.
     pub fn reaches(&self, part: f64) -> Option<usize> {
         self.burst_behind_last(|cell| cell.of_ceiling < part)
     }
 
-    /// The smallest burst with which the network reaches this part of the ceiling, whatever larger ones do.
+    /// Returns the smallest burst with which the network reaches this part of the ceiling, whatever larger ones do.
     pub fn first_reaches(&self, part: f64) -> Option<usize> {
         self.cells.iter().find(|cell| cell.of_ceiling >= part).map(|cell| cell.burst)
     }
@@ -68,12 +68,12 @@ impl Table {
     }
 }
 
-/// What one run of a contender gave.
+/// The result of one run of a contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Nanoseconds for each index.
     pub nanoseconds: f64,
-    /// How many indices there were. A slow contender may take fewer than it was asked for.
+    /// The number of indices. A slow contender may take fewer than it was asked for.
     pub indices: u64,
     /// The sum that each consumer found.
     pub sums: Vec<u32>,
@@ -106,8 +106,8 @@ pub fn measure(task: &Task, bursts: &[usize], rounds: usize, done: impl FnMut())
 /// and all contenders in turn for each burst, and the medians count. `done` is called after each measurement.
 /// `task.burst` is not used.
 ///
-/// The result has the table of each contender, or why it has none: a contender that fails, or gives another
-/// result than the loop, is not run again.
+/// Returns the table of each contender, or the reason why it has none: a contender that fails, or gives another result
+/// than the loop, is not run again.
 ///
 /// # Errors
 /// If the two threads of the ceiling give another result than the loop.

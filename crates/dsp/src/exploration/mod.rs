@@ -1,9 +1,9 @@
 //! The paper's synthetic benchmark: producers and consumers that do nearly nothing for each index.
 //!
-//! Each producer stores a number for each of its indices, and each consumer loads every number (C. Miranda and
-//! others, *Erbium*, CASES 2010, section 5.1). A synchronisation hands over a burst of indices. The question is
-//! how fine a burst may be: from which burst on is the network faster than the loop, and from which burst on
-//! does it reach most of what two threads can give?
+//! Each producer stores a number for each of its indices, and each consumer loads every number (C. Miranda and others,
+//! *Erbium*, CASES 2010, section 5.1). A synchronisation hands over a burst of indices. The benchmark shows how fine a
+//! burst may be: from which burst on the network is faster than the loop, and from which burst on it reaches most of
+//! the speed that two threads can give.
 //!
 //! The indices of several producers are dealt in bursts. Each consumer sees all indices.
 
@@ -22,9 +22,9 @@ pub use work::Work;
 /// The numbers of producers and consumers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// How many processes write.
+    /// The number of processes that write.
     pub producers: usize,
-    /// How many processes read; each of them reads all indices.
+    /// The number of processes that read. Each of them reads all indices.
     pub consumers: usize,
 }
 
@@ -32,7 +32,7 @@ impl Shape {
     /// The shapes of the paper's figure 3.
     pub const ALL: [Shape; 4] = [Shape::of(1, 1), Shape::of(1, 4), Shape::of(4, 1), Shape::of(2, 2)];
 
-    /// A shape with these numbers of producers and consumers.
+    /// Creates a shape with these numbers of producers and consumers.
     pub const fn of(producers: usize, consumers: usize) -> Self {
         Self { producers, consumers }
     }
@@ -51,18 +51,18 @@ pub struct Task {
     pub shape: Shape,
     /// The work for each index.
     pub work: Work,
-    /// How many indices there are at least. They are rounded up to whole bursts of all producers.
+    /// The least number of indices. It is rounded up to whole bursts of all producers.
     pub indices: u64,
-    /// How many indices one synchronisation hands over.
+    /// The number of indices that one synchronisation hands over.
     pub burst: usize,
-    /// How many indices the record may hold.
+    /// The number of indices that the record may hold.
     pub horizon: usize,
     /// Whether each process stays on one processor.
     pub is_pinned: bool,
 }
 
 impl Task {
-    /// How many indices there are.
+    /// Returns the number of indices.
     pub fn rounded(&self) -> u64 {
         self.indices.next_multiple_of((self.burst * self.shape.producers) as u64)
     }

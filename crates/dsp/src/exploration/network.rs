@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use super::work::{consumed, produced};
 use super::{Task, Work};
 
-/// The sum that each consumer finds.
+/// Returns the sum that each consumer finds.
 ///
 /// # Errors
 /// If the network cannot run, for example because the system gives no threads.
@@ -17,7 +17,7 @@ pub fn network(task: &Task) -> Result<Vec<u32>> {
     Ok(sums)
 }
 
-/// The processes and the record of the network.
+/// Returns the processes and the record of the network.
 pub fn graph(task: &Task) -> Graph {
     // The network is not run, so the sums stay alive as long as it may.
     let sums = Box::leak(vec![0; task.shape.consumers].into_boxed_slice());
@@ -95,7 +95,7 @@ macro_rules! consume {
 consume!(consume_dealt, Dealt);
 consume!(consume_all, All);
 
-/// Lets the calling thread run on one processor only, if this is asked for and the system can do it.
+/// Binds the calling thread to one processor, if the task asks for it and the system can do it.
 fn pin(task: &Task, process: usize) {
     #[cfg(target_os = "linux")]
     if task.is_pinned {
@@ -104,7 +104,7 @@ fn pin(task: &Task, process: usize) {
         let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect();
         let mut one = CpuSet::new();
         one.set(allowed[process % allowed.len()]);
-        // A process that could not be pinned only runs elsewhere.
+        // A process that could not be pinned runs anywhere.
         let _ = sched_setaffinity(None, &one);
     }
     #[cfg(not(target_os = "linux"))]

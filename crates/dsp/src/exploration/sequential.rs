@@ -6,10 +6,10 @@ use std::ops::Range;
 use super::work::{consumed, produced};
 use super::{Shape, Work};
 
-/// How many numbers lie between the stores and the loads. They stay in the first cache.
+/// The number of values between the stores and the loads. They stay in the first-level cache.
 const STRIP: u64 = 1_024;
 
-/// The sum that each consumer finds, computed by a loop. The loop does the work of all processes.
+/// Returns the sum that each consumer finds, computed by a loop. The loop does the work of all processes.
 pub fn sequential(shape: Shape, work: Work, indices: u64) -> Vec<u32> {
     part(shape, work, 0..indices)
 }
@@ -29,7 +29,7 @@ fn part(shape: Shape, work: Work, indices: Range<u64>) -> Vec<u32> {
     sums
 }
 
-/// Does the work of the loop on two threads that do not communicate. It is what two threads can give at most.
+/// Does the work of the loop on two threads that do not communicate. No network with two threads can be faster.
 pub(super) fn ceiling(shape: Shape, work: Work, indices: u64) -> Vec<u32> {
     let half = indices / 2;
     std::thread::scope(|scope| {

@@ -7,25 +7,25 @@ use std::time::{Duration, Instant};
 /// load and one addition on the side of the consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
-    /// How many steps of a computation there are for each index.
+    /// The number of steps of a computation for each index.
     rounds: u32,
     /// The time that the rounds were chosen for, in nanoseconds.
     nanoseconds: u32,
 }
 
-/// How many indices the calibration computes at a time.
+/// The number of indices that the calibration computes at a time.
 const CALIBRATED: u32 = 20_000;
 
 impl Work {
     /// One store or load.
     pub const NONE: Self = Self { rounds: 0, nanoseconds: 0 };
 
-    /// Work of this number of rounds.
+    /// Creates work of this number of rounds.
     pub const fn of_rounds(rounds: u32) -> Self {
         Self { rounds, nanoseconds: 0 }
     }
 
-    /// Work that takes about this time on this machine. Measures for some milliseconds.
+    /// Creates work that takes about this time on this machine. Measures for some milliseconds.
     pub fn of_nanoseconds(nanoseconds: u32) -> Self {
         if nanoseconds == 0 {
             return Self::NONE;
@@ -47,12 +47,12 @@ impl Work {
         Self { rounds, nanoseconds }
     }
 
-    /// The number of rounds.
+    /// Returns the number of rounds.
     pub fn rounds(self) -> u32 {
         self.rounds
     }
 
-    /// The time for which the rounds were chosen, in nanoseconds. 0 for a store or load.
+    /// Returns the time for which the rounds were chosen, in nanoseconds; 0 for a store or load.
     pub fn nanoseconds(self) -> u32 {
         self.nanoseconds
     }
@@ -74,13 +74,13 @@ impl Work {
     }
 }
 
-/// What a producer stores for an index.
+/// Returns the number that a producer stores for an index.
 #[inline(always)]
 pub(super) fn produced(work: Work, index: u64) -> u32 {
     work.done(index as u32)
 }
 
-/// What a consumer makes of the numbers so far and the next ones.
+/// Adds the work for the next numbers to the consumer's sum, and returns it.
 #[inline(always)]
 pub(super) fn consumed(work: Work, sum: u32, numbers: &[u32]) -> u32 {
     numbers.iter().fold(sum, |sum, &number| sum.wrapping_add(work.done(number)))

@@ -4,10 +4,10 @@
 //! numbers of the type `f32`: the real part and the imaginary part. The transforms are not scaled:
 //! *X*\[*k*\] = Σ *x*\[*n*\] exp(-2π i *n* *k* / size).
 //!
-//! [`Split`] says how the network shares the work. `Data` gives each copy of one process whole blocks, which
-//! `rustfft` transforms, so the result has the same bits as the sequential form. `Pipeline` and `Both` cut a
-//! transform into stages (D. H. Bailey, *FFTs in External or Hierarchical Memory*, 1990). Their result is at
-//! most [`TOLERANCE`] of the block's largest value off.
+//! [`Split`] determines how the network shares the work. `Data` gives each copy of one process whole blocks, which
+//! `rustfft` transforms, so the result has the same bits as the sequential form. `Pipeline` and `Both` cut a transform
+//! into stages (D. H. Bailey, *FFTs in External or Hierarchical Memory*, 1990). Their error is at most [`TOLERANCE`] of
+//! the block's largest value.
 
 pub mod command;
 mod kernels;
@@ -25,7 +25,7 @@ pub use staged::{Stages, transform_by};
 /// A complex sample.
 pub type Complex = dsp_transforms::num_complex::Complex<f32>;
 
-/// How far a network's value may be off the sequential form, as a part of the largest value of its block.
+/// The largest error of a network's value against the sequential form, as a part of the largest value of its block.
 pub const TOLERANCE: f32 = 1e-5;
 
 /// The smallest number of samples of a block.
@@ -53,11 +53,11 @@ pub struct Shape {
     burst: usize,
 }
 
-/// A firing has at least this number of samples, unless the burst is set.
+/// The least number of samples of a firing, unless the burst is set.
 const SAMPLES_IN_FIRING: usize = 4_096;
 
 impl Shape {
-    /// A transform of blocks of `size` samples, a power of two from [`LEAST`] to [`MOST`].
+    /// Creates the shape of transforms of blocks of `size` samples, a power of two from [`LEAST`] to [`MOST`].
     ///
     /// # Errors
     /// If the size is another number.
@@ -70,8 +70,8 @@ impl Shape {
         Ok(Self { size, split, copies: 0, burst: SAMPLES_IN_FIRING.div_ceil(size) })
     }
 
-    /// Sets how many copies each stage has. With 0, the default, as many as there are workers. It has no
-    /// meaning for [`Split::Pipeline`].
+    /// Sets how many copies each stage has. With 0, the default, there are as many as workers. It has no effect with
+    /// [`Split::Pipeline`].
     pub fn copies(mut self, copies: usize) -> Self {
         self.copies = copies;
         self
@@ -83,7 +83,7 @@ impl Shape {
         self
     }
 
-    /// How many samples pass in one firing.
+    /// Returns the number of samples that pass in one firing.
     pub fn samples(&self) -> usize {
         self.size * self.burst
     }

@@ -12,10 +12,10 @@ use super::kernels::{Cut, Whole, order};
 use super::samples::{Source, Target};
 use super::{Complex, Shape, Split};
 
-/// How many samples a record holds for each of its views. A worker that is woken finds work for longer than it
-/// took to wake it.
+/// The number of samples that a record holds for each of its views. A worker that is woken then has work for longer
+/// than the wake-up took.
 const SAMPLES: usize = 32_768;
-/// A record holds at least this number of bursts for each of its views, and so 16 MiB for the largest blocks.
+/// The least number of bursts that a record holds for each of its views: 16 MiB for the largest blocks.
 const LEAST_BURSTS: usize = 2;
 
 pub(super) fn transform(
@@ -94,13 +94,13 @@ pub(super) fn transform(
 }
 
 impl Shape {
-    /// How many bursts the record before a stage holds, if the stage has this number of copies.
+    /// Returns the number of bursts that the record before a stage holds, if the stage has this number of copies.
     pub fn bursts_held(&self, copies: usize) -> usize {
         (SAMPLES / self.samples()).max(LEAST_BURSTS) * copies
     }
 }
 
-/// Lays records between the stages of a network, each of which has the same number of copies.
+/// A builder of records between the stages of a network, all of which have the same number of copies.
 struct Lay<'n, 'env> {
     net: &'n mut Network<'env, Error>,
     run: &'n Run,
@@ -113,7 +113,7 @@ impl<'env> Lay<'_, 'env> {
         self.burst * (SAMPLES / self.burst).max(LEAST_BURSTS)
     }
 
-    /// A record from one process to the copies of a stage, which take turns.
+    /// Adds a record from one process to the copies of a stage, which take turns.
     fn spread(&mut self, name: &str) -> (Writer<Complex>, Vec<Reader<Complex>>) {
         let horizon = Horizon::of(self.horizon() * self.copies).named(name);
         if self.copies == 1 {
@@ -123,7 +123,7 @@ impl<'env> Lay<'_, 'env> {
         self.net.deal(horizon, self.copies, self.burst)
     }
 
-    /// A record from the copies of a stage, which take turns, to one process.
+    /// Adds a record from the copies of a stage, which take turns, to one process.
     fn gather(&mut self, name: &str) -> (Vec<Writer<Complex>>, Reader<Complex>) {
         let horizon = Horizon::of(self.horizon() * self.copies).named(name);
         if self.copies == 1 {
@@ -133,13 +133,13 @@ impl<'env> Lay<'_, 'env> {
         self.net.merge(horizon, self.copies, self.burst)
     }
 
-    /// A record from each copy of a stage to the same copy of the next one.
+    /// Adds a record from each copy of a stage to the same copy of the next one.
     fn links(&mut self, name: &str) -> (Vec<Writer<Complex>>, Vec<Reader<Complex>>) {
         let horizon = Horizon::of(self.horizon()).named(name);
         (0..self.copies).map(|_| self.net.record(horizon.clone())).unzip()
     }
 
-    /// The copies of a stage. `make` makes the code of each copy.
+    /// Adds the copies of a stage. `make` makes the code of each copy.
     fn stages<F: FnMut(&[Complex], &mut [Complex]) + Send + 'env>(
         &mut self,
         name: &str,

@@ -29,7 +29,7 @@ impl std::fmt::Debug for Stages {
 }
 
 impl Stages {
-    /// Stages for an input of this number of bytes.
+    /// Creates the stages for an input of this number of bytes.
     ///
     /// # Errors
     /// If the input does not have whole blocks.
@@ -91,11 +91,11 @@ impl Staged for Stages {
     }
 }
 
-/// Transforms all blocks of `input`, of which `engine` computes some side by side. The result has the same bits as that of
-/// the sequential form.
+/// Transforms all blocks of `input`. `engine` computes some of them side by side. The result has the same bits as that
+/// of the sequential form.
 ///
 /// # Errors
-/// As of [`transform`](super::transform).
+/// The errors of [`transform`](super::transform).
 pub fn transform_by(
     engine: &impl ByFrame,
     mut input: Input<'_>,
@@ -104,7 +104,7 @@ pub fn transform_by(
 ) -> Result<()> {
     let frame_bytes = shape.size * shape.burst * SAMPLE_BYTES;
     let whole = Whole::new(shape.size);
-    // Buffers go round.
+    // The buffers are used again.
     let spare = Mutex::new(Vec::<Vec<u8>>::new());
     let read =
         || -> Result<Option<Vec<u8>>> {

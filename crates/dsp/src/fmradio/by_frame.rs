@@ -1,8 +1,8 @@
 //! The receiver frame by frame, for schedulers that are no network.
 //!
-//! The filters have no state but a window of their input, so a frame is computed from its own samples and the last ones of
-//! the frame before: these are filtered twice. The de-emphasis behind the filters depends on all samples before, so the
-//! mixer goes through the frames in turn.
+//! The filters have no state but a window of their input, so a frame is computed from its own samples and the last ones
+//! of the frame before: these are filtered twice. The de-emphasis behind the filters depends on all samples before, so
+//! the mixer goes through the frames in turn.
 
 use crate::by_frame::ByFrame;
 use crate::{Input, Output, Result};
@@ -15,23 +15,23 @@ use super::{BANDS, Filters, Radio, samples};
 #[derive(Debug, Clone)]
 pub struct Frame {
     bytes: Vec<u8>,
-    /// How many samples of audio it gives.
+    /// The number of samples of audio that the frame gives.
     audio: usize,
 }
 
 impl Frame {
-    /// How many bytes of the recording it has.
+    /// Returns the number of bytes of the recording in the frame.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether the frame has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 }
 
-/// The bands of a frame: what the filters make of it.
+/// The bands of a frame, the output of the filters.
 #[derive(Debug, Clone)]
 pub struct Bands {
     /// One band behind the other.
@@ -40,13 +40,13 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// How many bytes the samples of all bands have.
+    /// Returns the size of the samples of all bands in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.samples.as_slice())
     }
 }
 
-/// How many samples a number of samples of audio are made of.
+/// The numbers of samples at each stage for a number of samples of audio.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     band_reach: usize,
@@ -79,7 +79,7 @@ impl Sizes {
         self.station(audio) * self.channel_step + self.channel_reach
     }
 
-    /// Samples of the input for one of the audio.
+    /// Returns the number of samples of the input for a sample of audio.
     fn ratio(&self) -> usize {
         self.channel_step * self.audio_step
     }
@@ -90,21 +90,21 @@ impl Sizes {
 pub struct Frames<'a> {
     input: Input<'a>,
     sizes: Sizes,
-    /// How many samples of audio a frame gives.
+    /// The number of samples of audio of a frame.
     frame: usize,
-    /// The audio of a frame ends so many samples before the frame's end.
+    /// The number of samples from the end of a frame's audio to the end of the frame.
     late: usize,
-    /// The samples from which the next frame's audio begins.
+    /// The samples from which on the next frame's audio begins.
     held: Vec<u8>,
-    /// The audio that was given.
+    /// The number of samples of audio in the frames so far.
     given: usize,
-    /// The samples that were read, which are all if the input is over.
+    /// The number of samples that were read; of all samples, if the input is over.
     read: usize,
     is_over: bool,
 }
 
 impl<'a> Frames<'a> {
-    /// The frames of a recording. Each gives `frame` samples of audio, at least 1, and the last one what is left.
+    /// Creates the frames of a recording. Each has `frame` samples of audio, at least 1, and the last one the rest.
     pub fn new(input: Input<'a>, radio: &Radio, frame: usize) -> Self {
         let sizes = Sizes::of(radio, &radio.filters());
         let late = sizes.input(0).div_ceil(sizes.ratio());
@@ -163,7 +163,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver of the frames that [`Frames`] cuts for the same radio.
+    /// Creates a receiver of the frames that [`Frames`] cuts for the same radio.
     pub fn new(radio: &Radio) -> Self {
         let filters = radio.filters();
         Self { demodulator: Demodulator::new(radio), sizes: Sizes::of(radio, &filters), filters }
@@ -199,12 +199,12 @@ pub struct Audio {
 }
 
 impl Audio {
-    /// The audio of a radio, from its beginning.
+    /// Creates the mixer of a radio, at its beginning.
     pub fn new(radio: &Radio) -> Self {
         Self { mixer: Mixer::new(radio), pcm: Vec::new() }
     }
 
-    /// The samples of the next frame.
+    /// Returns the samples of the next frame.
     pub fn mix(&mut self, bands: &Bands) -> &[i16] {
         self.pcm.resize(bands.audio, 0);
         self.mixer.apply(&bands.samples, &mut self.pcm);
@@ -212,11 +212,11 @@ impl Audio {
     }
 }
 
-/// Receives a station, of which `engine` computes frames of `frame` samples of audio side by side. The result has the same
-/// bytes as that of the sequential form.
+/// Receives a station. `engine` computes frames of `frame` samples of audio side by side. The result has the same bytes
+/// as that of the sequential form.
 ///
 /// # Errors
-/// As of [`receive`](super::receive).
+/// The errors of [`receive`](super::receive).
 pub fn receive_by(
     engine: &impl ByFrame,
     input: Input<'_>,

@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Share the audio filter, which is the widest, between two processes
     #[arg(long)]
     double: bool,
-    /// Where the filters keep the items that they need again
+    /// The place where the filters keep the items that they need again
     #[arg(long, value_enum, default_value = "records")]
     history: History,
     /// Make a test signal in place of receiving: a station that sends a tone of this frequency
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     Ok(())
 }
 
-/// The factors for gains in dB.
+/// Returns the factors for gains in dB.
 fn factors(gains: &[f32]) -> Result<[f32; BANDS]> {
     let wrong =
         || Error::new(format!("--equaliser takes {BANDS} gains from -100 to 20 dB, as in 0,0,3,3,0,-6"));

@@ -21,8 +21,8 @@ impl RingFir {
         Self { ring: vec![0.0; fir.taps.len()], fir, oldest: 0, is_full: false }
     }
 
-    /// As [`Fir::apply`], with the same windows call after call. Only the items of `from` that were not there
-    /// in the call before are read.
+    /// As [`Fir::apply`], with the same windows call after call. Only the items of `from` that are new since the
+    /// previous call are read.
     pub(super) fn apply(&mut self, from: &[f32], to: &mut [f32]) {
         let (taps, step) = (self.fir.taps.len(), self.fir.step);
         let mut items = from.iter();

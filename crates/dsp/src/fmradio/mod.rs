@@ -35,7 +35,7 @@ pub use by_frame::{Audio, Bands, Frame, Frames, Receiver, receive_by};
 pub use staged::Stages;
 pub use tone::{Tone, test_tone};
 
-/// How many bands the equaliser has.
+/// The number of bands of the equaliser.
 pub const BANDS: usize = 6;
 /// The frequencies between the bands of the equaliser, and the end of the last band, in Hz.
 pub const BAND_ENDS: [f64; BANDS] = [200.0, 600.0, 1_500.0, 4_000.0, 8_000.0, AUDIO_HERTZ];
@@ -51,9 +51,9 @@ const AUDIO_HERTZ: f64 = 15_000.0;
 const CHANNEL_HERTZ: f64 = 75_000.0;
 /// The largest deviation of the frequency in Hz, which becomes the amplitude 1.
 const DEVIATION_HERTZ: f64 = 75_000.0;
-/// The stages behind the channel filter have about this rate in samples per second, or less than twice this.
+/// The approximate rate behind the channel filter in samples per second; the actual rate is less than twice as high.
 const CHANNEL_RATE: u32 = 240_000;
-/// The audio has about this rate in samples per second.
+/// The approximate rate of the audio in samples per second.
 const AUDIO_RATE: f64 = 48_000.0;
 /// The number of taps of a band's filter.
 const BAND_TAPS: usize = 256;
@@ -85,7 +85,7 @@ pub struct Radio {
 }
 
 impl Radio {
-    /// A receiver for an input with `rate` samples per second.
+    /// Creates a receiver for an input with `rate` samples per second.
     ///
     /// # Errors
     /// If the rate is less than [`LEAST_RATE`] or more than [`MOST_RATE`].
@@ -137,13 +137,13 @@ impl Radio {
         self
     }
 
-    /// The rate of the audio in samples per second, rounded.
+    /// Returns the rate of the audio in samples per second, rounded.
     pub fn audio_rate(&self) -> u32 {
         let ratio = u64::from(self.channel_step()) * u64::from(self.audio_step());
         ((u64::from(self.rate) + ratio / 2) / ratio) as u32
     }
 
-    /// How many samples of the input make one behind the channel filter.
+    /// Returns the number of samples of the input for one behind the channel filter.
     fn channel_step(&self) -> u32 {
         (self.rate / CHANNEL_RATE).max(1)
     }
@@ -152,12 +152,12 @@ impl Radio {
         f64::from(self.rate) / f64::from(self.channel_step())
     }
 
-    /// How many samples behind the channel filter make one of the audio.
+    /// Returns the number of samples behind the channel filter for one of the audio.
     fn audio_step(&self) -> u32 {
         (self.channel_rate() / AUDIO_RATE).round().max(1.0) as u32
     }
 
-    /// The filters of this receiver.
+    /// Returns the filters of this receiver.
     fn filters(&self) -> Filters {
         let rate = f64::from(self.rate);
         let channel_rate = self.channel_rate();
@@ -199,9 +199,9 @@ struct Rates {
     channel: usize,
     /// Samples of the audio.
     audio: usize,
-    /// How many samples of the input make one of the audio.
+    /// The number of samples of the input for one of the audio.
     ratio: u64,
-    /// How many bursts of zeros push the last sample through the filters.
+    /// The number of bursts of zeros that push the last sample through the filters.
     padding: usize,
 }
 

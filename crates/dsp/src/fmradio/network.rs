@@ -15,10 +15,10 @@ use super::stages::{Demodulator, Mixer};
 use super::wav::Wav;
 use super::{BANDS, History, Radio, Rates};
 
-/// How many bursts a record holds, besides what its reader sees beyond one burst. A worker that is woken finds
-/// work for longer than it took to wake it.
+/// The number of bursts that a record holds, besides the items that its reader sees beyond one burst. A worker that is
+/// woken then has work for longer than the wake-up took.
 const BURSTS: usize = 16;
-/// How many copies of the audio filter there are, if it is doubled.
+/// The number of copies of the audio filter, if it is doubled.
 const COPIES: usize = 2;
 
 pub(super) fn receive(input: Input<'_>, output: &mut Output<'_>, radio: &Radio, run: &Run) -> Result<()> {
@@ -115,8 +115,8 @@ impl<'env> Lay<'_, 'env> {
         });
     }
 
-    /// An audio filter that computes one of `copies` bursts, and takes turns with the others. It sees the bursts
-    /// of the others too.
+    /// Adds an audio filter that computes one of `copies` bursts, and takes turns with the others. It sees their
+    /// bursts, too.
     fn audio(
         &mut self,
         fir: &Fir,

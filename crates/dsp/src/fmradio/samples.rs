@@ -2,7 +2,7 @@
 
 use crate::{Input, Result};
 
-/// The number that stands for 0 is between two numbers.
+/// The value of 0, which lies between two numbers.
 const ZERO: f32 = 127.5;
 
 /// Turns pairs of bytes into the two parts of a signal.
@@ -18,20 +18,20 @@ pub(super) fn split(bytes: &[u8], in_phase: &mut [f32], quadrature: &mut [f32]) 
 pub(super) struct Samples<'a> {
     input: Input<'a>,
     bytes: Vec<u8>,
-    /// How many bursts of zeros are still to be given. `None` if the input has not ended.
+    /// The number of bursts of zeros that are left. `None` if the input has not ended.
     zeros: Option<usize>,
     padding: usize,
-    /// How many samples were read.
+    /// The number of samples that were read.
     read: u64,
 }
 
 impl<'a> Samples<'a> {
-    /// Reads from `input`, and gives `padding` bursts more when it has ended.
+    /// Reads from `input`, and gives `padding` more bursts when it has ended.
     pub(super) fn new(input: Input<'a>, padding: usize) -> Self {
         Self { input, bytes: Vec::new(), zeros: None, padding, read: 0 }
     }
 
-    /// How many samples the input has, if it has ended.
+    /// Returns the number of samples of the input, if it has ended.
     pub(super) fn total(&self) -> Option<u64> {
         self.zeros.map(|_| self.read)
     }

@@ -14,11 +14,11 @@ use super::stages::{Demodulator, Mixer};
 use super::wav::{begin_pipe, put_pcm};
 use super::{BANDS, Radio, Rates};
 
-/// The stages of a receiver: 0 reads, 1 and 2 are the channel filters of both parts, 3 demodulates, 4 filters the audio,
-/// 5 to 10 are the bands, and 11 mixes and writes.
+/// The stages of a receiver: 0 reads, 1 and 2 are the channel filters of both parts, 3 demodulates, 4 filters the
+/// audio, 5 to 10 are the bands, and 11 mixes and writes.
 ///
-/// A block is a burst. Each stage keeps the items that it will need again, and so it computes what the loop's stages
-/// compute. Within the first blocks a stage may give nothing, because it does not see enough yet.
+/// A block is a burst. Each stage keeps the items that it needs again, so it computes the same as the loop's stages. In
+/// the first blocks a stage may give nothing, because it does not see enough yet.
 pub struct Stages {
     radio: Radio,
     rates: Rates,
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Stages {
     }
 }
 
-/// A filter with the items that it will need again.
+/// A filter with the items that it needs again.
 struct Windowed {
     line: Line,
     filter: Filter,
@@ -80,7 +80,7 @@ struct End {
 }
 
 impl Stages {
-    /// Stages for an input of this number of bytes. The audio is written as into a pipe.
+    /// Creates the stages for an input of this number of bytes. The audio is written as into a pipe.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -99,7 +99,7 @@ impl Stages {
         Ok(Self {
             radio: radio.clone(),
             rates,
-            // A burst that is not full, which may be empty, tells the end.
+            // A burst that is not full, and may be empty, marks the end.
             blocks: (bytes / 2 / rates.input + 1 + rates.padding) as u64,
             samples: Mutex::new(Samples::new(input, rates.padding)),
             total: AtomicU64::new(u64::MAX),

@@ -25,10 +25,10 @@ impl Demodulator {
     }
 }
 
-/// Adds the bands, takes back what the sender has emphasised, and rounds to 16 bits.
+/// Adds the bands, applies the de-emphasis, and rounds to 16 bits.
 #[derive(Debug, Clone)]
 pub(super) struct Mixer {
-    /// The part of the way to a new value that the output goes.
+    /// The fraction of the difference to a new value by which the output changes.
     follow: f32,
     last: f32,
 }

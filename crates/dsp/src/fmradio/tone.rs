@@ -11,7 +11,7 @@ use super::{LEAST_RATE, MOST_RATE};
 pub struct Tone {
     /// The frequency in Hz, from 20 to 15,000.
     pub hertz: f64,
-    /// How long it sounds, in seconds.
+    /// The duration in seconds.
     pub seconds: f64,
     /// Samples per second.
     pub rate: u32,
@@ -71,7 +71,7 @@ pub fn test_tone(output: &mut Output<'_>, tone: &Tone) -> Result<()> {
 struct Noise(u64);
 
 impl Noise {
-    /// A number from 0 to 1.
+    /// Returns a number from 0 to 1.
     fn uniform(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -79,7 +79,7 @@ impl Noise {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number with the normal distribution (G. Box and M. Muller, 1958).
+    /// Returns a number with the normal distribution (G. Box and M. Muller, 1958).
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (TAU * self.uniform()).cos()

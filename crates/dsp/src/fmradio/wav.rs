@@ -17,7 +17,7 @@ pub(super) struct Wav<'a, 'o> {
 enum To<'a, 'o> {
     /// A file, whose header is written again at the end.
     File(WavWriter<&'a mut Output<'o>>),
-    /// A pipe. Its header says that the length is not known.
+    /// A pipe. Its header states an unknown length.
     Pipe(&'a mut Output<'o>, Vec<u8>),
 }
 

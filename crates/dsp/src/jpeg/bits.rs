@@ -7,8 +7,8 @@ use super::stream::Stream;
 
 /// Reads the bits of a scan.
 ///
-/// If the scan has no more bits, zeros follow, and [`check`](Self::check) returns an error. So it is enough to check
-/// once for each block.
+/// If the scan has no more bits, zeros follow, and [`check`](Self::check) returns an error. So one check for each block
+/// is enough.
 #[derive(Debug)]
 pub(super) struct Bits<'a> {
     pub(super) stream: Stream<'a>,
@@ -25,14 +25,14 @@ impl<'a> Bits<'a> {
         Self { stream, ahead: 0, count: 0, is_last: false, fault: None }
     }
 
-    /// Forgets the bits that are left of the last byte, before a marker.
+    /// Drops the remaining bits of the last byte, before a marker.
     pub(super) fn align(&mut self) {
         (self.ahead, self.count, self.is_last) = (0, 0, false);
     }
 
     /// Takes the marker for a restart.
     pub(super) fn restart(&mut self, number: u8) -> Result<()> {
-        // All bits of the scan were taken, so the stream is at the marker, or the scan has bits that nobody wants.
+        // All bits of the scan were taken, so the stream is at the marker, or the scan has surplus bits.
         let whole = self.count / 8;
         self.align();
         let bytes = self.stream.look(2)?;
@@ -91,7 +91,7 @@ impl<'a> Bits<'a> {
         Ok(())
     }
 
-    /// The next `count` bits, from 0 to 16, without taking them.
+    /// Returns the next `count` bits, from 0 to 16, without taking them.
     #[inline]
     fn peek(&self, count: u32) -> u32 {
         (self.ahead >> 48) as u32 >> (16 - count)
@@ -108,7 +108,7 @@ impl<'a> Bits<'a> {
         self.count -= count;
     }
 
-    /// The next symbol. Behind it at least 32 bits are ready, if the scan has so many.
+    /// Takes the next symbol. Behind it at least 32 bits are ready, if the scan has so many.
     #[inline]
     pub(super) fn symbol(&mut self, table: &Huffman) -> Result<u8> {
         self.refill()?;
@@ -120,7 +120,7 @@ impl<'a> Bits<'a> {
         Ok(symbol)
     }
 
-    /// The next `count` bits, from 0 to 16, as a number. The caller has taken a symbol just before.
+    /// Takes the next `count` bits, from 0 to 16, as a number. The caller has taken a symbol just before.
     #[inline]
     pub(super) fn after_symbol(&mut self, count: u32) -> u32 {
         let bits = self.peek(count);
@@ -128,14 +128,14 @@ impl<'a> Bits<'a> {
         bits
     }
 
-    /// The next `count` bits, from 0 to 16, as a number.
+    /// Takes the next `count` bits, from 0 to 16, as a number.
     #[inline]
     pub(super) fn number(&mut self, count: u32) -> Result<u32> {
         self.refill()?;
         Ok(self.after_symbol(count))
     }
 
-    /// The number that `size` bits behind a symbol mean (T.81, figure F.12).
+    /// Takes `size` bits behind a symbol, and returns the number that they stand for (T.81, figure F.12).
     #[inline]
     pub(super) fn signed(&mut self, size: u32) -> i32 {
         let bits = self.after_symbol(size) as i32;
@@ -143,13 +143,13 @@ impl<'a> Bits<'a> {
         if bits < half { bits - (1 << size) + 1 } else { bits }
     }
 
-    /// Notes that the bits mean nothing.
+    /// Records that the bits are not valid.
     #[cold]
     pub(super) fn damaged(&mut self, what: &'static str) {
         self.fault = self.fault.or(Some(what));
     }
 
-    /// The error of the bits that were read since the last call.
+    /// Returns the error of the bits that were read since the last call.
     #[inline]
     pub(super) fn check(&mut self) -> Result<()> {
         if self.fault.is_some() { Err(self.failed()) } else { Ok(()) }

@@ -9,7 +9,7 @@ use super::progressive::{self, Coefficients};
 use super::segments::{Scan, Tables, next_scan, open};
 use super::sequential::{Restarts, sequential};
 
-/// Where the blocks come from.
+/// The source of the blocks.
 #[derive(Debug)]
 enum From {
     /// The only scan, which has all components.
@@ -27,7 +27,7 @@ pub(super) struct Blocks<'a> {
     /// For each component.
     quantisers: Vec<[u16; 64]>,
     from: From,
-    /// The MCUs that were read.
+    /// The number of MCUs that were read.
     mcu: usize,
 }
 
@@ -68,13 +68,13 @@ impl<'a> Blocks<'a> {
         &self.frame
     }
 
-    /// The quantisers of a component.
+    /// Returns the quantisers of a component.
     pub(super) fn quantisers(&self, component: usize) -> &[u16; 64] {
         &self.quantisers[component]
     }
 
-    /// Appends the blocks of the next `mcus` MCUs to those of each component. Behind the end of the picture the
-    /// blocks are zeros.
+    /// Appends the blocks of the next `mcus` MCUs to those of each component. Behind the end of the picture the blocks
+    /// are zeros.
     pub(super) fn read(&mut self, mcus: usize, blocks: &mut [Vec<Block>]) -> Result<()> {
         let all = self.frame.mcus_in_row * self.frame.mcu_rows;
         for _ in 0..mcus {
@@ -137,7 +137,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Notes the quantisers of the components whose first scan this is.
+/// Stores the quantisers of the components of which this is the first scan.
 fn latch(scan: &Scan, frame: &Frame, tables: &Tables, quantisers: &mut [Option<[u16; 64]>]) {
     for part in &scan.parts {
         let quantisers = &mut quantisers[part.component];

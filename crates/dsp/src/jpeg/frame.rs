@@ -1,13 +1,13 @@
-//! What the header of a picture says (T.81, B.2.2): its size, and how its components are sampled.
+//! The header of a picture (T.81, B.2.2): its size, and how its components are sampled.
 
 /// A component: grey, or one of three colours.
 #[derive(Debug, Clone)]
 pub(super) struct Component {
-    /// Its place among the components of the frame.
+    /// Its index among the components of the frame.
     pub(super) index: usize,
-    /// The number by which scans call it.
+    /// The number by which scans refer to it.
     pub(super) id: u8,
-    /// Blocks of an MCU, side by side and one below the other.
+    /// The number of its blocks in an MCU, side by side and one below the other.
     pub(super) across: usize,
     pub(super) down: usize,
     /// The table of its quantisers.
@@ -15,12 +15,12 @@ pub(super) struct Component {
     /// Its size in samples.
     pub(super) width: usize,
     pub(super) height: usize,
-    /// Blocks in a row of MCUs, one of the rows of blocks.
+    /// The number of blocks in a row of MCUs, in one of the rows of blocks.
     pub(super) blocks_in_row: usize,
 }
 
 impl Component {
-    /// Samples of a row of MCUs: their width and height.
+    /// Returns the size of a row of MCUs in samples: width and height.
     pub(super) fn strip(&self) -> (usize, usize) {
         (8 * self.blocks_in_row, 8 * self.down)
     }
@@ -51,13 +51,13 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// A frame with components that have these identifiers, factors and tables.
+    /// Creates a frame with components that have these identifiers, factors and tables.
     pub(super) fn new(
         (width, height): (usize, usize),
         is_progressive: bool,
         sampled: &[(u8, usize, usize, usize)],
     ) -> Result<Self, &'static str> {
-        // The factors of a single component mean nothing.
+        // The factors of a single component are ignored.
         let is_single = sampled.len() == 1;
         let factors = |across: usize, down: usize| if is_single { (1, 1) } else { (across, down) };
         let largest = |factor: fn(&(usize, usize)) -> usize| {
@@ -91,7 +91,7 @@ impl Frame {
         Ok(Self { width, height, is_progressive, components, colours, across, down, mcus_in_row, mcu_rows })
     }
 
-    /// The header of the PPM or PGM file.
+    /// Returns the header of the PPM or PGM file.
     pub(super) fn header(&self) -> String {
         let kind = if self.colours == Colours::Grey { "P5" } else { "P6" };
         format!("{kind}\n{} {}\n255\n", self.width, self.height)

@@ -1,23 +1,23 @@
 //! Huffman codes (T.81, annex C and figure F.16).
 
-/// Bits of a code that one look-up decodes.
+/// The number of bits of a code that one look-up decodes.
 const FAST_BITS: u32 = 9;
 
 /// A Huffman table.
 #[derive(Debug, Clone)]
 pub(super) struct Huffman {
-    /// For each beginning of a code: its length and its symbol, or 0 if it is longer.
+    /// For each prefix of a code, its length and its symbol; 0 if it is longer.
     fast: [u16; 1 << FAST_BITS],
-    /// For each length the first code that is longer, with 16 bits.
+    /// For each length, the first code that is longer, as 16 bits.
     ends: [u32; 18],
-    /// For each length what is added to a code to find the place of its symbol.
+    /// For each length, the number to add to a code to get the index of its symbol.
     offsets: [i32; 17],
     symbols: Vec<u8>,
 }
 
 impl Huffman {
-    /// The table with `counts` codes of each length from 1 to 16, and these symbols. `None` if there are more codes
-    /// than the lengths allow.
+    /// Creates the table with `counts` codes of each length from 1 to 16, and these symbols. `None` if there are more
+    /// codes than the lengths allow.
     pub(super) fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let mut table = Self {
             fast: [0; 1 << FAST_BITS],
@@ -47,7 +47,7 @@ impl Huffman {
         Some(table)
     }
 
-    /// The length and the symbol of the code with which 16 bits begin. `None` if there is no such code.
+    /// Returns the length and the symbol of the code with which the 16 bits begin. `None` if there is no such code.
     #[inline]
     pub(super) fn find(&self, bits: u32) -> Option<(u32, u8)> {
         let entry = self.fast[(bits >> (16 - FAST_BITS)) as usize];

@@ -1,10 +1,10 @@
 //! The inverse cosine transform in integers (C. Loeffler and others, *Practical Fast 1-D DCT Algorithms with 11
 //! Multiplications*, 1989), with the scaling of the Independent JPEG Group's slow integer transform, which T.81
-//! decoders commonly have. So samples are the same in each bit.
+//! decoders commonly use. So samples are the same in each bit.
 
 use std::num::Wrapping;
 
-/// A number that wraps. Coefficients of a damaged file can be too large; then the samples mean nothing.
+/// A number that wraps. Coefficients of a damaged file can be too large; the samples are meaningless then.
 type Number = Wrapping<i32>;
 
 /// Bits behind the point of the constants.

@@ -4,9 +4,9 @@
 //! is grey. Its samples are those of the reference decoder with exact integers and smooth interpolation of the
 //! colours, `djpeg -dct int`.
 //!
-//! Colours may be sampled at half of the distance in both directions, in one, or in none; other whole ratios are
-//! repeated. Arithmetic coding, 12 bits a sample, lossless and hierarchical files, and four components are errors.
-//! So is a file that ends early or that contradicts itself; the message says the offset.
+//! Colours may be sampled at half the rate in both directions, in one, or in none; samples of other whole ratios are
+//! repeated. Arithmetic coding, 12 bits a sample, lossless and hierarchical files, and four components are errors. So
+//! is a file that ends early or contradicts itself; the message states the offset.
 //!
 //! # The network
 //!
@@ -46,7 +46,7 @@ impl Default for Block {
     }
 }
 
-/// MCUs that pass through the network in one firing, unless something else is asked for.
+/// The number of MCUs that pass through the network in one firing by default.
 pub const DEFAULT_BURST: usize = 64;
 
 /// Decodes the JPEG file `input`, and writes its picture to `output`. The network passes on `burst` MCUs (minimum
@@ -64,10 +64,10 @@ pub fn decode(input: Input<'_>, output: &mut Output<'_>, burst: usize, run: &Run
     }
 }
 
-/// Decodes pictures, of which `engine` computes some side by side, and writes them one behind the other.
+/// Decodes pictures, and writes them one behind the other. `engine` computes some of them side by side.
 ///
 /// # Errors
-/// As of [`decode`].
+/// The errors of [`decode`].
 pub fn decode_by<'a>(
     engine: &impl ByFrame,
     mut pictures: impl Iterator<Item = Input<'a>> + Send,

@@ -22,7 +22,7 @@ impl Default for Samples {
     }
 }
 
-/// Bursts and strips that a record holds for each of its views.
+/// The number of bursts and strips that a record holds for each of its views.
 const HELD: usize = 2;
 
 pub(super) fn decode(mut blocks: Blocks<'_>, output: &mut Output<'_>, burst: usize, run: &Run) -> Result<()> {
@@ -98,7 +98,7 @@ pub(super) fn decode(mut blocks: Blocks<'_>, output: &mut Output<'_>, burst: usi
         }
         let (give, take_large) = net.record::<Strip>(strips("large rows"));
         let (meter, mut number) = (stage("upsample"), 0);
-        // Behind the last strip one more follows, which lies beyond the picture.
+        // One more strip follows the last, beyond the picture.
         net.rule("upsample", take_strips.consumes(1).peeks(2), give.produces(1), move |strips, large| {
             let mut wide = Strip::default();
             meter.time(|| widener.widen(number, &strips[0], strips.get(1), &mut wide));
@@ -109,7 +109,7 @@ pub(super) fn decode(mut blocks: Blocks<'_>, output: &mut Output<'_>, burst: usi
         large.push(take_large.consumes(1));
     }
 
-    // The strip beyond the picture, and what fills the last burst.
+    // The strip beyond the picture, and the padding of the last burst.
     let mut left = (in_row * (rows + 1)).div_ceil(burst);
     let (meter, mut burst_of) = (stage("entropy"), vec![Vec::new(); frame.components.len()]);
     net.rule("entropy", (), give_blocks, move |(), given| {

@@ -1,5 +1,5 @@
-//! Scans that have a part of the picture: those of progressive files (T.81, annex G), and those of sequential files
-//! with a scan for each component.
+//! Scans with a part of the picture: those of progressive files (T.81, annex G), and those of sequential files with a
+//! scan for each component.
 
 use crate::Result;
 
@@ -10,7 +10,7 @@ use super::huffman::Huffman;
 use super::segments::{Scan, Tables, ZIGZAG};
 use super::sequential::{Restarts, sequential};
 
-/// The most memory for coefficients in bytes.
+/// The largest memory for coefficients in bytes.
 const MOST_BYTES: usize = 1 << 30;
 
 /// The coefficients of a picture.
@@ -34,7 +34,7 @@ impl Plane {
 }
 
 impl Coefficients {
-    /// Zeros, which take memory only when they are changed.
+    /// Creates coefficients of zero, which take memory only when they are changed.
     pub(super) fn new(frame: &Frame) -> std::result::Result<Self, String> {
         let size = |component: &super::frame::Component| {
             64 * component.blocks_in_row * component.down * frame.mcu_rows
@@ -74,7 +74,7 @@ pub(super) fn read(
 ) -> Result<()> {
     let mut restarts = Restarts::new(tables.restart);
     let mut predictions = [0; 3];
-    // Blocks that have no more coefficients in this scan.
+    // The number of blocks that have no more coefficients in this scan.
     let mut empty = 0;
     let has_dc = scan.first == 0 && scan.high == 0;
     let mut codes = Vec::new();

@@ -16,14 +16,14 @@ pub(super) struct Part {
     pub(super) ac: usize,
 }
 
-/// What the header of a scan says (T.81, B.2.3).
+/// The header of a scan (T.81, B.2.3).
 #[derive(Debug, Clone)]
 pub(super) struct Scan {
     pub(super) parts: Vec<Part>,
     /// The first and the last coefficient, in the order of the zigzag.
     pub(super) first: usize,
     pub(super) last: usize,
-    /// The bit to which earlier scans were exact, or 0 in a first scan; and the bit to which this one is.
+    /// The bit to which earlier scans were exact, 0 in a first scan; and the bit to which this one is exact.
     pub(super) high: u32,
     pub(super) low: u32,
 }
@@ -34,14 +34,14 @@ pub(super) struct Tables {
     pub(super) quantisers: [Option<[u16; 64]>; 4],
     pub(super) dc: [Option<Huffman>; 4],
     pub(super) ac: [Option<Huffman>; 4],
-    /// MCUs between restart markers, or 0.
+    /// The number of MCUs between restart markers, or 0.
     pub(super) restart: usize,
     is_jfif: bool,
-    /// The colours that a segment of Adobe's programs says.
+    /// The colours in a segment of Adobe's programs.
     adobe: Option<u8>,
 }
 
-/// For each place in the zigzag the place in a block.
+/// For each place in the zigzag, the index in a block.
 pub(super) const ZIGZAG: [u8; 64] = {
     let mut order = [0; 64];
     let (mut row, mut column, mut place) = (0_i32, 0_i32, 0);
@@ -104,7 +104,7 @@ pub(super) fn next_scan(
     frame: &mut Option<Frame>,
 ) -> Result<Option<Scan>> {
     loop {
-        // Bytes before a marker belong to nothing.
+        // Bytes before a marker are ignored.
         while stream.byte()? != 0xff {}
         let marker = loop {
             match stream.byte()? {
@@ -271,7 +271,7 @@ fn read_scan(bytes: &[u8], frame: &Frame) -> Read<Scan> {
 }
 
 impl Tables {
-    /// The error for a table that a scan needs and the file does not have.
+    /// Returns the error for a table that a scan needs and the file does not have.
     pub(super) fn missing(stream: &Stream<'_>, what: &str) -> Error {
         stream.error(format!("the file does not have the {what} that this scan uses; the file is damaged"))
     }

@@ -1,4 +1,4 @@
-//! What sequential and progressive scans are both read with: restart markers, and the blocks of sequential scans.
+//! The common parts of sequential and progressive scans: restart markers; and the blocks of sequential scans.
 
 use crate::Result;
 

@@ -2,7 +2,7 @@
 
 use crate::{Error, Input, Result};
 
-/// Bytes that are read at once.
+/// The number of bytes that are read at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// A file that is read byte after byte.
@@ -21,22 +21,22 @@ impl<'a> Stream<'a> {
         Self { first: input.offset(), input, buffer: Vec::new(), at: 0, is_over: false }
     }
 
-    /// The offset of the next byte.
+    /// Returns the offset of the next byte.
     pub(super) fn offset(&self) -> u64 {
         self.first + self.at as u64
     }
 
-    /// An error at the next byte.
+    /// Creates an error at the next byte.
     pub(super) fn error(&self, what: impl Into<String>) -> Error {
         self.input.error_at(self.offset(), what)
     }
 
-    /// An error at an offset.
+    /// Creates an error at an offset.
     pub(super) fn error_at(&self, offset: u64, what: impl Into<String>) -> Error {
         self.input.error_at(offset, what)
     }
 
-    /// The next bytes: at least `count` of them, or fewer at the end of the file.
+    /// Returns the next bytes: at least `count` of them, or fewer at the end of the file.
     pub(super) fn look(&mut self, count: usize) -> Result<&[u8]> {
         while self.buffer.len() - self.at < count && !self.is_over {
             self.buffer.drain(..self.at);
@@ -51,7 +51,7 @@ impl<'a> Stream<'a> {
         Ok(&self.buffer[self.at..])
     }
 
-    /// Goes on by `count` bytes that were looked at.
+    /// Skips `count` bytes that were looked at.
     pub(super) fn skip(&mut self, count: usize) {
         self.at += count;
     }
@@ -66,12 +66,12 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The error for a file that ends here.
+    /// Creates the error for a file that ends here.
     pub(super) fn ended(&self) -> Error {
         self.error("the file ends within the picture; get a whole copy of it")
     }
 
-    /// A number of two bytes, the first being the higher.
+    /// Takes a number of two bytes, the first being the higher.
     pub(super) fn number(&mut self) -> Result<u16> {
         Ok(u16::from_be_bytes([self.byte()?, self.byte()?]))
     }

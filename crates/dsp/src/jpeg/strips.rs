@@ -10,7 +10,7 @@ use super::upsample::Upsampler;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Strip {
     pub(super) samples: Vec<u8>,
-    /// Samples of a row.
+    /// The number of samples of a row.
     pub(super) stride: usize,
 }
 
@@ -67,7 +67,7 @@ impl Widener {
         self.upsampler.is_whole()
     }
 
-    /// The wide form of strip number `number`. `next` is the strip below, if the picture has one.
+    /// Computes the wide form of strip number `number`. `next` is the strip below, if the picture has one.
     pub(super) fn widen(&mut self, number: usize, strip: &Strip, next: Option<&Strip>, wide: &mut Strip) {
         let (_, rows) = self.component.strip();
         let left = self.component.height - (number * rows).min(self.component.height);
@@ -103,7 +103,7 @@ pub(super) struct Pixels {
     colours: Colours,
     width: usize,
     height: usize,
-    /// Rows of a row of MCUs.
+    /// The number of rows of pixels in a row of MCUs.
     rows: usize,
 }
 
@@ -145,8 +145,8 @@ impl Painter {
         Self { wideners, wide, pixels: Pixels::new(frame), painted: Vec::new() }
     }
 
-    /// The pixels of strip number `number`, of which `strips` are the components. `next` are those of the strip
-    /// below, if there is one.
+    /// Returns the pixels of strip number `number`. `strips` are its components, and `next` those of the strip below,
+    /// if there is one.
     pub(super) fn paint(&mut self, number: usize, strips: &[Strip], next: &[Strip]) -> &[u8] {
         let mut large = Vec::with_capacity(strips.len());
         for (component, ((widener, wide), strip)) in

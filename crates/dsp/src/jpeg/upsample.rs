@@ -1,13 +1,13 @@
-//! Components that are sampled more coarsely are interpolated: a sample lies a quarter of a step from the nearer one
-//! of its neighbours, and three quarters from the other, so these count three times and once. The rounding alternates,
-//! so that it favours no direction.
+//! Interpolation of components that are sampled more coarsely. A sample lies a quarter of a step from its nearer
+//! neighbour and three quarters from the other, so they have the weights three and one. The rounding alternates, so
+//! that it favours no direction.
 
 use super::frame::{Component, Frame};
 
-/// How a component is made as large as the picture.
+/// The way in which a component is enlarged to the size of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// It is as large.
+    /// It has that size already.
     Whole,
     /// Interpolated between left and right.
     Across,
@@ -43,17 +43,17 @@ impl Upsampler {
         Self { way, width: component.width, sums: Vec::new() }
     }
 
-    /// Whether rows are needed that lie above and below.
+    /// Returns whether the rows above and below are needed.
     pub(super) fn needs_neighbours(&self) -> bool {
         matches!(self.way, Way::Down | Way::Both)
     }
 
-    /// Whether rows stay as they are.
+    /// Returns whether rows stay unchanged.
     pub(super) fn is_whole(&self) -> bool {
         self.way == Way::Whole
     }
 
-    /// How many rows become of one.
+    /// Returns the number of rows that are made of one.
     pub(super) fn rows(&self) -> usize {
         match self.way {
             Way::Whole | Way::Across => 1,
@@ -62,8 +62,8 @@ impl Upsampler {
         }
     }
 
-    /// Makes the rows that become of `row`. `above` and `below` are its neighbours, or itself at the border of the
-    /// picture. `wide` has [`rows`](Self::rows) rows of `stride` samples.
+    /// Makes the rows for `row`. `above` and `below` are its neighbours, or itself at the border of the picture. `wide`
+    /// has [`rows`](Self::rows) rows of `stride` samples.
     pub(super) fn row(&mut self, [above, row, below]: [&[u8]; 3], wide: &mut [u8], stride: usize) {
         let width = self.width;
         let row = &row[..width];
@@ -111,7 +111,7 @@ fn across(row: &[u8], wide: &mut [u8]) {
     wide[2 * count - 1] = row[count - 1];
 }
 
-/// The same for sums of two rows, which are four times as large as a sample.
+/// Does the same for sums of two rows, which are four times as large as a sample.
 fn both(sums: &[u16], wide: &mut [u8]) {
     let count = sums.len();
     for (wide, near) in wide.as_chunks_mut::<2>().0[1..count - 1].iter_mut().zip(sums.windows(3)) {

@@ -1,5 +1,5 @@
-//! A beamformer: twelve antennas, each with two decimating filters for both parts of its signal; four beams,
-//! each of which weighs and adds the antennas, applies a matched filter, and tells the power.
+//! A beamformer: twelve antennas, each with two decimating filters for both parts of its signal; four beams, each of
+//! which weighs and adds the antennas, applies a matched filter, and computes the power.
 
 use crate::filter::{Causal, Fir, low_pass_of};
 use crate::{Result, Run};
@@ -19,9 +19,9 @@ pub(super) const KERNEL: Kernel = Kernel {
 const ANTENNAS: usize = 12;
 const BEAMS: usize = 4;
 const TAPS: usize = 64;
-/// How much each of an antenna's two filters decimates.
+/// The decimation of each of an antenna's two filters.
 const STEP: usize = 2;
-/// How many samples of each antenna pass together.
+/// The number of samples of each antenna that pass together.
 const SAMPLES: usize = 256;
 
 /// An antenna. Its samples are the in-phase parts of a burst, and then the quadrature parts.

@@ -15,7 +15,7 @@ pub(super) const KERNEL: Kernel = Kernel {
     run,
 };
 
-/// How many numbers are sorted together.
+/// The number of values that are sorted together.
 const KEYS: usize = 64;
 
 /// One step: compares numbers whose positions differ in the bit `distance`. Runs of `run` numbers rise and fall

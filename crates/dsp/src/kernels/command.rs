@@ -44,7 +44,7 @@ pub struct Measured {
     pub sequential: f64,
     /// The time of the network for a unit, in nanoseconds.
     pub network: f64,
-    /// How many times faster the network is, in the median of the rounds.
+    /// The factor by which the network is faster, as the median of the rounds.
     pub speed_up: f64,
 }
 
@@ -104,7 +104,7 @@ fn chosen(names: &[String]) -> Result<Vec<Kernel>> {
     names.iter().map(find).collect()
 }
 
-/// How many blocks the sequential form computes in about [`SECONDS`].
+/// Returns the number of blocks that the sequential form computes in about [`SECONDS`].
 fn enough(kernel: &Kernel, burst: usize) -> Result<u64> {
     let mut blocks = burst as u64;
     loop {

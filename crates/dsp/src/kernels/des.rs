@@ -10,7 +10,7 @@ use super::{Digest, Kernel, Task};
 pub(super) const KERNEL: Kernel =
     Kernel { name: "des", about: "DES, in 16 rounds", unit: "blocks of 8 bytes", units: BLOCKS as u64, run };
 
-/// How many blocks of 8 bytes pass together.
+/// The number of blocks of 8 bytes that pass together.
 const BLOCKS: usize = 64;
 const KEY: u64 = 0x1334_5779_9bbc_dff1;
 
@@ -69,7 +69,7 @@ fn last() -> [u8; 64] {
 /// One round with its key.
 #[derive(Debug, Clone)]
 struct Round {
-    /// What the substitution and the permutation make of six bits.
+    /// The output of the substitution and the permutation for six bits.
     substituted: Box<[[u32; 64]; 8]>,
     /// The round's key in groups of six bits.
     key: [u8; 8],

@@ -18,7 +18,7 @@ pub(super) const KERNEL: Kernel = Kernel {
 
 const BRANCHES: usize = 8;
 const TAPS: usize = 128;
-/// How many samples pass together.
+/// The number of samples that pass together.
 const SAMPLES: usize = 64;
 
 /// One branch.

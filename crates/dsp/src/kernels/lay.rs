@@ -7,7 +7,7 @@ use anabranch::network::{All, Dealt, Horizon, Network, Reader, Writer};
 use crate::slices::Joined;
 use crate::{Error, Run};
 
-/// How many bursts a record holds. A worker that is woken finds work for longer than it took to wake it.
+/// The number of bursts that a record holds. A worker that is woken then has work for longer than the wake-up took.
 const BURSTS: usize = 16;
 
 /// A reader: the only one of its record, or one of several that all see every item.

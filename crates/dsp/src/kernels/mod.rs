@@ -23,11 +23,11 @@ pub use digest::Digest;
 pub struct Kernel {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it computes.
+    /// A description of the computation.
     pub about: &'static str,
-    /// What it counts, for the speed.
+    /// The unit in which the speed is given.
     pub unit: &'static str,
-    /// How many of these units are in a block.
+    /// The number of these units in a block.
     pub units: u64,
     run: fn(&Task, &Run) -> Result<Digest>,
 }
@@ -37,7 +37,7 @@ impl Kernel {
     pub const ALL: [Kernel; 5] =
         [beamformer::KERNEL, bitonic::KERNEL, des::KERNEL, filterbank::KERNEL, vocoder::KERNEL];
 
-    /// Runs the kernel in the form that `run` says.
+    /// Runs the kernel in the form of `run`.
     ///
     /// # Errors
     /// If the network cannot run.
@@ -46,21 +46,21 @@ impl Kernel {
     }
 }
 
-/// Blocks that pass through a network in one firing, unless something else is asked for. A firing of one block of the bitonic
-/// sort takes as long as it takes to fire a rule.
+/// The number of blocks that pass through a network in one firing by default. A firing of one block of the bitonic sort
+/// takes as long as the overhead of a rule.
 pub const DEFAULT_BURST: usize = 8;
 
-/// How much a kernel computes.
+/// The amount of computation of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {
     /// The number of blocks.
     pub blocks: u64,
-    /// How many blocks pass in one firing. At least 1.
+    /// The number of blocks that pass in one firing, at least 1.
     pub burst: usize,
 }
 
 impl Task {
-    /// How often each stage is called.
+    /// Returns the number of calls of each stage.
     fn firings(&self) -> u64 {
         self.blocks.div_ceil(self.burst as u64)
     }

@@ -17,9 +17,9 @@ pub(super) const KERNEL: Kernel = Kernel {
 
 const BANDS: usize = 16;
 const TAPS: usize = 64;
-/// How many samples a pitch and a loudness are for.
+/// The number of samples for a pitch and a loudness.
 const STEP: usize = 64;
-/// How many samples pass together.
+/// The number of samples that pass together.
 const SAMPLES: usize = 256;
 /// The longest period of a pitch in samples.
 const LONGEST: usize = 100;
@@ -37,7 +37,7 @@ impl Pitch {
     fn find(&mut self, from: &[f32], to: &mut [f32]) {
         for (samples, pitch) in from.chunks_exact(STEP).zip(to) {
             self.line.truncate(LONGEST);
-            // Samples near 0 tell nothing of the pitch.
+            // Samples near 0 give no information about the pitch.
             let clipped = |&sample: &f32| if sample.abs() < 0.1 { 0.0 } else { sample };
             self.line.extend(samples.iter().map(clipped));
             let likeness = |period: usize| -> f32 {
@@ -57,7 +57,7 @@ impl Pitch {
     }
 }
 
-/// Tells the loudness of a band.
+/// Measures the loudness of a band.
 struct Band {
     band: Causal,
     envelope: Causal,

@@ -1,4 +1,4 @@
-//! What the air does to a signal: echoes, a frequency offset, and noise.
+//! A model of the radio channel: echoes, a frequency offset, and noise.
 
 use std::f64::consts::TAU;
 
@@ -13,10 +13,9 @@ pub const FRAME_POWER: f64 = 52.0 / 4_096.0;
 /// A channel. It changes each part of a signal by itself, so that parts may be computed at the same time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Channel {
-    /// The ratio of the mean power of the frames to that of the noise within 20 MHz, in dB. Without it there
-    /// is no noise.
+    /// The ratio of the mean power of the frames to the power of the noise within 20 MHz, in dB. `None` for no noise.
     pub snr_db: Option<f64>,
-    /// How much higher the carrier is than the receiver expects, in Hz.
+    /// The excess of the carrier over the receiver's frequency, in Hz.
     pub offset_hz: f64,
     /// The direct path and its echoes, each one sample after the other. An echo does not reach into the next
     /// part of the signal.
@@ -61,13 +60,13 @@ impl Channel {
 pub struct Noise(u64);
 
 impl Noise {
-    /// The numbers of part number `part`.
+    /// Creates the generator for part number `part`.
     pub fn new(seed: u64, part: u64) -> Self {
         let mut seeds = Self(seed);
         Self(seeds.bits() ^ part.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -75,12 +74,12 @@ impl Noise {
         mixed ^ mixed >> 31
     }
 
-    /// A number from 0 to 1, without the 0.
+    /// Returns a number above 0, at most 1.
     fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A complex number whose two parts are normally distributed with variance 1 (the method of Box and
+    /// Returns a complex number whose two parts are normally distributed with variance 1 (the method of Box and
     /// Muller).
     pub fn sample(&mut self) -> Complex32 {
         let length = (-2.0 * self.unit().ln()).sqrt();

@@ -7,7 +7,7 @@ pub const FIRST_TAPS: u8 = 0b110_1101;
 /// Taps of the second output.
 pub const SECOND_TAPS: u8 = 0b100_1111;
 
-/// Which coded bits are sent.
+/// The coded bits that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Puncturing {
     /// All of them: rate 1/2.
@@ -19,7 +19,7 @@ pub enum Puncturing {
 }
 
 impl Puncturing {
-    /// Data bits, and the coded bits that are sent for them.
+    /// Returns a number of data bits, and the number of coded bits that are sent for them.
     pub fn ratio(self) -> (usize, usize) {
         match self {
             Self::Half => (1, 2),
@@ -28,7 +28,7 @@ impl Puncturing {
         }
     }
 
-    /// For each coded bit of a period whether it is sent.
+    /// Returns, for each coded bit of a period, whether it is sent.
     pub fn pattern(self) -> &'static [bool] {
         match self {
             Self::Half => &[true, true],
@@ -38,12 +38,12 @@ impl Puncturing {
     }
 }
 
-/// The two coded bits for the last seven input bits. The newest one is the lowest bit of `window`.
+/// Returns the two coded bits for the last seven input bits. The newest one is the lowest bit of `window`.
 pub fn outputs(window: u8) -> [u8; 2] {
     [FIRST_TAPS, SECOND_TAPS].map(|taps| (window & taps).count_ones() as u8 & 1)
 }
 
-/// Encodes bits, each a 0 or a 1, from state 0, and leaves out what `puncturing` does not send.
+/// Encodes bits, each a 0 or a 1, from state 0, and leaves out the bits that `puncturing` removes.
 pub fn encode(bits: &[u8], puncturing: Puncturing) -> Vec<u8> {
     let (data, coded) = puncturing.ratio();
     let mut sent = Vec::with_capacity(bits.len() * coded / data + coded);

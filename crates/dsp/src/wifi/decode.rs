@@ -1,7 +1,7 @@
 //! From soft bits to payloads: the parts of a receiver behind the demodulator.
 //!
-//! The decoder takes each group of symbols by itself, so that groups can be decoded at the same time. It begins
-//! some bits before the group and ends some bits behind it. After so many bits all likely paths have joined.
+//! The decoder takes each group of symbols by itself, so that groups can be decoded at the same time. It begins some
+//! bits before the group and ends some bits behind it, so that all likely paths have joined.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use super::rate::{SERVICE_BITS, end_of_data};
 use super::synchronise::{BadFrame, Fault, Frame, Group, Piece, place};
 use super::viterbi::{State, Viterbi};
 
-/// Data bits that the decoder looks at before and behind a group. They are about 18 constraint lengths, because
-/// at the rate 3/4 paths join late.
+/// The number of data bits before and behind a group that the decoder uses. They are about 18 constraint lengths,
+/// because at the rate 3/4 paths join late.
 const OVERLAP: usize = 128;
 /// The soft bits of the overlap.
 const OVERLAP_SOFT: usize = 2 * OVERLAP;
@@ -30,7 +30,7 @@ pub struct Soft {
 }
 
 impl Soft {
-    /// The soft bits: two for each data bit.
+    /// Returns the soft bits: two for each data bit.
     pub(super) fn soft(&self) -> &[i8] {
         &self.soft[OVERLAP_SOFT..]
     }
@@ -47,15 +47,15 @@ pub fn demodulate(demodulator: &mut Demodulator, group: &Group) -> Soft {
     Soft { frame: Arc::clone(frame), bits: first..first + count, soft }
 }
 
-/// What the decoder needs for a group.
+/// The soft bits of a group with parts of its neighbours, as the decoder needs them.
 #[derive(Debug)]
 pub struct Coded {
     frame: Arc<Frame>,
     soft: Vec<i8>,
-    /// Where the overlap with the group before begins in `soft`.
+    /// The index in `soft` at which the overlap with the group before begins.
     from: usize,
     end: State,
-    /// Bytes of the group.
+    /// The number of bytes of the group.
     bytes: usize,
     is_last: bool,
 }
@@ -68,13 +68,13 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    /// A joiner at the beginning of its input.
+    /// Creates a joiner at the beginning of its input.
     pub fn new() -> Self {
         Self { before: [0; OVERLAP_SOFT] }
     }
 
-    /// Joins a group with the end of the one before and the beginning of the next. `next` is what follows in
-    /// the input; it counts only if it belongs to the same frame.
+    /// Joins a group with the end of the one before and the beginning of the next. `next` is the piece that follows in
+    /// the input; it is used only if it belongs to the same frame.
     pub fn join(&mut self, part: Soft, next: Option<&Piece<Soft>>) -> Coded {
         let Soft { frame, bits, mut soft } = part;
         let from = if bits.start == 0 { OVERLAP_SOFT } else { 0 };
@@ -119,12 +119,12 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -139,7 +139,7 @@ pub fn decode(viterbi: &mut Viterbi, coded: &Coded) -> Bytes {
     Bytes { frame: Arc::clone(&coded.frame), bytes, is_last: coded.is_last }
 }
 
-/// What was received.
+/// The numbers of frames that were received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Received {
     /// Good frames.
@@ -156,13 +156,13 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector without bytes.
+    /// Creates a collector without bytes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next piece. Calls `put` with the payload of a good frame that it completes, and `tell` with a
-    /// bad frame.
+    /// Takes the next piece. If it completes a good frame, calls `put` with its payload; if the frame is bad, calls
+    /// `tell`.
     ///
     /// # Errors
     /// The error of `put`.
@@ -201,13 +201,13 @@ impl Collector {
         result
     }
 
-    /// What was received.
+    /// Returns the numbers of frames that were received.
     pub fn received(&self) -> Received {
         self.received
     }
 }
 
-/// The payload in the scrambled bytes of a frame, which begin with the SERVICE field.
+/// Returns the payload in the scrambled bytes of a frame, which begin with the SERVICE field.
 fn payload(bytes: &mut [u8]) -> std::result::Result<&[u8], Fault> {
     if bytes.len() < SERVICE_BITS / 8 + CHECK_BYTES {
         return Err(Fault::Short);

@@ -11,7 +11,7 @@ use super::scrambler::{PERIOD, polarity};
 use super::symbols::{PILOT_DISTANCE, PILOT_VALUES, PILOTS, SYMBOL, Transform, USEFUL, bin, data_carriers};
 use super::viterbi::SUREST;
 
-/// What the preamble tells about the channel.
+/// The estimate of the channel from the preamble.
 #[derive(Debug, Clone)]
 pub struct Estimate {
     /// The channel's factor for each carrier, at the places of a spectrum.
@@ -21,8 +21,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Takes the frequency offset away from the samples of a symbol. `at` is the place of the first one,
-    /// counted from the samples from which the gains were taken.
+    /// Removes the frequency offset from the samples of a symbol. `at` is the index of the first one, counted from the
+    /// samples from which the gains were taken.
     pub fn straighten(&self, at: u64, samples: &[Complex32], straight: &mut [Complex32; USEFUL]) {
         let turn = |turns: f64| {
             let turned = Complex64::cis(-TAU * turns.fract());
@@ -47,7 +47,7 @@ impl Estimate {
 struct Table {
     /// For each bit that the points of a symbol carry: its place among the coded bits before puncturing.
     places: Vec<u16>,
-    /// How many coded bits the symbol has before puncturing.
+    /// The number of coded bits of a symbol before puncturing.
     coded: usize,
 }
 
@@ -93,11 +93,12 @@ impl Demodulator {
         }
     }
 
-    /// Appends the soft bits of symbols to `bits`: two for each data bit, as the decoder takes them. `samples` are 64 for each symbol. The first symbol has the number `number` (the SIGNAL field
-    /// has number 0), and its first sample is at the place `at` for [`Estimate::straighten`].
+    /// Appends the soft bits of symbols to `bits`: two for each data bit, as the decoder takes them. `samples` has 64
+    /// samples for each symbol. The first symbol has the number `number` (the SIGNAL field has number 0), and its first
+    /// sample has the index `at` for [`Estimate::straighten`].
     ///
-    /// The pilots of each symbol tell its phase. All symbols of the call together tell how far the receiver's
-    /// clock has drifted from the sender's.
+    /// The pilots give the phase of each symbol. All symbols of the call together give the drift of the receiver's
+    /// clock against the sender's.
     pub fn symbols(
         &mut self,
         estimate: &Estimate,
@@ -144,7 +145,7 @@ impl Demodulator {
         }
     }
 
-    /// The factors that undo the channel, and a slope of the phase, in radians a carrier.
+    /// Returns the factors that undo the channel, and a slope of the phase, in radians a carrier.
     fn equaliser(&self, estimate: &Estimate, slope: f32) -> Equaliser {
         let gains = self.carriers.map(|carrier| estimate.gains[carrier]);
         let mean = gains.iter().map(|gain| gain.norm_sqr()).sum::<f32>() / CARRIERS as f32;
@@ -165,7 +166,7 @@ impl Default for Demodulator {
     }
 }
 
-/// A number of size 1 with the angle of `value`, or 1.
+/// Returns a number of size 1 with the angle of `value`, or 1.
 fn unit(value: Complex32) -> Complex32 {
     let size = value.norm();
     if size > 0.0 && size.is_finite() { value / size } else { Complex32::ONE }
@@ -239,7 +240,7 @@ fn demap<const N: usize, const AXES: usize>(points: &Points, places: &[u16], bit
     }
 }
 
-/// The angle of a value in turns, from -0.5 to 0.5.
+/// Returns the angle of a value in turns, from -0.5 to 0.5.
 pub(super) fn turns(value: Complex64) -> f64 {
     value.arg() / TAU
 }

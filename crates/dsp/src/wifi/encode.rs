@@ -22,7 +22,7 @@ pub struct Encoder {
     long: [Complex32; USEFUL],
 }
 
-/// Samples of a frame of `bytes` bytes, and the one into which it fades.
+/// Returns the number of samples of a frame of `bytes` bytes, with the one into which it fades.
 pub fn frame_samples(bytes: usize, rate: Rate) -> usize {
     2 * HALF + SYMBOL * (1 + rate.symbols(bytes)) + 1
 }

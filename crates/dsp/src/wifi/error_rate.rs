@@ -1,5 +1,5 @@
-//! Bit-error rates over the ratio of signal to noise: what theory says, and what this receiver's demodulator and
-//! decoder measure.
+//! Bit-error rates over the ratio of signal to noise: in theory, and as measured with this receiver's demodulator and
+//! decoder.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::symbols::{PILOTS, Transform, USEFUL, bin, spectrum};
 use super::synchronise::{Frame, GROUP, Group, Piece};
 use super::viterbi::Viterbi;
 
-/// The probability that a normally distributed number with variance 1 is more than `x`.
+/// Returns the probability that a normally distributed number with variance 1 is more than `x`.
 pub fn tail(x: f64) -> f64 {
     if x < 0.0 {
         return 1.0 - tail(-x);
@@ -43,7 +43,7 @@ pub fn tail(x: f64) -> f64 {
     density / fraction
 }
 
-/// The share of wrong bits without a code. `snr_db` is the ratio of a point's mean energy to the noise density.
+/// Returns the share of wrong bits without a code. `snr_db` is the ratio of a point's mean energy to the noise density.
 pub fn uncoded(modulation: Modulation, snr_db: f64) -> f64 {
     let (bits, power) = match modulation {
         Modulation::Bpsk => (1, 1.0),
@@ -66,18 +66,18 @@ pub fn uncoded(modulation: Modulation, snr_db: f64) -> f64 {
     wrong / f64::from(count * bits)
 }
 
-/// An upper bound of the share of wrong bits for the rates with BPSK and QPSK, which is tight where the share is
-/// small: the sum over all ways in which a path can leave the right one and join it again (the union bound; A. J.
-/// Viterbi, *Convolutional Codes and Their Performance in Communication Systems*, 1971). `snr_db` is the ratio of
-/// a point's energy to the noise density.
+/// Returns an upper bound of the share of wrong bits for the rates with BPSK and QPSK, which is tight where the share
+/// is small: the sum over all ways in which a path can leave the right one and join it again (the union bound; A. J.
+/// Viterbi, *Convolutional Codes and Their Performance in Communication Systems*, 1971). `snr_db` is the ratio of a
+/// point's energy to the noise density.
 pub fn union_bound(rate: Rate, snr_db: f64) -> f64 {
     let energy_of_bit = 10_f64.powf(snr_db / 10.0) / rate.modulation().bits() as f64;
     let spectrum = spectrum_of_weights(rate);
     spectrum.into_iter().map(|(weight, bits)| bits * tail((2.0 * weight as f64 * energy_of_bit).sqrt())).sum()
 }
 
-/// For each weight how many wrong bits the paths with this weight have, in the mean over the places at which they
-/// can begin. Weights that are more than 12 above the smallest do not count.
+/// Returns, for each weight, the number of wrong bits of the paths with this weight, as the mean over the places at
+/// which they can begin. Weights that are more than 12 above the smallest are ignored.
 fn spectrum_of_weights(rate: Rate) -> BTreeMap<usize, f64> {
     const MOST_WEIGHT: usize = 22;
     const STEPS: usize = 120;
@@ -116,7 +116,7 @@ fn spectrum_of_weights(rate: Rate) -> BTreeMap<usize, f64> {
     spectrum
 }
 
-/// What was counted.
+/// The counts of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// Bits that were sent.

@@ -10,21 +10,21 @@ pub const CHECK_BYTES: usize = 4;
 /// The most bytes of a payload.
 pub const MOST_PAYLOAD: usize = MOST_BYTES - CHECK_BYTES;
 
-/// A payload with its check sequence behind it.
+/// Returns a payload with its check sequence behind it.
 pub fn with_check(payload: &[u8]) -> Vec<u8> {
     let mut bytes = payload.to_vec();
     bytes.extend(crc32fast::hash(payload).to_le_bytes());
     bytes
 }
 
-/// The payload of a frame, if its check sequence is right.
+/// Returns the payload of a frame, if its check sequence is right.
 pub fn checked(bytes: &[u8]) -> Option<&[u8]> {
     let (payload, check) = bytes.split_last_chunk::<CHECK_BYTES>()?;
     (crc32fast::hash(payload).to_le_bytes() == *check).then_some(payload)
 }
 
-/// The scrambled bits of a frame, each a 0 or a 1, as many as its symbols carry: the SERVICE field, the bytes
-/// with their lowest bit first, the tail, and bits that fill the last symbol.
+/// Returns the scrambled bits of a frame, each a 0 or a 1, as many as its symbols carry: the SERVICE field, the bytes
+/// with their lowest bit first, the tail, and padding of the last symbol.
 pub fn scrambled(bytes: &[u8], rate: Rate, seed: u8) -> Vec<u8> {
     let mut bits = vec![0; rate.symbols(bytes.len()) * rate.data_bits()];
     for (bits, byte) in bits[SERVICE_BITS..].chunks_exact_mut(8).zip(bytes) {
@@ -37,9 +37,9 @@ pub fn scrambled(bytes: &[u8], rate: Rate, seed: u8) -> Vec<u8> {
     bits
 }
 
-/// Takes the scrambling away from received bytes, which begin with the two bytes of the SERVICE field. The
-/// first seven bits of this field are zeros, so they tell the scrambler's state. Returns `None` if they are
-/// zeros, because no scrambler makes them so.
+/// Descrambles received bytes, which begin with the two bytes of the SERVICE field. The first seven bits of this field
+/// were zeros, so they reveal the scrambler's state. Returns `None` if they are zeros now, because no scrambler has
+/// that state.
 pub fn descramble(bytes: &mut [u8]) -> Option<()> {
     let first = *bytes.first()?;
     let mut scrambler = Scrambler::after(first.reverse_bits() >> 1)?;

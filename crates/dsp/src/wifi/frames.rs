@@ -1,4 +1,4 @@
-//! The receiver that takes frame after frame: copies of one process take turns with whole frames.
+//! The receiver by frames: copies of one process take turns with whole frames.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -16,23 +16,23 @@ use super::symbols::USEFUL;
 use super::synchronise::{BadFrame, Group, Piece};
 use super::viterbi::Viterbi;
 
-/// The groups of a frame, or as far as it could be received and why not further.
+/// The groups of a frame, up to the fault if it could not be received completely.
 type Pieces<T> = Vec<Piece<T>>;
 
-/// Whether a group is the last one of its frame.
+/// Returns whether a group is the last one of its frame.
 fn is_last(group: &Group) -> bool {
     let signal = &group.frame.signal;
     let symbols = group.number - 1 + group.samples.len() / USEFUL;
     symbols * signal.rate.data_bits() >= end_of_data(signal.bytes)
 }
 
-/// The pieces up to the end of a frame. `None` at the end of the input.
+/// Returns the pieces up to the end of a frame. `None` at the end of the input.
 fn next_frame(cut: &mut Cutter<'_>) -> Result<Option<Pieces<Group>>> {
     let mut pieces = Vec::new();
     loop {
         match cut.next()? {
             None => return Ok((!pieces.is_empty()).then_some(pieces)),
-            // Samples in which nothing begins or goes on. One firing reads no more than these, unless it is in a frame.
+            // Quiet samples outside frames. A firing outside a frame reads only one such piece.
             Some(Piece::Quiet) if pieces.is_empty() => return Ok(Some(pieces)),
             Some(Piece::Quiet) => {}
             Some(Piece::Part(group)) => {
@@ -55,7 +55,7 @@ fn next_frame(cut: &mut Cutter<'_>) -> Result<Option<Pieces<Group>>> {
 pub struct Frame(Pieces<Group>);
 
 impl Frame {
-    /// How many bytes its samples have.
+    /// Returns the size of the frame's samples in bytes.
     pub fn len(&self) -> usize {
         let samples = |piece: &Piece<Group>| match piece {
             Piece::Part(group) => group.samples.len(),
@@ -64,7 +64,7 @@ impl Frame {
         SAMPLE_BYTES * self.0.iter().map(samples).sum::<usize>()
     }
 
-    /// Whether it has no samples, because its beginning is bad.
+    /// Returns whether the frame has no samples, because its beginning is bad.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -75,7 +75,7 @@ impl Frame {
 pub struct Decoded(Pieces<Bytes>);
 
 impl Decoded {
-    /// How many bytes were decoded.
+    /// Returns the number of bytes that were decoded.
     pub fn len(&self) -> usize {
         let bytes = |piece: &Piece<Bytes>| match piece {
             Piece::Part(part) => part.len(),
@@ -84,7 +84,7 @@ impl Decoded {
         self.0.iter().map(bytes).sum()
     }
 
-    /// Whether nothing was decoded.
+    /// Returns whether nothing was decoded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -95,7 +95,7 @@ impl Decoded {
 pub struct Frames<'a>(Cutter<'a>);
 
 impl<'a> Frames<'a> {
-    /// The frames of a signal, which is as [`receive`](super::receive) takes it.
+    /// Creates the frames of a signal in the form that [`receive`](super::receive) takes.
     pub fn new(input: Input<'a>) -> Self {
         Self(Cutter::new(input))
     }
@@ -128,7 +128,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder for frames, which may come in any order.
+    /// Creates a decoder for frames, which may come in any order.
     pub fn new() -> Self {
         Self::default()
     }
@@ -152,12 +152,12 @@ impl Decoder {
     }
 }
 
-/// Checks the frames, one after the other, and gives their payloads.
+/// Checks the frames, one after the other, and returns their payloads.
 #[derive(Debug, Default, Clone)]
 pub struct Payloads(Collector);
 
 impl Payloads {
-    /// Begins with the first frame.
+    /// Creates the state before the first frame.
     pub fn new() -> Self {
         Self::default()
     }
@@ -184,7 +184,7 @@ impl Payloads {
         pieces.into_iter().try_for_each(|piece| self.0.take(piece, &mut put, tell))
     }
 
-    /// How many frames were good and bad.
+    /// Returns the numbers of good and bad frames.
     pub fn received(&self) -> Received {
         self.0.received()
     }
@@ -230,11 +230,11 @@ pub(super) fn network(
     Ok(received)
 }
 
-/// Receives all frames of `input` as [`receive`](super::receive) does. `engine` demodulates and decodes some of them side by
-/// side, after they were found one after the other.
+/// Receives all frames of `input` as [`receive`](super::receive) does. The frames are found one after the other.
+/// `engine` demodulates and decodes some of them side by side.
 ///
 /// # Errors
-/// As of [`receive`](super::receive).
+/// The errors of [`receive`](super::receive).
 pub fn receive_frames_by(
     engine: &impl ByFrame,
     input: Input<'_>,

@@ -2,7 +2,7 @@
 
 use super::rate::Rate;
 
-/// Where each coded bit of a symbol goes. A first permutation puts neighbours on distant carriers, a second
+/// Returns the place of each coded bit of a symbol. A first permutation puts neighbours on distant carriers, a second
 /// one puts them alternately on high and low bits of the points.
 pub fn positions(rate: Rate) -> Vec<usize> {
     let count = rate.coded_bits();
@@ -14,7 +14,7 @@ pub fn positions(rate: Rate) -> Vec<usize> {
     (0..count).map(position).collect()
 }
 
-/// The bits of a symbol in the order in which they are mapped to points.
+/// Returns the bits of a symbol in the order in which they are mapped to points.
 pub fn interleave(bits: &[u8], positions: &[usize]) -> Vec<u8> {
     let mut moved = vec![0; bits.len()];
     for (bit, position) in bits.iter().zip(positions) {

@@ -1,8 +1,8 @@
-//! Points of BPSK, QPSK, 16-QAM and 64-QAM, and how sure their bits are (IEEE Std 802.11-2020, 17.3.5.8).
+//! Points of BPSK, QPSK, 16-QAM and 64-QAM, and the reliability of their bits (IEEE Std 802.11-2020, 17.3.5.8).
 
 use dsp_transforms::num_complex::Complex32;
 
-/// How bits are mapped to a point.
+/// The mapping of bits to a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Modulation {
     /// 1 bit.
@@ -16,7 +16,7 @@ pub enum Modulation {
 }
 
 impl Modulation {
-    /// Bits of a point.
+    /// Returns the number of bits of a point.
     pub const fn bits(self) -> usize {
         match self {
             Self::Bpsk => 1,
@@ -26,7 +26,7 @@ impl Modulation {
         }
     }
 
-    /// Half of the distance between neighbours, for points with a mean power of 1.
+    /// Returns half of the distance between neighbours, for points with a mean power of 1.
     pub fn step(self) -> f32 {
         let power: f32 = match self {
             Self::Bpsk => 1.0,
@@ -37,7 +37,7 @@ impl Modulation {
         power.sqrt().recip()
     }
 
-    /// The point of `bits`, as many as the modulation has, each a 0 or a 1.
+    /// Returns the point of `bits`, as many as the modulation has, each a 0 or a 1.
     pub fn point(self, bits: &[u8]) -> Complex32 {
         let (re, im) = match self {
             Self::Bpsk => (level(bits), 0.0),
@@ -50,7 +50,7 @@ impl Modulation {
     }
 }
 
-/// The level of an axis: an odd number. The bits are a Gray code, the first being the highest bit.
+/// Returns the level of an axis: an odd number. The bits are a Gray code, the first being the highest bit.
 fn level(bits: &[u8]) -> f32 {
     let (mut value, mut bit) = (0, 0);
     for gray in bits {
@@ -60,9 +60,9 @@ fn level(bits: &[u8]) -> f32 {
     (2 * value - ((1 << bits.len()) - 1)) as f32
 }
 
-/// How sure the bits of an axis are: the distance to the nearest boundary between 0 and 1, in half-distances
-/// of neighbours, positive for 1. This is the difference of the log-likelihoods of the two nearest points (up
-/// to the noise), with the boundary extended as a line. `N` is the number of bits, from 1 to 3.
+/// Returns the soft bits of an axis: the distance to the nearest boundary between 0 and 1, in half-distances of
+/// neighbours, positive for 1. This is the difference of the log-likelihoods of the two nearest points (up to the
+/// noise), with the boundary extended as a line. `N` is the number of bits, from 1 to 3.
 #[inline(always)]
 pub fn soft<const N: usize>(level: f32) -> [f32; N] {
     let mut bits = [level; N];

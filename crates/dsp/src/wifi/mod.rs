@@ -4,19 +4,19 @@
 //! [`receive`](receive()) finds the frames in a signal, with any gap between them, and returns their bytes. The
 //! rate may change from frame to frame. Signals are complex samples at 20 MHz, pairs of little-endian `f32`.
 //!
-//! A frame has no number. A receiver that cannot recognise the preamble of a frame does not know that there was
-//! one, so it cannot name it.
+//! A frame has no number. If a receiver does not recognise the preamble of a frame, it does not know that the frame
+//! exists, and cannot report it.
 //!
 //! # The receiver's network
 //!
-//! `synchronise` goes through all samples. It finds the preambles, measures the frequency offset and the
-//! channel, and reads the rate and the length of each frame. Behind it, groups of 16 symbols are independent of
-//! one another, so copies of `demodulate` and of `decode` take turns with them. Between these, `join` sees two
-//! groups at a time and gives each group parts of its neighbours. `write` checks the frames. [`Split`] says whether stages have
+//! `synchronise` goes through all samples. It finds the preambles, measures the frequency offset and the channel, and
+//! reads the rate and the length of each frame. Behind it, groups of 16 symbols are independent of one another, so
+//! copies of `demodulate` and of `decode` take turns with them. Between these, `join` sees two groups at a time and
+//! gives each group parts of its neighbours. `write` checks the frames. [`Split`] determines whether stages have
 //! copies, or whether copies of one process take whole frames.
 //!
-//! The receiver bears a frequency offset of 600 kHz, echoes within 0.5 µs, and a clock that is off by 20 ppm at
-//! 6 Mbit/s and by more in shorter frames.
+//! The receiver tolerates a frequency offset of 600 kHz, echoes within 0.5 µs, and a clock that is off by 20 ppm at 6
+//! Mbit/s and by more in shorter frames.
 
 mod channel;
 mod code;

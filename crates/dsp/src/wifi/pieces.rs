@@ -1,4 +1,4 @@
-//! What the receiver's networks have in common: how a signal is cut, and how pieces pass between copies of a stage.
+//! The common parts of the receiver's networks: cutting a signal, and passing pieces between copies of a stage.
 
 use anabranch::network::{Horizon, Network, Reader, Writer};
 
@@ -7,7 +7,7 @@ use crate::{Error, Input, Result};
 use super::samples::Source;
 use super::synchronise::{Group, Piece, Synchroniser};
 
-/// Samples that are read at once.
+/// The number of samples that are read at once.
 const BLOCK: usize = 2_048;
 
 /// Reads samples, and cuts them into groups of symbols.
@@ -28,7 +28,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// The next piece. Reads at most one block for it. `None` at the end of the input.
+    /// Returns the next piece. Reads at most one block for it. `None` at the end of the input.
     pub(super) fn next(&mut self) -> Result<Option<Piece<Group>>> {
         let piece = self.synchroniser.next();
         if piece.is_some() || self.is_over {
@@ -45,7 +45,7 @@ impl<'a> Cutter<'a> {
 }
 
 impl<T> Piece<T> {
-    /// The same piece, with its part changed by `code`.
+    /// Returns the same piece, with its part changed by `code`.
     pub(super) fn map<U>(self, code: impl FnOnce(T) -> U) -> Piece<U> {
         match self {
             Piece::Quiet => Piece::Quiet,
@@ -55,10 +55,10 @@ impl<T> Piece<T> {
     }
 }
 
-/// Pieces that a record holds for each copy of a stage.
+/// The number of pieces that a record holds for each copy of a stage.
 const HELD: usize = 4;
 
-/// A record from one process to copies of a stage, which take turns.
+/// Adds a record from one process to copies of a stage, which take turns.
 pub(super) fn spread<'env, T: Send + 'env>(
     net: &mut Network<'env, Error>,
     name: &str,
@@ -72,7 +72,7 @@ pub(super) fn spread<'env, T: Send + 'env>(
     net.deal(horizon, copies, 1)
 }
 
-/// A record from copies of a stage, which take turns, to one process.
+/// Adds a record from copies of a stage, which take turns, to one process.
 pub(super) fn gather<'env, T: Send + 'env>(
     net: &mut Network<'env, Error>,
     name: &str,

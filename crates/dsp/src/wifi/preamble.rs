@@ -11,7 +11,7 @@ pub const SHORT: usize = 16;
 /// Samples of the guard interval before the two long training symbols.
 pub const LONG_GUARD: usize = 32;
 
-/// The spectrum of the short training symbols: 12 carriers, each a multiple of 4, so that the samples repeat
+/// Returns the spectrum of the short training symbols: 12 carriers, each a multiple of 4, so that the samples repeat
 /// after 16.
 pub fn short_spectrum() -> [Complex32; USEFUL] {
     const SIGNS: [(i32, f32); 12] = [
@@ -36,7 +36,7 @@ pub fn short_spectrum() -> [Complex32; USEFUL] {
     spectrum
 }
 
-/// The values of the long training symbols' 52 carriers, all 1 or -1, at the places of a spectrum. The other
+/// Returns the values of the long training symbols' 52 carriers, all 1 or -1, at the places of a spectrum. The other
 /// values are 0.
 pub fn long_spectrum() -> [f32; USEFUL] {
     const LOW: &[u8; 26] = b"++--++-+-++++++--++-+-++++";

@@ -41,53 +41,53 @@ impl Rate {
     /// The rate of the SIGNAL field, 6 Mbit/s.
     pub const SIGNAL: Self = Self::ALL[0];
 
-    /// The rate of `mbps` Mbit/s, if 802.11a has it.
+    /// Returns the rate of `mbps` Mbit/s, if 802.11a has it.
     pub fn of_mbps(mbps: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|rate| rate.mbps == mbps)
     }
 
-    /// The rate that four bits of the SIGNAL field mean, if they mean one.
+    /// Returns the rate with these four bits in the SIGNAL field, if there is one.
     pub fn of_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|rate| rate.code == code)
     }
 
-    /// The rate in Mbit/s.
+    /// Returns the rate in Mbit/s.
     pub fn mbps(self) -> u8 {
         self.mbps
     }
 
-    /// The four bits of the SIGNAL field that mean this rate. The first bit is the highest.
+    /// Returns the four bits of the SIGNAL field for this rate. The first bit is the highest.
     pub fn code(self) -> u8 {
         self.code
     }
 
-    /// How bits are mapped to points.
+    /// Returns the mapping of bits to points.
     pub fn modulation(self) -> Modulation {
         self.modulation
     }
 
-    /// Which coded bits are sent.
+    /// Returns the coded bits that are sent.
     pub fn puncturing(self) -> Puncturing {
         self.puncturing
     }
 
-    /// Coded bits in a symbol (N_CBPS).
+    /// Returns the number of coded bits in a symbol (N_CBPS).
     pub fn coded_bits(self) -> usize {
         CARRIERS * self.modulation.bits()
     }
 
-    /// Data bits in a symbol (N_DBPS).
+    /// Returns the number of data bits in a symbol (N_DBPS).
     pub fn data_bits(self) -> usize {
         let (data, coded) = self.puncturing.ratio();
         self.coded_bits() * data / coded
     }
 
-    /// Symbols of a frame of `bytes` bytes, without the SIGNAL field.
+    /// Returns the number of symbols of a frame of `bytes` bytes, without the SIGNAL field.
     pub fn symbols(self, bytes: usize) -> usize {
         end_of_data(bytes).div_ceil(self.data_bits())
     }
 
-    /// The place of the rate in [`ALL`](Self::ALL).
+    /// Returns the index of the rate in [`ALL`](Self::ALL).
     pub fn index(self) -> usize {
         Self::ALL.iter().position(|rate| rate.mbps == self.mbps).expect("every rate is one of them")
     }
@@ -99,7 +99,7 @@ pub const SERVICE_BITS: usize = 16;
 /// Bits that bring the encoder back to state 0.
 pub const TAIL_BITS: usize = 6;
 
-/// Bits of a frame of `bytes` bytes, up to the end of its tail. The encoder is in state 0 there.
+/// Returns the number of bits of a frame of `bytes` bytes, up to the end of its tail. The encoder is in state 0 there.
 pub fn end_of_data(bytes: usize) -> usize {
     SERVICE_BITS + 8 * bytes + TAIL_BITS
 }

@@ -31,10 +31,10 @@ pub fn receive(
     receive_by(Split::default(), input, output, run, tell)
 }
 
-/// Like [`receive`], with a network that shares the work in this way.
+/// Receives as [`receive`] does, with a network that shares the work in this way.
 ///
 /// # Errors
-/// As of [`receive`].
+/// The errors of [`receive`].
 pub fn receive_by(
     split: Split,
     input: Input<'_>,
@@ -51,7 +51,7 @@ pub fn receive_by(
     }
 }
 
-/// How the receiver's network shares the work.
+/// The way in which the receiver's network shares the work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Split {
     /// Groups of symbols pass through one process for each stage
@@ -115,7 +115,7 @@ fn network(
             return Ok(Break(()));
         }
         let piece = meter.time(|| cut.next())?;
-        // The joiner sees the next piece too, so one more follows the last.
+        // The joiner needs the next piece too, so one more piece follows the last.
         is_over = piece.is_none();
         groups.push(piece.unwrap_or(Piece::Quiet));
         Ok(Continue(()))

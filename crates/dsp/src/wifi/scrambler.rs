@@ -11,7 +11,7 @@ pub struct Scrambler {
 }
 
 impl Scrambler {
-    /// A scrambler with the state `seed`, from 1 to 127. The highest of the seven bits comes out first.
+    /// Creates a scrambler with the state `seed`, from 1 to 127. The highest of the seven bits comes out first.
     ///
     /// # Panics
     /// If the seed is 0, with which the sequence would be all zeros, or more than 127.
@@ -20,26 +20,26 @@ impl Scrambler {
         Self { state: seed }
     }
 
-    /// The scrambler that has put out `bits`, seven of them, the first being the highest bit. `None` for
-    /// zeros, because no scrambler puts out seven zeros in a row.
+    /// Creates the scrambler that has put out `bits`, seven of them, the first being the highest bit. `None` for zeros,
+    /// because no scrambler puts out seven zeros in a row.
     pub fn after(bits: u8) -> Option<Self> {
         (1..=127).contains(&bits).then_some(Self { state: bits })
     }
 
-    /// The next bit of the sequence.
+    /// Returns the next bit of the sequence.
     pub fn bit(&mut self) -> u8 {
         let bit = (self.state >> 6 ^ self.state >> 3) & 1;
         self.state = (self.state << 1 | bit) & 0x7f;
         bit
     }
 
-    /// The next eight bits. The first is the lowest.
+    /// Returns the next eight bits. The first is the lowest.
     pub fn byte(&mut self) -> u8 {
         (0..8).fold(0, |byte, at| byte | self.bit() << at)
     }
 }
 
-/// The sign of the pilots of each symbol. The SIGNAL field has the first one.
+/// Returns the sign of the pilots of each symbol. The SIGNAL field has the first one.
 pub fn polarity() -> [f32; PERIOD] {
     let mut scrambler = Scrambler::new(0x7f);
     std::array::from_fn(|_| if scrambler.bit() == 0 { 1.0 } else { -1.0 })

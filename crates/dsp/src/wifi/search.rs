@@ -10,23 +10,22 @@ use super::demodulate::{Estimate, turns};
 use super::preamble::{LONG_GUARD, SHORT, long_spectrum};
 use super::symbols::{Transform, USEFUL};
 
-/// Blocks whose sums are taken together.
+/// The number of blocks whose sums are taken together.
 const BLOCKS: usize = 4;
-/// The least share of a signal's power that is the same 16 samples later. Of white noise it is 0.5 in one of
-/// ten million cases.
+/// The least share of a signal's power that is the same 16 samples later. White noise reaches it in one of ten million
+/// cases.
 const LEAST_REPEATED: f64 = 0.5;
 /// The least share of the power of two long training symbols that fits their shape. The short training symbols
 /// alone reach 0.23.
 const LEAST_SHAPED: f32 = 0.28;
-/// The long training symbols begin at least so many samples behind the block with which the short ones were
-/// found.
+/// The least distance of the long training symbols from the block with which the short ones were found, in samples.
 const NEAREST: u64 = 56;
-/// And at most so many.
+/// The largest distance.
 const FARTHEST: u64 = 240;
-/// The samples of symbols are taken so many samples early, within the guard interval. So echoes that come
-/// before the strongest one, and a drift of the clock, do no harm.
+/// The number of samples by which symbols are taken early, within the guard interval. So echoes that come before the
+/// strongest one, and a drift of the clock, do no harm.
 pub(super) const EARLY: u64 = 4;
-/// Samples before the long training symbols that are looked at again for the frequency offset.
+/// The number of samples before the long training symbols that are used again for the frequency offset.
 pub(super) const LOOK_BACK: u64 = 168;
 
 /// A place where the short training symbols may be.
@@ -38,7 +37,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// The places where the first long training symbol may begin.
+    /// Returns the places where the first long training symbol may begin.
     pub(super) fn places(&self, not_before: u64) -> std::ops::Range<u64> {
         (self.at + NEAREST).max(not_before)..self.at + FARTHEST
     }
@@ -62,12 +61,12 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// A search from the first multiple of 16 that is not below `from`.
+    /// Creates a search from the first multiple of 16 that is not below `from`.
     pub(super) fn new(from: u64) -> Self {
         Self { next: from.next_multiple_of(SHORT as u64), recent: [Sums::default(); BLOCKS] }
     }
 
-    /// The first sample that is still needed.
+    /// Returns the index of the first sample that is still needed.
     pub(super) fn needs_from(&self) -> u64 {
         self.next
     }
@@ -94,7 +93,7 @@ impl Search {
     }
 }
 
-/// The sums over the first half of `blocks`.
+/// Returns the sums over the first half of `blocks`.
 fn sums(blocks: &[Complex32]) -> Sums {
     let (block, next) = blocks.split_at(SHORT);
     const LANES: usize = 4;
@@ -130,8 +129,8 @@ impl LongTraining {
         Self { transform, spectrum, shape }
     }
 
-    /// The index in `samples` of the first of two long training symbols, if it is within `places`. Places at
-    /// which `samples` end too early are left out.
+    /// Returns the index in `samples` of the first of two long training symbols, if it is within `places`. Places at
+    /// which `samples` end too early are ignored.
     pub(super) fn find(
         &self,
         candidate: &Candidate,
@@ -163,7 +162,7 @@ impl LongTraining {
         best
     }
 
-    /// For each place the share of the power of 64 samples that has the shape of a long training symbol.
+    /// Returns, for each place, the share of the power of 64 samples that has the shape of a long training symbol.
     fn fits(&self, samples: &[Complex32]) -> Vec<f32> {
         let count = samples.len() + 1 - USEFUL;
         let (re, im): (Vec<f32>, Vec<f32>) = samples.iter().map(|sample| (sample.re, sample.im)).unzip();
@@ -187,15 +186,14 @@ impl LongTraining {
         fits
     }
 
-    /// What the preamble tells about the channel. `at` is the index in `samples` of the first long training
-    /// symbol.
+    /// Estimates the channel from the preamble. `at` is the index in `samples` of the first long training symbol.
     pub(super) fn estimate(&mut self, samples: &[Complex32], at: usize) -> Estimate {
         let repeated = |range: std::ops::Range<usize>, distance: usize| -> Complex64 {
             range.map(|at| wide(samples[at]).conj() * wide(samples[at + distance])).sum()
         };
         let short = at.saturating_sub(LOOK_BACK as usize)..at.saturating_sub(LONG_GUARD + SHORT + 8);
         let coarse = turns(repeated(short, SHORT)) / SHORT as f64;
-        // What the coarse offset leaves turns the two long training symbols against each other.
+        // The offset that remains turns the second long training symbol against the first.
         let left = turns(repeated(at..at + USEFUL, USEFUL) * Complex64::cis(-TAU * coarse * USEFUL as f64));
         let turns = coarse + left / USEFUL as f64;
         let mut estimate = Estimate { gains: [Complex32::default(); USEFUL], turns };

@@ -17,19 +17,19 @@ use super::samples;
 /// Samples without a signal between frames, before the first and behind the last: 16 µs (SIFS).
 pub const GAP: usize = 320;
 
-/// How bytes are sent.
+/// The settings of a sender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sending {
     /// The rates of the frames, which take turns.
     pub rates: Vec<Rate>,
     /// The most bytes of a frame, without its check sequence: 1 to 4,091.
     pub payload: usize,
-    /// What the air does to the signal.
+    /// The channel through which the signal goes.
     pub channel: Channel,
 }
 
 impl Sending {
-    /// Frames of one rate that are as long as they can be, over a channel that changes nothing.
+    /// Creates settings for frames of one rate and the largest size, over a channel that changes nothing.
     pub fn new(rate: Rate) -> Self {
         Self { rates: vec![rate], payload: MOST_PAYLOAD, channel: Channel::default() }
     }
@@ -55,7 +55,7 @@ struct Payloads<'a> {
 }
 
 impl Payloads<'_> {
-    /// The next frame. The one behind the last has no payload, and stands for the gap before the first frame if
+    /// Returns the next frame. The one behind the last has no payload, and stands for the gap before the first frame if
     /// there are no others.
     fn next(&mut self) -> Result<Option<Job>> {
         if self.is_over {
@@ -88,14 +88,14 @@ impl Job {
         gap + frame
     }
 
-    /// The bytes of the samples.
+    /// Returns the bytes of the samples.
     fn signal(&self, encoder: &mut Encoder, channel: &Channel) -> Vec<u8> {
         let mut signal = Vec::with_capacity(self.samples());
         if self.index == 0 {
             signal.resize(GAP, Complex32::default());
         }
         if !self.payload.is_empty() {
-            // A scrambler's state must not be 0. It changes from frame to frame, as the standard asks.
+            // A scrambler's state must not be 0. It changes from frame to frame, as the standard requires.
             let seed = (self.index * 29 % 127 + 1) as u8;
             encoder.frame(&with_check(&self.payload), self.rate, seed, &mut signal);
             signal.resize(self.samples(), Complex32::default());

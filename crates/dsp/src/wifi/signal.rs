@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::rate::Rate;
 
-/// Bits of the field.
+/// The number of bits of the field.
 pub const BITS: usize = 24;
 
-/// What the field says.
+/// The contents of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signal {
     /// The rate of the frame.
@@ -16,7 +16,7 @@ pub struct Signal {
     pub bytes: usize,
 }
 
-/// Why a field is wrong.
+/// The reason why a field is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalError {
     /// The parity bit is wrong.
@@ -41,7 +41,7 @@ impl fmt::Display for SignalError {
 }
 
 impl Signal {
-    /// The bits of the field, each a 0 or a 1.
+    /// Returns the bits of the field, each a 0 or a 1.
     ///
     /// # Panics
     /// If the length is not possible.

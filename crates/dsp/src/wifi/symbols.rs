@@ -21,13 +21,13 @@ pub const PILOT_VALUES: [f32; 4] = [1.0, 1.0, 1.0, -1.0];
 /// Carriers from a pilot to the next.
 pub const PILOT_DISTANCE: i32 = 14;
 
-/// The carriers with data, in the order in which points are put on them.
+/// Returns the carriers with data, in the order in which points are put on them.
 pub fn data_carriers() -> [i32; CARRIERS] {
     let mut carriers = (-26..=26).filter(|carrier| *carrier != 0 && !PILOTS.contains(carrier));
     std::array::from_fn(|_| carriers.next().expect("52 carriers less 4 pilots are 48"))
 }
 
-/// The place of a carrier, from -32 to 31, in a spectrum of 64 values.
+/// Returns the index of a carrier, from -32 to 31, in a spectrum of 64 values.
 pub const fn bin(carrier: i32) -> usize {
     (carrier & 63) as usize
 }
@@ -48,12 +48,12 @@ impl Transform {
         Self { forward, backward, scratch: vec![Complex32::default(); scratch] }
     }
 
-    /// Samples to spectrum, not scaled.
+    /// Transforms samples to their spectrum, which is not scaled.
     pub fn spectrum(&mut self, values: &mut [Complex32; USEFUL]) {
         self.forward.process_with_scratch(values, &mut self.scratch);
     }
 
-    /// Spectrum to samples, divided by 64, as in the standard's example.
+    /// Transforms a spectrum to samples, divided by 64, as in the standard's example.
     pub fn samples(&mut self, values: &mut [Complex32; USEFUL]) {
         self.backward.process_with_scratch(values, &mut self.scratch);
         values.iter_mut().for_each(|value| *value *= 1.0 / USEFUL as f32);
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Transform {
     }
 }
 
-/// The spectrum of a symbol with these points on its data carriers. `polarity` is the sign of its pilots.
+/// Returns the spectrum of a symbol with these points on its data carriers. `polarity` is the sign of its pilots.
 pub fn spectrum(points: &[Complex32; CARRIERS], polarity: f32) -> [Complex32; USEFUL] {
     let mut spectrum = [Complex32::default(); USEFUL];
     for (carrier, point) in data_carriers().into_iter().zip(points) {

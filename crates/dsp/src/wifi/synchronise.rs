@@ -1,4 +1,4 @@
-//! Cuts a signal into frames. This is the part of a receiver that has to go through all samples in order.
+//! Cutting of a signal into frames. This part of a receiver has to go through all samples in order.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::signal::{self, Signal, SignalError};
 use super::symbols::{GUARD, SYMBOL, USEFUL};
 use super::viterbi::{State, Viterbi};
 
-/// Symbols of a group. A group is what the parts of a receiver pass on to one another.
+/// The number of symbols of a group, the unit that the parts of a receiver pass on.
 pub const GROUP: usize = 16;
 
 /// Samples from the beginning of a preamble to its first long training symbol.
@@ -23,13 +23,13 @@ const TO_SIGNAL: u64 = 2 * USEFUL as u64;
 /// A frame whose SIGNAL field was read.
 #[derive(Debug)]
 pub struct Frame {
-    /// Which frame of the input it is, from 0. Bad frames count.
+    /// The number of the frame in the input, from 0. Bad frames count.
     pub index: u64,
     /// The index of its first sample in the input.
     pub first: u64,
     /// Its rate and length.
     pub signal: Signal,
-    /// What its preamble tells about the channel.
+    /// The estimate of the channel from its preamble.
     pub estimate: Estimate,
 }
 
@@ -47,15 +47,15 @@ pub struct Group {
 /// A frame that cannot be received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadFrame {
-    /// Which frame of the input it is, from 0. Bad frames count.
+    /// The number of the frame in the input, from 0. Bad frames count.
     pub index: u64,
     /// The index of its first sample in the input. A sample has 8 bytes.
     pub first: u64,
-    /// What is wrong.
+    /// The fault of the frame.
     pub fault: Fault,
 }
 
-/// What is wrong with a frame.
+/// The fault of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Its SIGNAL field is wrong.
@@ -82,14 +82,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a receiver finds in its input.
+/// A finding of a receiver in its input.
 #[derive(Debug)]
 pub enum Piece<T> {
-    /// Nothing in a stretch of samples.
+    /// A stretch of samples without a frame.
     Quiet,
     /// A part of a frame. The parts of a frame follow one another.
     Part(T),
-    /// A frame is bad. Parts of it may have come before.
+    /// A bad frame. Parts of it may have come before.
     Bad(BadFrame),
 }
 
@@ -99,11 +99,11 @@ enum Phase {
     Search(Search),
     /// Looks for the long training symbols; goes on with the search if there are none.
     Train(Search, Candidate),
-    /// Takes the symbols of a frame, the next of which has this number and begins here.
+    /// Takes the symbols of a frame: the number of the next one, and the index at which it begins.
     Take(Arc<Frame>, usize, u64),
 }
 
-/// The place of the first useful sample of a symbol, for [`Estimate::straighten`]. The gains are taken from
+/// Returns the index of the first useful sample of a symbol, for [`Estimate::straighten`]. The gains are taken from
 /// samples that are as early as those of the symbols.
 pub(super) fn place(number: usize) -> u64 {
     TO_SIGNAL + (number * SYMBOL + GUARD) as u64
@@ -118,7 +118,7 @@ pub struct Synchroniser {
     /// Whether all samples of the input are there.
     is_over: bool,
     phase: Phase,
-    /// No frame that is to be found has its long training symbols before this.
+    /// The first place at which the long training symbols of a further frame may begin.
     not_before: u64,
     frames: u64,
     training: LongTraining,
@@ -127,7 +127,7 @@ pub struct Synchroniser {
 }
 
 impl Synchroniser {
-    /// A synchroniser at the beginning of its input.
+    /// Creates a synchroniser at the beginning of its input.
     pub fn new() -> Self {
         Self {
             samples: Vec::new(),
@@ -155,13 +155,13 @@ impl Synchroniser {
         self.samples.extend_from_slice(samples);
     }
 
-    /// Says that there are no more samples.
+    /// Ends the input: there are no more samples.
     pub fn end(&mut self) {
         self.is_over = true;
     }
 
-    /// The next piece of a frame. `None` if there must be more samples first, or, at the end of the input, if
-    /// there are no more frames.
+    /// Returns the next piece of a frame. `None` if more samples are needed, or, at the end of the input, if there are
+    /// no more frames.
     pub fn next(&mut self) -> Option<Piece<Group>> {
         loop {
             match &mut self.phase {
@@ -214,7 +214,7 @@ impl Synchroniser {
         self.not_before = from;
     }
 
-    /// Notes a frame that the input cuts. No other frame can follow.
+    /// Reports a frame that the end of the input cuts. No other frame can follow.
     fn cut(&mut self, index: u64, first: u64) -> Piece<Group> {
         self.search_from(self.end_of_samples());
         Piece::Bad(BadFrame { index, first, fault: Fault::Cut })

@@ -12,14 +12,14 @@ pub const SUREST: i8 = 15;
 const STATES: usize = 64;
 /// Pairs of states that lead to the same pair of states.
 const PAIRS: usize = STATES / 2;
-/// After so many steps the smallest cost is taken away from all. A branch costs at most 30, so the costs of two
-/// states differ by at most 6 × 30, after the six steps in which any state can be reached. The smallest cost rises
+/// The number of steps after which the smallest cost is subtracted from all. A branch costs at most 30, so the costs of
+/// two states differ by at most 6 × 30, after the six steps in which any state can be reached. The smallest cost rises
 /// by at most 15 in a step, because two branches from a state together cost at most 30. So no cost is above 255.
 const STEPS_TO_LEVEL: usize = 4;
-/// The cost of a state in which the encoder is not.
+/// The cost of an impossible state of the encoder.
 const IMPOSSIBLE: u8 = 195;
 
-/// What is known of the encoder's state at an end of the soft bits.
+/// The knowledge of the encoder's state at an end of the soft bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is state 0, because the message begins or ends here.
@@ -28,7 +28,7 @@ pub enum State {
     Any,
 }
 
-/// For each pair of states whether the encoder puts out ones in the branch from the first state with input 0.
+/// For each pair of states, whether the encoder puts out ones in the branch from the first state with input 0.
 const ONES: [[u8; PAIRS]; 2] = {
     let mut ones = [[0; PAIRS]; 2];
     let mut pair = 0;
@@ -46,8 +46,8 @@ const fn mask(taps: u8) -> u8 {
     if taps.count_ones() % 2 == 1 { 0xff } else { 0 }
 }
 
-/// For each pair of states whether the first one leads to the even state more cheaply, and then for each pair
-/// whether it leads to the odd state more cheaply: 0xff or 0.
+/// For each pair of states, whether the first one leads to the even state more cheaply, and then for each pair, whether
+/// it leads to the odd state more cheaply: 0xff or 0.
 type Choices = [u8; STATES];
 
 /// A decoder, with its memory.
@@ -58,14 +58,14 @@ pub struct Viterbi {
 }
 
 impl Viterbi {
-    /// A decoder.
+    /// Creates a decoder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Finds the bits that were encoded most probably. `soft` has two soft bits for each of them, from
-    /// -[`SUREST`] for a sure 0 to [`SUREST`] for a sure 1, and 0 for a bit that was not sent. Fills `bytes` with the bits behind the first `skip` ones. The
-    /// first bit of a byte is the lowest.
+    /// Finds the most probable encoded bits. `soft` has two soft bits for each of them, from -[`SUREST`] for a sure 0
+    /// to [`SUREST`] for a sure 1, and 0 for a bit that was not sent. Fills `bytes` with the bits behind the first
+    /// `skip` ones. The first bit of a byte is the lowest.
     ///
     /// # Panics
     /// If `soft` has an odd length, or has too few bits.
@@ -104,7 +104,7 @@ impl Viterbi {
     }
 }
 
-/// Goes through all steps, and notes the choices.
+/// Goes through all steps, and stores the choices.
 fn forward(costs: &mut [u8; STATES], soft: &[i8], choices: &mut [Choices]) {
     let mut now = *costs;
     let blocks = soft.chunks(2 * STEPS_TO_LEVEL).zip(choices.chunks_mut(STEPS_TO_LEVEL));
@@ -121,7 +121,7 @@ fn forward(costs: &mut [u8; STATES], soft: &[i8], choices: &mut [Choices]) {
 /// One step: adds, compares and selects.
 #[inline(always)]
 fn step(costs: &[u8; STATES], first: i8, second: i8, choices: &mut Choices) -> [u8; STATES] {
-    // An output costs as much as the soft bit is sure of the other value.
+    // An output costs as much as the soft bit favours the other value.
     let cost = |soft: i8| (soft.max(0) as u8, soft.min(0).unsigned_abs());
     let ((zero_first, one_first), (zero_second, one_second)) = (cost(first), cost(second));
     let to_one = [zero_first ^ one_first, zero_second ^ one_second];

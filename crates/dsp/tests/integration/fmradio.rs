@@ -1,4 +1,4 @@
-//! The receiver: what a station sends is heard, in every form of the program, and bad input is told.
+//! The receiver: the tone that a station sends is heard, in every form of the program, and bad input is reported.
 
 use std::fs;
 use std::io::Cursor;

@@ -93,7 +93,7 @@ fn a_cut_file_is_an_error_with_its_offset() {
     }
 }
 
-/// Changes bytes of files for half a second, or for as many seconds as `DSP_FUZZ_SECONDS` says.
+/// Changes bytes of files for half a second, or for `DSP_FUZZ_SECONDS` seconds.
 #[test]
 fn mutated_files_do_no_harm() {
     let seconds = std::env::var("DSP_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
@@ -114,7 +114,7 @@ fn mutated_files_do_no_harm() {
                 _ => bytes[at] = (random.next() >> 24) as u8,
             }
         }
-        // A size that is hostile takes long to write.
+        // A hostile size takes long to write.
         let frame =
             bytes.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).unwrap_or(bytes.len());
         if bytes.get(frame + 5..frame + 9).is_some_and(|size| size[0] > 4 || size[2] > 4) {

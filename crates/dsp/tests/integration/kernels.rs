@@ -1,4 +1,4 @@
-//! The kernels: the network gives what the loop gives, and DES is that of the standard.
+//! The kernels: the network gives the result of the loop, and DES is that of the standard.
 
 use dsp::kernels::des::encrypt;
 use dsp::kernels::{Digest, Kernel, Task};

@@ -1,5 +1,5 @@
-//! Files of any bytes, read in pieces of any size: the network and the sequential form agree, in what they give
-//! and in their errors. `DSP_FUZZ_SECONDS` says for how long this is tried.
+//! Files of any bytes, read in pieces of any size: the network and the sequential form agree in their output and in
+//! their errors. The tests run for `DSP_FUZZ_SECONDS` seconds.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ fn bytes(random: &mut Random, most: usize) -> Vec<u8> {
     (0..count).map(|_| (random.next() >> 16) as u8 & mask).collect()
 }
 
-/// What a program gives for these bytes, in this form.
+/// Returns the output of a program for these bytes, in this form.
 fn given(
     bytes: &[u8],
     seed: u64,

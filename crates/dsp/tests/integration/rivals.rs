@@ -16,7 +16,7 @@ fn cpp_rivals_find_the_sums_of_the_loop() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals/cpp/build.sh");
     let built = Command::new(script).arg(&program).env("CXX", "c++").env("CXXFLAGS", "-O0").output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    // Those that the compiler has no library for are not known to the program.
+    // The program does not know the forms for which the compiler has no library.
     let known = answers(&program, "");
     let names: Vec<&str> =
         known.lines().filter_map(|line| line.split_once(' ')).map(|(name, _)| name).collect();
@@ -40,7 +40,7 @@ fn cpp_rivals_find_the_sums_of_the_loop() {
     assert_eq!(lines.next(), Some("failed: no form is called \"mpi\""));
 }
 
-/// What the program says to these requests.
+/// Returns the program's answers to these requests.
 fn answers(program: &Path, requests: &str) -> String {
     let mut child =
         Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");

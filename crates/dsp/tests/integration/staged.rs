@@ -1,4 +1,4 @@
-//! Programs that other schedulers run, by stages and by frame, give what their sequential forms give.
+//! Programs that other schedulers run, by stages and by frame, give the output of their sequential forms.
 
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};

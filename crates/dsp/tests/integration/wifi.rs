@@ -309,7 +309,7 @@ fn the_command_names_bad_frames_and_exits_with_1() {
     );
 }
 
-/// Changes samples of frames for a quarter of a second, or for as many seconds as `DSP_FUZZ_SECONDS` says.
+/// Changes samples of frames for a quarter of a second, or for `DSP_FUZZ_SECONDS` seconds.
 #[test]
 fn mutated_signals_do_no_harm() {
     use std::time::{Duration, Instant};

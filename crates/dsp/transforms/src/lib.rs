@@ -1,7 +1,7 @@
 //! The Fourier transforms of the signal programs.
 //!
-//! The planner of `rustfft` is generic. So each crate that calls it compiles all of its algorithms, which takes 20 seconds of
-//! a processor with optimisation. This crate calls it for all signal programs, so they are compiled once.
+//! The planner of `rustfft` is generic. So each crate that calls it compiles all of its algorithms, which takes 20
+//! seconds of a processor with optimisation. This crate calls it for all signal programs, so they are compiled once.
 //!
 //! ```
 //! use dsp_transforms::num_complex::Complex32;

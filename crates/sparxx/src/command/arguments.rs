@@ -209,7 +209,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, Str
     Ok(found)
 }
 
-/// Whether a file has the name of a C++ file.
+/// Returns whether a file has the name of a C++ file.
 fn is_cpp(name: &OsStr) -> bool {
     let path = std::path::Path::new(name);
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
@@ -225,17 +225,17 @@ impl Arguments {
         }
     }
 
-    /// Whether the compiler gets this option.
+    /// Returns whether the compiler gets this option.
     pub fn has(&self, option: &str) -> bool {
         self.words.iter().any(|word| matches!(word, Word::Option(text) if text == option))
     }
 
-    /// Whether the compiler stops before it links.
+    /// Returns whether the compiler stops before it links.
     pub fn stops_early(&self) -> bool {
         ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"].iter().any(|option| self.has(option))
     }
 
-    /// Whether the compiler gets any input file.
+    /// Returns whether the compiler gets any input file.
     pub fn has_input(&self) -> bool {
         self.words.iter().any(|word| !matches!(word, Word::Option(_)))
     }

@@ -110,9 +110,9 @@ fn write(annotated: &[Annotated], arguments: &Arguments, guess: Guess) -> Result
 /// Set for the compiler that is called. If this program finds it set, it was called as the compiler.
 const CALLED: &str = "SPARXX_CALLED";
 
-/// The command of the compiler: the words of `CXX`, or `c++` if that is not set.
+/// Returns the command of the compiler: the words of `CXX`, or `c++` if that is not set.
 ///
-/// CMake and `make CXX=spar++` set `CXX` to this program. Then the compiler is `c++` too.
+/// CMake and `make CXX=spar++` set `CXX` to this program. The compiler is `c++` then, too.
 fn compiler() -> Vec<OsString> {
     let usual = || vec![OsString::from("c++")];
     let Some(named) = std::env::var_os("CXX").filter(|named| !named.is_empty()) else { return usual() };
@@ -125,7 +125,7 @@ fn compiler() -> Vec<OsString> {
     if is_this || std::env::var_os(CALLED).is_some() { usual() } else { words }
 }
 
-/// Whether a word of a command line is this program.
+/// Returns whether a word of a command line is this program.
 fn is_this_program(word: &OsStr) -> bool {
     let path = Path::new(word);
     let found = if path.components().count() > 1 {
@@ -138,7 +138,7 @@ fn is_this_program(word: &OsStr) -> bool {
     found.is_some() && found == this
 }
 
-/// The standard that an option of the compiler names.
+/// Returns the standard that an option of the compiler names.
 fn standard(word: &Word) -> Option<Cow<'_, str>> {
     let Word::Option(option) = word else { return None };
     let text = option.to_string_lossy();
@@ -148,7 +148,7 @@ fn standard(word: &Word) -> Option<Cow<'_, str>> {
     }
 }
 
-/// If the option that counts, the last one, names a standard before C++17: this option, and the one to use instead.
+/// If the last option for a standard names one before C++17, returns that option, and the one to use instead.
 fn raised(arguments: &Arguments) -> Option<(&OsStr, &'static str)> {
     let of_word = |word| Some((word, standard(word)?));
     let (word, standard) = arguments.words.iter().filter_map(of_word).next_back()?;
@@ -189,7 +189,7 @@ fn call(
         }
         let names_standard = arguments.words.iter().any(|word| standard(word).is_some());
         if !annotated.is_empty() {
-            // Of several options, the last one counts.
+            // The last of several options counts.
             let unnamed = (!names_standard).then_some("-std=gnu++17");
             command.args(unnamed.or(raised(arguments).map(|(_, new)| new)));
         }
@@ -207,7 +207,7 @@ fn call(
     })
 }
 
-/// The exit status that corresponds to the compiler's.
+/// Returns the exit status that corresponds to the compiler's.
 fn code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::{Arguments, Word};
 
-/// The dependency files that the compiler has written for a source file, if it was asked to.
+/// Returns the dependency files that the compiler has written for a source file, if it was asked to.
 pub fn files(arguments: &Arguments, source: &Path) -> Vec<PathBuf> {
     let asks = ["-MD", "-MMD"].iter().any(|option| arguments.has(option)) || arguments.has("-MF");
     if !asks {

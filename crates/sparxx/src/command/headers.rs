@@ -8,8 +8,9 @@ use crate::annotation::{Id, annotations};
 use crate::lexer::tokens;
 use crate::source::{Diagnostic, Source};
 
-/// Warnings about the regions in headers that `text`, the content of the file `path`, includes. Headers are looked for beside
-/// the file that includes them, and in the folders of `-I` and `-iquote`. Those of the system are left out.
+/// Returns warnings about the regions in headers that `text`, the content of the file `path`, includes. Headers are
+/// looked for beside the file that includes them, and in the folders of `-I` and `-iquote`. Headers of the system are
+/// left out.
 pub fn warnings(arguments: &Arguments, path: &Path, text: &str) -> String {
     let folders = folders(arguments);
     let mut seen = HashSet::new();
@@ -28,7 +29,7 @@ pub fn warnings(arguments: &Arguments, path: &Path, text: &str) -> String {
     shown
 }
 
-/// Warns of each region of a header.
+/// Returns a warning about each region of a header.
 fn warn(header: Source) -> String {
     let mut said = Vec::new();
     let found = annotations(&header.text, &tokens(&header.text), &mut said);
@@ -40,7 +41,7 @@ fn warn(header: Source) -> String {
     regions.map(|region| warning(region.span.clone()).render(&header)).collect()
 }
 
-/// The folders of `-I` and `-iquote`.
+/// Returns the folders of `-I` and `-iquote`.
 fn folders(arguments: &Arguments) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     let mut words = arguments.words.iter();
@@ -58,7 +59,7 @@ fn folders(arguments: &Arguments) -> Vec<PathBuf> {
     folders
 }
 
-/// The headers that a text includes, as far as they are found.
+/// Returns the headers that a text includes, as far as they are found.
 fn found(folders: &[PathBuf], path: &Path, text: &str) -> Vec<PathBuf> {
     let beside = path.parent().unwrap_or(Path::new("")).to_owned();
     let mut found = Vec::new();

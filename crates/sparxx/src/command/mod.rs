@@ -86,7 +86,7 @@ fn analysed(path: &Path) -> Result<(Source, Option<Analysis>), String> {
     Ok((source, is_sound.then_some(analysis)))
 }
 
-/// The files that a command names.
+/// Returns the files that a command names.
 fn files(arguments: &Arguments) -> Result<&[PathBuf], String> {
     if arguments.files.is_empty() {
         return Err("no C++ file was named: spar++ -spar_file FILE.cpp ...".to_owned());

@@ -1,4 +1,4 @@
-//! Members with marks: blocks that say how large they are.
+//! Members with marks: their blocks state their sizes.
 
 use std::mem;
 
@@ -12,7 +12,7 @@ use crate::gzip::{EMPTY_DEFLATE, TRAILER_LEN, u32_at};
 use crate::parts::CHUNK;
 
 impl Scanner {
-    /// Finds what follows in a member with marks.
+    /// Finds the next mark, or the end of the deflate data, in a member with marks.
     pub(super) fn mark(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
         if !self.feed.hold(input, EMPTY_DEFLATE.len()) {
             return Ok(Step::Starved);
@@ -30,20 +30,20 @@ impl Scanner {
                 self.state = State::Block { mark };
                 Ok(Step::On)
             }
-            // It is a member like any other.
+            // The member has no marks after all.
             _ if self.marked.blocks == 0 && !self.marked.is_part => {
                 self.feed.replay(0);
                 self.stream();
                 Ok(Step::On)
             }
             None if !self.marked.is_part => self.stream_on().map(|()| Step::On),
-            // The block of another member.
+            // A part of a file may end with this block, or the mark belongs to another member.
             _ => Err(self.fault(Fault::Mark)),
         }
     }
 
-    /// The held bytes are no mark. Another program has appended to the member, as zlib's `gzappend` does. From here on it is a
-    /// stream, whose data may refer to the contents of the last blocks.
+    /// Decodes the rest of a member as a stream, because the held bytes are no mark: another program has appended data,
+    /// as zlib's `gzappend` does. This data may refer to the contents of the last blocks.
     pub(super) fn stream_on(&mut self) -> Result<(), DecodeError> {
         let marked = mem::take(&mut self.marked);
         let inflater = self.inflater.get_or_insert_with(Inflater::new);
@@ -60,7 +60,7 @@ impl Scanner {
                             break;
                         }
                     }
-                    // One of the blocks is damaged, and is told of by who decodes it.
+                    // A block is damaged. The error comes from the decoder of the block.
                     _ => {
                         is_right = false;
                         break;
@@ -77,7 +77,8 @@ impl Scanner {
         Ok(())
     }
 
-    /// The file ends in the block that is held, which refers to nothing before it. From its mark on it is a stream.
+    /// Decodes the held block as a stream, from its mark on, because the file ends inside it. It refers to nothing
+    /// before it.
     pub(super) fn stream_block(&mut self) {
         let marked = mem::take(&mut self.marked);
         self.before = Some((marked.sum.finalize(), marked.len));
@@ -86,7 +87,7 @@ impl Scanner {
         self.stream();
     }
 
-    /// True if a mark is right about what came before it.
+    /// Returns whether a mark agrees with the blocks before it.
     fn admits(&mut self, mark: &Mark) -> bool {
         if self.marked.blocks == 0 {
             self.marked.number = mark.member;
@@ -98,7 +99,7 @@ impl Scanner {
         mark.follows(self.marked.len, self.marked.number)
     }
 
-    /// Holds a block until it is whole.
+    /// Holds a block until it is complete.
     pub(super) fn block(
         &mut self,
         input: &mut &[u8],
@@ -126,7 +127,7 @@ impl Scanner {
         Ok(Step::Found(Scanned::Member(member)))
     }
 
-    /// Holds what the marks said against the trailer.
+    /// Verifies the marks against the trailer.
     pub(super) fn marked_trailer(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
         if !self.feed.hold(input, TRAILER_LEN) {
             return Ok(Step::Starved);

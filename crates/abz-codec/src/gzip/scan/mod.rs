@@ -1,5 +1,5 @@
-//! The bytes of a file, as they come, into whole members where it says how long they are, into decoded data where it
-//! does not.
+//! Scanning of a gzip file as its bytes come: into whole members if they state their size, and into decoded data if
+//! not.
 
 mod marked;
 mod state;
@@ -26,32 +26,33 @@ use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::parts::CHUNK;
 
-/// How many bytes are looked at first for a header: most are shorter.
+/// The number of bytes that are first held for a header. Most headers are shorter.
 const GLANCE: usize = 512;
 
 impl Scanner {
-    /// True if this is at the end of a member, and nothing is held of what may follow.
+    /// Returns whether the scanner is at the end of a member and holds no bytes behind it.
     pub(super) fn is_between(&self) -> bool {
         self.state == State::Between && self.feed.held.is_empty() && !self.feed.is_replaying()
     }
 
-    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`:
-    /// it has taken all, and needs more to go on.
+    /// Finds the next member or piece of data. `input` has the next bytes of the file, and the scanner removes those
+    /// that it has processed from the front. Returns `None` if all input was taken and more is needed.
     ///
-    /// For [`Scanned::Data`] the data is in `data` afterwards. What was in there is dropped, and its allocation used
-    /// for other data or for the bytes of a member: those who decode many give back what they have done with.
+    /// For [`Scanned::Data`] the data is in `data` afterwards. The previous contents of `data` are dropped and its
+    /// allocation is used, for data or for the bytes of a member; a caller that decodes many members can pass used
+    /// allocations back.
     ///
     /// # Errors
     ///
     /// If the file is damaged at this place or is no gzip file. After an error nothing more is found.
-    /// [`Fault::TrailingGarbage`] comes when all members before it were given out.
+    /// [`Fault::TrailingGarbage`] comes after all members before it were given out.
     pub fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
         feed::next(self, input, data)
     }
 
-    /// As [`next`](Scanner::next), where `guess` is one of the piece of the file whose rest is `input`, and begins at the byte
-    /// `place` of the file. It is taken where a block begins where it does, and dropped where none does. Guesses change nothing
-    /// of what is found, but that contents come in other parts.
+    /// As [`next`](Scanner::next), with a guess. The guess must be of the piece of the file whose rest is `input`, and
+    /// `place` is the offset in the file at which the piece begins. The guess is taken if a block begins where it
+    /// assumes one, and dropped if none does. Guesses change only how the contents are divided.
     ///
     /// # Errors
     ///
@@ -68,7 +69,7 @@ impl Scanner {
                 Aim::Reached => {
                     self.aim = Aim::Nowhere;
                     let inflater = self.inflater.as_mut().expect("it has stopped there");
-                    // It is of no use where other bytes come before its piece.
+                    // The guess is of no use if other bytes come before its piece.
                     let is_next = !self.feed.is_replaying();
                     let guess = guess.take().filter(|guess| is_next && guess.fits(inflater.window().len()));
                     if let Some(guess) = guess {
@@ -95,22 +96,23 @@ impl Scanner {
         Ok(found?.map(Next::Scanned))
     }
 
-    /// The number of the first member that is not as large as the extra field of its header seems to say, if one was found. That
-    /// is no fault: this member, and those behind it, are decoded as they are where nothing says a size.
+    /// Returns the number of the first member whose size differs from the one that the extra field of its header seems
+    /// to state, if there is one. That is no fault: from this member on, all members are decoded as if their headers
+    /// stated no size.
     pub fn mistaken(&self) -> Option<u64> {
         self.mistaken
     }
 
-    /// The file ends here. It is to be called until it gives `None`; see [`next`](Scanner::next).
+    /// Ends the file. Call it until it returns `None`; see [`next`](Scanner::next).
     ///
     /// # Errors
     ///
-    /// If the file must not end here: it was cut.
+    /// As [`next`](Scanner::next), or if the file was cut: it must not end here.
     pub fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
         feed::finish(self, data)
     }
 
-    /// The file cannot be read on from here.
+    /// Returns the error of a file that cannot be read on from here.
     pub(super) fn failed(&self, error: io::Error) -> DecodeError {
         let came = self.feed.offset + self.feed.held.len() as u64;
         self.fault_at(came, Fault::Io(error))
@@ -119,7 +121,7 @@ impl Scanner {
     /// Decides what follows a member.
     fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
         if self.number > 0 && !self.expects_more {
-            // What is wrong with the header of the first member is for its parser to tell.
+            // If the header of the first member is wrong, its parser returns a better error.
             self.feed.hold(input, MAGIC.len());
             match self.feed.held.first() {
                 Some(0) => {
@@ -140,7 +142,7 @@ impl Scanner {
             && self.feed.held.is_empty()
             && input[0] == mark::START[0]
         {
-            // No member begins so.
+            // No member begins with such bytes.
             self.number += 1;
             self.start = self.feed.offset;
             self.state = State::Mark;
@@ -183,7 +185,7 @@ impl Scanner {
         let fits = |extent: &Extent| extent.is_whole() && extent.compressed as usize >= least;
         let whole = extent.filter(|extent| fits(extent) && self.mistaken.is_none());
         self.expects_more = whole.is_some_and(|extent| extent.more);
-        // Without what was taken now, the header was not whole: what is too much was taken now.
+        // The header was not complete before this step, so all surplus bytes were taken in this step.
         let give_back = |held: &mut Vec<u8>, from: usize| {
             let taken = before.len() - input.len() - held.len().saturating_sub(from);
             held.truncate(from);
@@ -213,7 +215,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// The header, which is held, is done with: from here on the member is decoded.
+    /// Drops the held header. From here on the scanner decodes the member itself.
     fn stream(&mut self) {
         self.feed.release();
         self.inflater.get_or_insert_with(Inflater::new).reset();
@@ -257,7 +259,7 @@ impl Scanner {
                     }
                 }
                 Err(fault) => {
-                    // What comes before it comes out, however the input arrives.
+                    // The data before the damage is given out, however the input arrives.
                     self.feed.filled += inflater.produced();
                     let offset = self.feed.offset + (inflater.consumed() - before);
                     return Err(self.fault_at(offset, fault));
@@ -268,7 +270,7 @@ impl Scanner {
     }
 
     fn trailer(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
-        // Whether it is right or not, what came before comes out then.
+        // The data before the trailer is given out first, whether the trailer is right or not.
         if self.feed.giving.prompt
             && let Some(rest) = self.give_rest(data)
         {
@@ -287,13 +289,13 @@ impl Scanner {
         Step::Found(Scanned::Data(self.stretch(trailer)))
     }
 
-    /// What is told of the data that is given out.
+    /// Returns the description of the data that is given out.
     fn stretch(&mut self, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Stretch {
         let before = trailer.and_then(|_| self.before.take());
         Stretch { number: self.number, start: self.start, trailer, before }
     }
 
-    /// A fault of this member, at the place that the scanner has come to.
+    /// Returns the error of a fault in this member, at the place that the scanner has reached.
     fn fault(&self, fault: Fault) -> DecodeError {
         self.fault_at(self.feed.offset, fault)
     }
@@ -308,7 +310,7 @@ impl States for Scanner {
     type Found = Scanned;
     type Error = DecodeError;
 
-    /// All of the fixed header, with flags, a level and a system that there are.
+    /// The ten fixed bytes of a header, if flags, level and system have valid values.
     const BEGINNING: Beginning = Beginning {
         magic: &START,
         len: 10,
@@ -348,7 +350,8 @@ impl States for Scanner {
         self.state = State::Ended;
     }
 
-    /// Of a member whose marks have ended before it did, something is damaged, or came to it later: only whole chunks are given out.
+    /// Gives out the chunk, except in a member that goes on behind its marks: there something is damaged, or was
+    /// appended, so only full chunks are given out.
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned> {
         let is_right = self.before.is_none() || self.is_cut;
         (self.feed.filled > 0 && is_right).then(|| {
@@ -359,7 +362,7 @@ impl States for Scanner {
 
     fn reconsider(&mut self, data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
         match self.state {
-            // The bytes began as a mark does, but they are no mark.
+            // The bytes begin like a mark, but are no mark.
             State::Mark if !self.feed.held.is_empty() && self.marked.blocks == 0 && !self.marked.is_part => {
                 self.feed.replay(0);
                 self.stream();
@@ -407,7 +410,7 @@ impl States for Scanner {
                 self.state = State::Between;
                 return None;
             }
-            // A part of a file need not have more than it was asked for.
+            // A part of a file may end behind any block that it was asked for.
             State::Mark if self.feed.held.is_empty() && self.marked.is_part => {
                 return Some(self.fault(Fault::MissingMember));
             }

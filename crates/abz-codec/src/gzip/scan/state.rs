@@ -1,4 +1,4 @@
-//! A scanner, what it finds, and how far it has come.
+//! A scanner, its findings and its state.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,35 +15,35 @@ use crate::gzip::member::{Member, Stretch};
 use crate::inflate::WINDOW;
 use crate::parts::Giving;
 
-/// How each member begins: what is looked at behind one that says how long it is.
+/// The start of each member. The scanner looks for it behind a member that states its size.
 pub(super) const START: [u8; 3] = [MAGIC[0], MAGIC[1], DEFLATE];
 
 /// The most contents of a member of BGZF (SAM specification, section 4.1), in bytes.
 pub(in crate::gzip) const MAX_BGZF: u32 = 64 * 1024;
 
-/// What a [`Scanner`] found next.
+/// An item that a [`Scanner`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scanned {
-    /// A whole member to be decoded, which any thread can do without the others.
+    /// A whole member, still to be decoded. Any thread can do that without the other members.
     Member(Member),
-    /// Data that is decoded already, because its member did not say how long it is: it lies in the caller's buffer.
-    /// It may be empty, and a [`Verifier`](crate::gzip::Verifier) has to see it.
+    /// Decoded data in the caller's buffer, because its member did not state its size. It may be empty, and a
+    /// [`Verifier`](crate::gzip::Verifier) must be given it even then.
     Data(Stretch),
 }
 
-/// What a [`Scanner`] found next that had a [`Guess`](crate::gzip::Guess).
+/// An item that a [`Scanner`] found with a [`Guess`](crate::gzip::Guess).
 #[derive(Debug)]
 pub enum Next {
-    /// What it finds without one.
+    /// An item that it would find without one.
     Scanned(Scanned),
-    /// A part of a streamed member, which any thread can make data of.
+    /// A part of a streamed member. Any thread can turn it into data.
     Guessed(Stretch, Guessed),
 }
 
-/// Finds the members in a gzip file that is pushed to it, piece by piece, from its start. It decodes nothing where a
-/// header says how long its member is (see the [module](crate::gzip)), so it is fast enough to feed many decoders; the
-/// other members it decodes itself, a chunk of 256 KiB at a time. It neither reads nor verifies: those can be done
-/// elsewhere meanwhile. Where they need not be, a [`Splitter`](crate::gzip::Splitter) does all three.
+/// A scanner, which finds the members of a gzip file that is pushed to it from its start. It does not decode a member
+/// whose header states its size (see the [module](crate::gzip)), so it is fast enough to feed many decoders. It decodes
+/// other members itself, a chunk of 256 KiB at a time. It neither reads the file nor verifies checksums, so other
+/// threads can do that meanwhile. A [`Splitter`](crate::gzip::Splitter) does all three on one thread.
 ///
 /// ```
 /// use abz_codec::gzip::{Scanned, Scanner, Verifier};
@@ -64,38 +64,39 @@ pub enum Next {
 /// ```
 pub struct Scanner {
     pub(super) state: State,
-    /// The member that was begun last, counted from 1; 0 before the first.
+    /// The number of the current or last member, counted from 1; 0 before the first.
     pub(super) number: u64,
-    /// The offset of its first byte.
+    /// The offset of its first byte in the file.
     pub(super) start: u64,
     pub(super) feed: Feed<DecodeError>,
-    /// The last member said that another one follows.
+    /// Whether the last member stated that another one follows.
     pub(super) expects_more: bool,
     pub(super) inflater: Option<Inflater>,
-    /// What is known of the member with marks in which this is.
+    /// The facts from the marks of the current member, if it has marks.
     pub(super) marked: Marked,
-    /// The CRC-32 and the size of what was given out in blocks, in a member that goes on as a stream.
+    /// The CRC-32 and the size of the contents given out in blocks, in a member whose rest is decoded as a stream.
     pub(super) before: Option<(u32, u64)>,
-    /// The file ends in a block, which is decoded as a stream.
+    /// Whether the file ends inside a block, which is decoded as a stream.
     pub(super) is_cut: bool,
-    /// The first member that is not as large as its header says. From there on no header is asked for a size.
+    /// The number of the first member whose size differs from the one in its header. Sizes in headers are ignored from
+    /// there on.
     pub(super) mistaken: Option<u64>,
     pub(super) aim: Aim,
 }
 
-/// Whether it is to stop before a block, for a guess of what follows.
+/// The place at which the scanner stops, for a guess of the data that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
     Nowhere,
-    /// At one that begins at a bit of the file from the first to the second one.
+    /// Stop before a block that begins between these two bits of the file.
     At(u64, u64),
-    /// It is there.
+    /// The scanner is at such a place.
     Reached,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// At the start of the file or the end of a member.
+    /// Between members, or at the start of the file.
     Between,
     /// In zeros after the last member, the first of them at `from`.
     Padding { from: u64 },
@@ -107,18 +108,18 @@ pub(super) enum State {
     Data,
     /// In its trailer.
     Trailer,
-    /// In a member with marks, where a mark or the end of the deflate data is.
+    /// In a member with marks, at a mark or at the end of the deflate data.
     Mark,
-    /// There, in a block that is to be given out whole.
+    /// In a block of a member with marks, which is to be given out whole.
     Block { mark: Mark },
-    /// There, in the trailer.
+    /// In the trailer of a member with marks.
     MarkedTrailer,
     /// After an error.
     Ended,
 }
 
 impl Scanner {
-    /// A scanner at the start of a file.
+    /// Creates a scanner at the start of a file.
     pub fn new() -> Self {
         Scanner {
             state: State::Between,
@@ -135,20 +136,21 @@ impl Scanner {
         }
     }
 
-    /// Gives out what it decodes as this says.
+    /// Sets how decoded data is given out; see [`Giving`].
     #[must_use]
     pub fn giving(mut self, giving: Giving) -> Self {
         self.feed.giving = giving;
         self
     }
 
-    /// A scanner behind so many members or blocks, of a file that goes on at the byte `offset` with another one.
+    /// Creates a scanner of the rest of a file, behind `members` members. The rest
+    /// begins at byte `offset` with a member or a mark.
     pub fn at(members: u64, offset: u64) -> Self {
         let marked = Marked { is_part: true, ..Marked::default() };
         Scanner { number: members, feed: Feed::at(offset), expects_more: true, marked, ..Scanner::new() }
     }
 
-    /// A scanner behind so many members, of a file that may end at the byte `offset`.
+    /// Creates a scanner of the rest of a file, behind `members` members. The file may end at byte `offset`.
     pub(in crate::gzip) fn behind(members: u64, offset: u64) -> Self {
         Scanner { number: members, feed: Feed::at(offset), ..Scanner::new() }
     }
@@ -170,24 +172,24 @@ impl fmt::Debug for Scanner {
     }
 }
 
-/// What the marks of a member have said so far.
+/// The facts from the marks of a member, as far as it was scanned.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marked {
-    /// Blocks that were found.
+    /// The number of blocks found.
     pub(super) blocks: u64,
-    /// The CRC-32 of their contents, and their size in bytes.
+    /// The CRC-32 of the contents of the blocks, and their size in bytes.
     pub(super) sum: Hasher,
     pub(super) len: u64,
-    /// The number in all marks of the member.
+    /// The number that all marks of the member have.
     pub(super) number: u32,
-    /// The file is read from a mark on: what comes before it is not known.
+    /// Whether the scan began at a mark, so that nothing is known of the blocks before.
     pub(super) is_part: bool,
-    /// The deflate data of the last blocks, each with the size of its contents, as far as others may refer to these.
+    /// The deflate data of the last blocks, and the size of the contents of each: as many as later data may refer to.
     pub(super) recent: VecDeque<(Vec<u8>, usize)>,
 }
 
 impl Marked {
-    /// Another block was found, of this deflate data.
+    /// Adds a block with its deflate data.
     pub(super) fn add(&mut self, mark: &Mark, deflated: &[u8]) {
         self.blocks += 1;
         self.len += u64::from(mark.len);

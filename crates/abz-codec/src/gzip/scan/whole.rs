@@ -1,4 +1,4 @@
-//! Members that say how large they are, held until they are whole.
+//! Members that state their size, held until they are complete.
 
 use std::mem;
 
@@ -14,14 +14,14 @@ use crate::gzip::sums::Sums;
 use crate::gzip::{EMPTY_DEFLATE, MAX_BLOCK, TRAILER_LEN, u32_at};
 use crate::parts::CHUNK;
 
-/// What a look at a member shows that may not be as large as its header says.
+/// The result of decoding a member that may have another size than its header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// It is right, and ends where the header says.
+    /// It is valid and ends where the header states.
     Right,
-    /// It is right, and ends before that.
+    /// It is valid and ends before that place.
     Shorter,
-    /// It goes on.
+    /// It does not end there.
     Longer,
     /// It is damaged.
     Wrong,
@@ -43,12 +43,12 @@ impl Scanner {
         let found = u32_at(&self.feed.held, len - 4);
         let fits = match uncompressed {
             Some(expected) => expected == found,
-            // With more it is BGZF in name only, and not to be held in memory decoded.
+            // A larger member is BGZF in name only, and its contents should not be held in memory.
             None => found <= MAX_BGZF,
         };
         let behind = &self.feed.held[len..];
         if fits && START.starts_with(behind) && !self.has_others(len, header_len) {
-            // What follows tells whether it ends here.
+            // The bytes behind the member tell whether it ends here.
             let is_known = behind.len() == START.len();
             return Ok(if is_known {
                 Step::Found(self.whole(len, header_len, spare))
@@ -57,13 +57,13 @@ impl Scanner {
             });
         }
         match (self.look(len, header_len), uncompressed) {
-            // Something else follows, zeros for example, which is no matter of this member.
+            // Other bytes follow, such as zeros. The member itself is right.
             (Look::Right, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
             (Look::Wrong, Some(header)) if !fits => {
                 let fault = Fault::Disagreement { header, trailer: found };
                 Err(self.fault_at(self.feed.offset + len as u64 - 4, fault))
             }
-            // The decoder says what it is.
+            // The decoder determines the error.
             (Look::Wrong, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
             _ => {
                 self.stream_after_all(header_len);
@@ -72,7 +72,7 @@ impl Scanner {
         }
     }
 
-    /// True if it looks as if another member ended and one began within the size that a header says.
+    /// Returns whether another member seems to begin within the stated size.
     fn has_others(&self, len: usize, header_len: usize) -> bool {
         let bytes = &self.feed.held[..len];
         let starts = memmem::find_iter(&bytes[header_len..], &START).map(|at| header_len + at);
@@ -82,7 +82,7 @@ impl Scanner {
         })
     }
 
-    /// Gives out a member of so many bytes, which are held.
+    /// Gives out the first `len` bytes that are held as a member.
     pub(super) fn whole(&mut self, len: usize, header_len: usize, spare: &mut Vec<u8>) -> Scanned {
         spare.clear();
         spare.extend_from_slice(&self.feed.held[len..]);
@@ -95,7 +95,7 @@ impl Scanner {
         Scanned::Member(member)
     }
 
-    /// Looks at a member that is held, of so many bytes by its header, without keeping what comes out.
+    /// Decodes a held member, of `len` bytes by its header, without keeping its contents.
     pub(super) fn look(&mut self, len: usize, header_len: usize) -> Look {
         let inflater = self.inflater.get_or_insert_with(Inflater::new);
         inflater.reset();
@@ -122,7 +122,7 @@ impl Scanner {
         }
     }
 
-    /// The header was wrong about the size of its member, so that is looked at again, as a stream.
+    /// Scans a member again, as a stream, because its header states a wrong size.
     pub(super) fn stream_after_all(&mut self, header_len: usize) {
         self.mistaken.get_or_insert(self.number);
         self.expects_more = false;

@@ -1,10 +1,10 @@
-//! LZMA data with sync flush markers, decoded step by step.
+//! Decoding of LZMA data with sync flush markers, step by step.
 //!
-//! lzlib writes such a marker where its caller flushes a member that goes on (`LZ_compress_sync_flush`). It is a match of three
-//! bytes at the greatest distance, as a match of two bytes at that distance ends the data. Behind it come all bytes that the range
-//! coder has held back, and then the range coder begins again, with everything else as it was. lzip and lzlib read such members.
-//! liblzma takes each marker for the end of the data, so these members are decoded here. The source is *Lzip Compressed Format*:
-//! its section 3 has the markers, and its reference decoder all the rest.
+//! lzlib writes such a marker where its caller flushes a member that goes on (`LZ_compress_sync_flush`). It is a match
+//! of three bytes at the greatest distance; a match of two bytes at that distance ends the data. All bytes that the
+//! range coder has held back follow the marker. Then the range coder starts again, with all other state unchanged. lzip
+//! and lzlib read such members. liblzma takes each marker for the end of the data, so these members are decoded here.
+//! The source is *Lzip Compressed Format*: section 3 describes the markers, and the reference decoder everything else.
 
 mod model;
 
@@ -14,29 +14,30 @@ use super::error::Fault;
 use crate::memory::grow;
 
 const SHORTEST_MATCH: u32 = 2;
-/// The distance of a marker, and the lengths of both kinds.
+/// The distance of a marker, and the lengths of both kinds of marker.
 const MARKER: u32 = u32::MAX;
 const END: u32 = SHORTEST_MATCH;
 const SYNC_FLUSH: u32 = SHORTEST_MATCH + 1;
-/// How large the window is at first, in bytes. No dictionary is smaller.
+/// The size of the window at first, in bytes. No dictionary is smaller.
 const FIRST_WINDOW: usize = 4 << 10;
-/// With so many bytes the range coder begins. The first of them says nothing.
+/// The number of bytes with which the range coder starts. The first of them is ignored.
 const START: usize = 5;
-/// The greatest number of bytes that a symbol takes.
+/// The largest number of bytes that a symbol takes.
 const LONGEST_SYMBOL: usize = 21;
 
-/// Decodes the LZMA data of one member.
+/// A decoder of the LZMA data of one member.
 pub(super) struct Flushed {
     model: Box<Model>,
     range: u32,
     code: u32,
-    /// The range coder begins with the next bytes.
+    /// Whether the range coder starts with the next bytes.
     is_beginning: bool,
-    /// Bytes of the next symbol, or of a beginning, of which more are to come.
+    /// The first bytes of a symbol, or of a start of the range coder, that is not complete yet.
     held: Vec<u8>,
-    /// The size that the window may have in bytes.
+    /// The largest size of the window in bytes.
     dictionary: usize,
-    /// The last bytes of the contents, from the first one on until there are as many as the dictionary has, and then in a ring.
+    /// The last bytes of the contents: all of them until there are as many as the dictionary has, and then a ring
+    /// buffer.
     window: Vec<u8>,
     past: Past,
     consumed: u64,
@@ -44,31 +45,31 @@ pub(super) struct Flushed {
     has_more: bool,
 }
 
-/// What the symbols before say of the next one.
+/// The state that depends on the symbols before.
 #[derive(Clone, Copy, Default)]
 struct Past {
     state: State,
     /// The last four distances, the latest first.
     distances: [u32; 4],
-    /// Where the next byte goes in the window.
+    /// The index of the next byte in the window.
     at: usize,
-    /// The window has its whole size, and was filled once.
+    /// Whether the window has its full size and was filled once.
     is_full: bool,
-    /// Bytes of the last match for which there was no room.
+    /// The number of bytes of the last match that did not fit.
     left: usize,
 }
 
-/// What a step did.
+/// The result of a step.
 pub(super) struct Step {
-    /// Bytes of the output that were written.
+    /// The number of bytes of the output that were written.
     pub(super) produced: usize,
-    /// The data has ended, right before what is left of the input.
+    /// Whether the data has ended, right before the rest of the input.
     pub(super) ended: bool,
 }
 
-/// Why decoding has stopped.
+/// The reason why decoding has stopped.
 enum Pause {
-    /// There is no room for more.
+    /// The output is full.
     Full,
     /// All of the input was taken, and more is needed.
     Starved,
@@ -100,11 +101,12 @@ impl Flushed {
         }
     }
 
-    /// Decodes as much of `input` as fits into `output`, and takes from its front what it has done with.
+    /// Decodes as much of `input` as fits into `output`, and removes the processed bytes from the front of `input`.
     ///
     /// # Errors
     ///
-    /// If the data is damaged, or the system does not give the memory of the window. [`consumed`](Self::consumed) and [`produced`](Self::produced) say how far the decoder came.
+    /// If the data is damaged, or if the system does not provide the memory of the window. [`consumed`](Self::consumed)
+    /// and [`produced`](Self::produced) tell how far the decoder came.
     pub(super) fn step(&mut self, input: &mut &[u8], mut output: &mut [u8]) -> Result<Step, Fault> {
         let before = self.produced;
         loop {
@@ -127,7 +129,7 @@ impl Flushed {
         }
     }
 
-    /// Makes the window larger if it is full and may grow.
+    /// Enlarges the window if it is full and may grow.
     fn make_window(&mut self) -> Result<(), Fault> {
         let len = self.window.len();
         if self.past.at < len {
@@ -137,17 +139,17 @@ impl Flushed {
         Ok(grow(&mut self.window, len)?)
     }
 
-    /// Returns true if the last step may have stopped only because the output was full.
+    /// Returns whether the last step may have stopped only because the output was full.
     pub(super) fn has_more(&self) -> bool {
         self.has_more
     }
 
-    /// Returns how many bytes of the data were taken.
+    /// Returns the number of bytes of the data that were taken.
     pub(super) fn consumed(&self) -> u64 {
         self.consumed
     }
 
-    /// Returns how many bytes of contents were decoded.
+    /// Returns the number of bytes of contents that were decoded.
     pub(super) fn produced(&self) -> u64 {
         self.produced
     }
@@ -171,7 +173,7 @@ impl Flushed {
             };
             match marker {
                 None => {}
-                // The last bytes of the range coder make its code zero.
+                // The last bytes of the range coder must make its code zero.
                 Some(_) if self.code != 0 => return Err(Fault::Lzma),
                 Some(END) => return Ok(Pause::Ended),
                 Some(SYNC_FLUSH) => self.is_beginning = true,
@@ -180,7 +182,7 @@ impl Flushed {
         }
     }
 
-    /// Takes the bytes with which the range coder begins. Returns false if more are to come.
+    /// Takes the bytes with which the range coder starts. Returns `false` if there are not enough yet.
     fn begin(&mut self, input: &mut &[u8]) -> bool {
         let missing = (START - self.held.len()).min(input.len());
         self.hold(input, missing);
@@ -198,14 +200,14 @@ impl Flushed {
         self.consumed += len as u64;
     }
 
-    /// Takes the bytes of the next symbol. If more are to come, holds those that are there.
+    /// Takes the bytes of the next symbol. If there are not enough, holds the available ones and returns `None`.
     fn next_symbol(&mut self, input: &mut &[u8]) -> Option<Whole> {
         let had = self.held.len();
         let more = input.len().min(LONGEST_SYMBOL - had);
         let mut whole = Whole { bytes: [0; LONGEST_SYMBOL], len: had + more };
         whole.bytes[..had].copy_from_slice(&self.held);
         whole.bytes[had..whole.len].copy_from_slice(&input[..more]);
-        // What is not learned can be read again.
+        // The symbol is read without learning, so that it can be read again.
         let bytes = &whole.bytes[..whole.len];
         let mut coder = Coder::<false> { range: self.range, code: self.code, bytes, is_starved: false };
         let symbol = self.model.symbol(&mut coder, &self.past.context(&self.window));
@@ -220,16 +222,16 @@ impl Flushed {
         whole.len -= rest;
         *input = &input[more - rest..];
         self.held.clear();
-        // These bytes are counted again where the symbol is read.
+        // These bytes are counted again when the symbol is read.
         self.consumed -= had as u64;
         Some(whole)
     }
 
-    /// Decodes one symbol, and more while there are `enough` bytes and the window has room up to `limit`. Returns the length of a
-    /// marker, behind which it stops.
+    /// Decodes one symbol, and more while there are `enough` bytes and the window has room up to `limit`. Stops behind
+    /// a marker and returns its length.
     fn symbols(&mut self, input: &mut &[u8], limit: usize, enough: usize) -> Result<Option<u32>, Fault> {
         let mut coder = Coder::<true> { range: self.range, code: self.code, bytes: input, is_starved: false };
-        // The processor keeps in registers what is not reached by a reference.
+        // Local copies, because the processor keeps in registers only what no reference reaches.
         let (model, window) = (&mut *self.model, &mut self.window[..]);
         let mut past = self.past;
         let found = loop {
@@ -263,7 +265,7 @@ impl Past {
         }
     }
 
-    /// The byte at a distance. It is zero where the contents have none.
+    /// Returns the byte at a distance; 0 if that is before the start of the contents.
     #[inline(always)]
     fn behind(&self, window: &[u8], distance: u32) -> u8 {
         let distance = distance as usize;
@@ -271,7 +273,7 @@ impl Past {
         window[at - 1 - distance]
     }
 
-    /// Appends what a symbol means, which is no marker.
+    /// Appends the bytes of a symbol, which must be no marker.
     #[inline(always)]
     fn apply(&mut self, window: &mut [u8], symbol: Symbol, limit: usize) -> Result<(), Fault> {
         let len = match symbol {
@@ -311,7 +313,7 @@ impl Past {
         Ok(())
     }
 
-    /// Appends what is left of a match, up to `limit`.
+    /// Appends the rest of a match, up to `limit`.
     #[inline(always)]
     fn repeat(&mut self, window: &mut [u8], limit: usize) {
         let len = self.left.min(limit - self.at);

@@ -1,17 +1,17 @@
-//! What LZMA data has learned so far, and the range coder that reads symbols by it.
+//! The probabilities of LZMA, and the range coder that reads symbols with them.
 
 use super::SHORTEST_MATCH;
 
-/// The number of bits of the previous byte by which literals are told apart.
+/// The number of bits of the previous byte that select the probabilities of a literal (lc).
 const LITERAL_CONTEXT_BITS: usize = 3;
-/// The position is counted modulo 4.
+/// The number of classes of positions: 2 to the power of pb.
 const POSITIONS: usize = 4;
 const STATES: usize = 12;
-/// Distances have one set of slots for each of the three shortest lengths, and one for all others.
+/// The number of sets of distance slots: one for each of the three shortest lengths, and one for all others.
 const LENGTHS: usize = 4;
-/// The first slot of more than one distance.
+/// The first slot that stands for more than one distance.
 const FIRST_WIDE_SLOT: u32 = 4;
-/// The first slot whose distances have bits without a probability.
+/// The first slot whose distances have bits of even probability.
 const FIRST_DIRECT_SLOT: u32 = 14;
 const ALIGN_BITS: u32 = 4;
 
@@ -19,7 +19,7 @@ const ALIGN_BITS: u32 = 4;
 type Probability = u16;
 const BITS: u32 = 11;
 const EVEN: Probability = 1 << (BITS - 1);
-/// How quickly a probability follows what comes.
+/// The shift that determines how quickly a probability adapts.
 const SHIFT: u32 = 5;
 
 /// The probabilities of all bits.
@@ -34,7 +34,7 @@ pub(super) struct Model {
     match_lengths: Lengths,
     repetition_lengths: Lengths,
     slots: [[Probability; 64]; LENGTHS],
-    /// Those of the slots from 4 to 13 overlap, since no tree has its bit 0.
+    /// The trees of the slots from 4 to 13, which overlap, because no tree uses its entry 0.
     distances: [Probability; 128],
     aligns: [Probability; 1 << ALIGN_BITS],
 }
@@ -47,27 +47,27 @@ struct Lengths {
     high: [Probability; 256],
 }
 
-/// What comes before a symbol.
+/// The context of a symbol.
 pub(super) struct Context<F> {
     pub(super) state: State,
-    /// The place in the contents. Only its last bits matter.
+    /// The position in the contents, of which only the last bits matter.
     pub(super) position: usize,
     pub(super) previous: u8,
-    /// Gives the byte at the last distance, which matters only behind a match.
+    /// Returns the byte at the last distance, which is used only behind a match.
     pub(super) matched: F,
 }
 
-/// What the next bits mean.
+/// A decoded symbol.
 pub(super) enum Symbol {
     Literal(u8),
-    /// One byte at the last distance.
+    /// A copy of one byte from the last distance.
     Byte,
     Match {
         len: u32,
-        /// One less than the number of bytes to go back.
+        /// The number of bytes to go back, less one.
         distance: u32,
     },
-    /// A match at the distance of that number among the last four.
+    /// A match at the distance with the index `which` among the last four.
     Repetition {
         len: u32,
         which: usize,
@@ -164,7 +164,7 @@ impl Lengths {
     }
 }
 
-/// What the last symbols were: less than 7 if the last one was a literal.
+/// The kinds of the last symbols: less than 7 if the last one was a literal.
 #[derive(Clone, Copy, Default)]
 pub(super) struct State(usize);
 
@@ -190,13 +190,13 @@ impl State {
     }
 }
 
-/// The range coder. If it `LEARNS`, the probabilities follow what comes.
+/// The range coder. If it `LEARNS`, it adapts the probabilities.
 pub(super) struct Coder<'a, const LEARNS: bool> {
     pub(super) range: u32,
     pub(super) code: u32,
     /// The bytes that have not been used.
     pub(super) bytes: &'a [u8],
-    /// There were too few bytes.
+    /// Whether there were too few bytes.
     pub(super) is_starved: bool,
 }
 
@@ -239,7 +239,7 @@ impl<const LEARNS: bool> Coder<'_, LEARNS> {
         is_one
     }
 
-    /// The same as a number, without a branch: the processor need not guess it.
+    /// Reads a bit as a number, without a branch that the processor would have to predict.
     #[inline(always)]
     fn number(&mut self, probability: &mut Probability) -> usize {
         self.normalize();
@@ -255,7 +255,7 @@ impl<const LEARNS: bool> Coder<'_, LEARNS> {
         usize::from(is_one)
     }
 
-    /// Bits of even probability.
+    /// Reads bits of even probability.
     #[inline(always)]
     fn direct(&mut self, bits: u32) -> u32 {
         let mut value = 0;
@@ -269,7 +269,7 @@ impl<const LEARNS: bool> Coder<'_, LEARNS> {
         value
     }
 
-    /// So many bits, the highest first.
+    /// Reads `bits` bits, the highest first.
     #[inline(always)]
     fn tree(&mut self, probabilities: &mut [Probability], bits: u32) -> u32 {
         let probabilities = &mut probabilities[..1 << bits];
@@ -280,7 +280,7 @@ impl<const LEARNS: bool> Coder<'_, LEARNS> {
         node as u32 - (1 << bits)
     }
 
-    /// So many bits, the lowest first.
+    /// Reads `bits` bits, the lowest first.
     #[inline(always)]
     fn reversed_tree(&mut self, probabilities: &mut [Probability], bits: u32) -> u32 {
         let (mut node, mut value) = (1, 0);
@@ -292,7 +292,8 @@ impl<const LEARNS: bool> Coder<'_, LEARNS> {
         value
     }
 
-    /// A literal behind a match. It differs from `matched`, so the bits of both are told apart until they differ.
+    /// Reads a literal behind a match. Its probabilities depend on the bits of `matched`, up to the first bit that
+    /// differs.
     #[inline(always)]
     fn matched_literal(&mut self, probabilities: &mut [Probability; 0x300], matched: u8) -> u8 {
         let (mut matched, mut same, mut node) = (usize::from(matched), 0x100, 1);

@@ -1,25 +1,27 @@
-//! Bits that are written from the start of a stream and read from its end (RFC 8878, section 4.1).
+//! Reading and writing of bits that are written from the start of a stream and read from its end (RFC 8878, section
+//! 4.1).
 
-/// Reads a stream from its end.
+/// A reader of a stream from its end.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
-    /// The bits that were not read, at the start of the stream.
+    /// The number of bits at the start of the stream that were not read.
     left: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `bytes`, whose highest set bit marks the end of the stream; `None` if there is none in the last byte.
+    /// Creates a reader of `bytes`, whose highest set bit marks the end of the stream; `None` if the last byte has
+    /// none.
     pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
         let highest = bytes.last()?.checked_ilog2()?;
         Some(Reader { bytes, left: 8 * (bytes.len() - 1) + highest as usize })
     }
 
-    /// How many bits were not read.
+    /// Returns the number of bits that were not read.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// The `count` bits at the end, at most 32; `None` if there are not so many.
+    /// Reads `count` bits, at most 32, from the end; `None` if there are fewer.
     pub(super) fn read(&mut self, count: u32) -> Option<u32> {
         self.left = self.left.checked_sub(count as usize)?;
         let from = self.left / 8;
@@ -31,15 +33,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes a stream from its start.
+/// A writer of a stream from its start.
 pub(super) struct Writer {
     bytes: Vec<u8>,
-    /// The bits of the last byte that are not used yet, 0 to 7.
+    /// The number of unused bits of the last byte, 0 to 7.
     free: u32,
 }
 
 impl Writer {
-    /// A writer behind the first `kept` bits of a stream.
+    /// Creates a writer behind the first `kept` bits of a stream.
     pub(super) fn behind(bytes: &[u8], kept: usize) -> Self {
         let mut bytes = bytes[..kept.div_ceil(8)].to_vec();
         let free = (8 * bytes.len() - kept) as u32;
@@ -65,7 +67,7 @@ impl Writer {
         }
     }
 
-    /// The stream, with the bit that marks its end.
+    /// Returns the stream, with the bit that marks its end.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.write(1, 1);
         self.bytes
@@ -87,7 +89,7 @@ mod tests {
         for &(bits, count) in numbers.iter().rev() {
             let left = reader.left();
             assert_eq!(reader.read(count), Some(bits));
-            // What is kept can be written on.
+            // A writer can continue behind the bits that are kept.
             let mut writer = Writer::behind(&bytes, left - count as usize);
             writer.write(bits, count);
             assert_eq!(Reader::new(&writer.finish()).unwrap().left(), left);

@@ -1,12 +1,13 @@
-//! Blocks that can follow any others.
+//! Conversion of blocks so that they can follow any other blocks.
 //!
-//! libzstd makes a frame of each piece of an input. Their blocks, one behind the other, are a frame again if none of a
-//! piece refers to what was before it: to contents, to the code of literals or of sequences, or to one of the last three
-//! offsets (RFC 8878, section 3.1.1.5). Of these a frame begins with 1, 4 and 8, and an encoder uses them as any other.
-//! That alone has to be changed. A match with one of them gets the offset itself; the sequences behind it may mean
-//! another of the last offsets then, and are changed too, until both lists are the same, which is soon: but for a handful of
-//! sequences the bits stay as they are. Where the code of a block has no symbol for an offset, the block gets one with
-//! all of them, and the next one that would use its code again gets that.
+//! libzstd makes a frame of each piece of an input. The blocks of these frames, concatenated, are one frame if no piece
+//! refers to anything before it: to contents, to the codes of literals or sequences, or to one of the last three
+//! offsets (RFC 8878, section 3.1.1.5). The list of last offsets begins with 1, 4 and 8 in each frame, and an encoder
+//! uses these like others. Only that has to be changed. A match with one of them gets the offset itself. The sequences
+//! behind it may then refer to another entry of the list, and are changed too, until the lists before and after the
+//! change agree. That is soon: except for a handful of sequences, all bits stay unchanged. If the code of a block has
+//! no symbol for an offset, the block gets a code with all symbols, and the next block that repeats the old code gets
+//! that code explicitly.
 
 mod bits;
 mod sequences;
@@ -17,16 +18,16 @@ use table::{Table, describe_even};
 
 use super::{BLOCK_HEADER, MAX_BLOCK};
 
-/// The offsets that a frame begins with.
+/// The last offsets at the start of a frame.
 const FIRST_OFFSETS: [u32; 3] = [1, 4, 8];
 
-/// Writes the blocks of a frame to `out`, so that they can follow any others and others can follow them. `None` if they
-/// cannot, or are no blocks; what is in `out` is then of no use.
+/// Writes the blocks of a frame to `out`, so that they can follow any other blocks, and others can follow them. `None`
+/// if that is impossible, or if they are not valid; the contents of `out` are of no use then.
 pub(super) fn detach(blocks: &[u8], out: &mut Vec<u8>) -> Option<()> {
     copy(blocks, out, Joint::new())
 }
 
-/// As [`detach`], of the blocks with which a frame begins: others can follow them.
+/// As [`detach`], for the blocks with which a frame begins: others can follow them.
 pub(super) fn open_end(blocks: &[u8], out: &mut Vec<u8>) -> Option<()> {
     copy(
         blocks,
@@ -64,7 +65,7 @@ fn copy(blocks: &[u8], out: &mut Vec<u8>, mut joint: Joint) -> Option<()> {
     }
 }
 
-/// Writes blocks that hold `contents` as they are.
+/// Writes `contents` as blocks that are stored.
 pub(super) fn store(contents: &[u8], out: &mut Vec<u8>) {
     for part in contents.chunks(MAX_BLOCK) {
         out.extend(&((part.len() as u32) << 3).to_le_bytes()[..BLOCK_HEADER]);
@@ -72,23 +73,24 @@ pub(super) fn store(contents: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Kinds of blocks.
+/// The kinds of blocks.
 const RUN: u32 = 1;
 const COMPRESSED: u32 = 2;
 
-/// The last three offsets, as the encoder knew them, and as a decoder does, as far as that is known.
+/// The last three offsets, as the encoder knew them, and as a decoder knows them, if it does.
 struct Offsets {
     before: [u32; 3],
     now: [Option<u32>; 3],
 }
 
 impl Offsets {
-    /// They are the same.
+    /// Returns whether both lists are the same.
     fn agree(&self) -> bool {
         self.before.map(Some) == self.now
     }
 
-    /// Goes on by a sequence: the number for its offset as it has to be now. `None` if it breaks the rules.
+    /// Applies a sequence to the lists. Returns the number that its offset must have now, or `None` if it breaks the
+    /// rules.
     fn pass(&mut self, sequence: &Sequence) -> Option<u32> {
         let number = sequence.offset;
         let which = if number > 3 { NEW } else { number as usize - 1 + usize::from(sequence.is_bare) };
@@ -109,11 +111,11 @@ impl Offsets {
     }
 }
 
-/// Which of the last offsets: none of them; or the last, less 1.
+/// The offset is none of the last ones, or it is the last one less 1.
 const NEW: usize = 4;
 const LESS_ONE: usize = 3;
 
-/// An offset becomes the last one.
+/// Moves an offset to the front of the list.
 fn push<T: Copy>(last: &mut [T; 3], offset: T, which: usize) {
     match which {
         0 => {}
@@ -122,12 +124,12 @@ fn push<T: Copy>(last: &mut [T; 3], offset: T, which: usize) {
     }
 }
 
-/// What is known while the blocks are passed.
+/// The state while the blocks are passed.
 struct Joint {
     state: Offsets,
-    /// What is in force, as the encoder knew it.
+    /// The codes in force, as the encoder knew them.
     codes: [Option<Code>; 3],
-    /// The code for offsets that a decoder knows is another.
+    /// Whether a decoder knows another code for offsets than the encoder.
     is_replaced: bool,
 }
 
@@ -137,12 +139,12 @@ impl Joint {
         Joint { state, codes: [None, None, None], is_replaced: false }
     }
 
-    /// What comes can stay as it is.
+    /// Returns whether the following blocks can stay unchanged.
     fn is_past(&self) -> bool {
         self.state.agree() && !self.is_replaced
     }
 
-    /// Passes a block: what it becomes, if it cannot stay as it is. `None` if it breaks the rules.
+    /// Passes a block. Returns its replacement, if it must be changed, or `None` if it breaks the rules.
     #[expect(clippy::option_option, reason = "a block that stays is none that breaks the rules")]
     fn pass(&mut self, block: &[u8]) -> Option<Option<Vec<u8>>> {
         let header = Header::parse(block)?;
@@ -167,7 +169,7 @@ impl Joint {
         let codes = [&literals.table, &offsets.table, &matches.table];
         let stream = &block[at..];
 
-        // What says the code for offsets, and the sequences.
+        // The description of the code for offsets, and the sequences.
         let repeats = header.modes[1] == Mode::Repeat;
         let mut said = (header.modes[1], &block[descriptions[1].clone()]);
         let mut is_changed = false;
@@ -206,23 +208,23 @@ impl Joint {
     }
 }
 
-/// What has to be changed of the sequences of a block.
+/// The change that the sequences of a block need.
 enum Change {
     Nothing,
-    /// The stream.
+    /// A new stream.
     Stream(Vec<u8>),
-    /// That, and the code for offsets, which is the even one then.
+    /// A new stream and the even code for offsets.
     StreamAndCode(Vec<u8>),
 }
 
-/// Changes the sequences in `stream` as far as that is necessary. `None` if they break the rules.
+/// Changes the sequences in `stream` as far as necessary. `None` if they break the rules.
 fn change(state: &mut Offsets, codes: [&Table; 3], stream: &[u8], count: usize) -> Option<Change> {
     if state.agree() {
         return Some(Change::Nothing);
     }
     let mut reader = Sequences::new(codes, stream, count)?;
     let mut sequences = Vec::new();
-    // How many are to be written.
+    // The number of sequences to be written.
     let mut changed = 0;
     while sequences.len() < count && !state.agree() {
         let mut sequence = reader.read()?;
@@ -236,7 +238,7 @@ fn change(state: &mut Offsets, codes: [&Table; 3], stream: &[u8], count: usize) 
     if changed == 0 {
         return Some(Change::Nothing);
     }
-    // The next one says the states that the last of these leads to.
+    // The next sequence has the states that the last of these must lead to.
     if changed == sequences.len() && changed < count {
         sequences.push(reader.read()?);
     }

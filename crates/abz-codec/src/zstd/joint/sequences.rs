@@ -11,13 +11,13 @@ pub(super) enum Field {
     MatchLength,
 }
 
-/// How a block says by which code a field is written.
+/// The way in which a block states the code of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Predefined,
     Single,
     Described,
-    /// By that of the block before.
+    /// The code of the block before.
     Repeat,
 }
 
@@ -32,20 +32,20 @@ impl Mode {
     }
 }
 
-/// How a block begins.
+/// The sequences header of a block, behind its literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Where the number of sequences is.
+    /// The index of the number of sequences.
     pub(super) start: usize,
     pub(super) count: usize,
-    /// Where the modes are.
+    /// The index of the byte with the modes.
     pub(super) modes_at: usize,
-    /// Of literal lengths, offsets and match lengths.
+    /// The modes of literal lengths, offsets and match lengths.
     pub(super) modes: [Mode; 3],
 }
 
 impl Header {
-    /// The header in `block`; `None` if it breaks the rules.
+    /// Parses the header in `block`; `None` if it breaks the rules.
     pub(super) fn parse(block: &[u8]) -> Option<Header> {
         let start = literals_len(block)?;
         let number = |at: usize| block.get(start + at).map(|&byte| usize::from(byte));
@@ -64,14 +64,14 @@ impl Header {
         Some(Header { start, count, modes_at, modes })
     }
 
-    /// The byte for these modes.
+    /// Returns the byte for these modes.
     pub(super) fn byte(modes: [Mode; 3]) -> u8 {
         let [literals, offsets, matches] = modes.map(|mode| mode as u8);
         literals << 6 | offsets << 4 | matches << 2
     }
 }
 
-/// The size of the literals at the start of a block.
+/// Returns the size of the literals at the start of a block, in bytes.
 fn literals_len(block: &[u8]) -> Option<usize> {
     let number = block.iter().take(5).rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
     let (kind, format) = (block.first()? & 3, block[0] >> 2 & 3);
@@ -91,7 +91,7 @@ fn literals_len(block: &[u8]) -> Option<usize> {
     (len <= block.len()).then_some(len)
 }
 
-/// Which code is in force for a field, and how that is said.
+/// The code in force for a field, with its mode and description.
 #[derive(Clone, Debug)]
 pub(super) struct Code {
     pub(super) mode: Mode,
@@ -100,7 +100,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// The code that begins in `bytes`; `None` if there is none, or the code is that of the block before.
+    /// Parses the code at the start of `bytes`; `None` if there is none, or if it is the code of the block before.
     pub(super) fn parse(field: Field, mode: Mode, bytes: &[u8]) -> Option<Code> {
         let (highest_log, highest_symbol, (counts, log)): (_, _, (&[i16], _)) = match field {
             Field::LiteralLength => (9, 35, (&LITERAL_LENGTHS, 6)),
@@ -120,32 +120,32 @@ impl Code {
     }
 }
 
-/// A sequence, as it is written.
+/// A sequence in its coded form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sequence {
-    /// Of literal length, offset and match length.
+    /// The states of literal length, offset and match length.
     states: [u16; 3],
-    /// The bits that follow the symbols.
+    /// The bits that follow the symbols, and their numbers.
     more: [(u32, u32); 3],
-    /// The number that says the offset: 1 to 3 for one of the last, or the offset and 3.
+    /// The coded offset: 1 to 3 for one of the last offsets, or the offset plus 3.
     pub(super) offset: u32,
-    /// It has no literals.
+    /// Set if the sequence has no literals.
     pub(super) is_bare: bool,
-    /// How many bits of the stream are left behind it.
+    /// The number of bits of the stream that are left behind it.
     left: usize,
 }
 
-/// Reads the sequences of a block.
+/// A reader of the sequences of a block.
 pub(super) struct Sequences<'a> {
     codes: [&'a Table; 3],
     reader: Reader<'a>,
     states: [u16; 3],
-    /// How many come.
+    /// The number of sequences that are left.
     count: usize,
 }
 
 impl<'a> Sequences<'a> {
-    /// The sequences in `stream`.
+    /// Creates a reader of the sequences in `stream`.
     pub(super) fn new(codes: [&'a Table; 3], stream: &'a [u8], count: usize) -> Option<Self> {
         let mut reader = Reader::new(stream)?;
         let mut states = [0; 3];
@@ -155,7 +155,7 @@ impl<'a> Sequences<'a> {
         Some(Sequences { codes, reader, states, count })
     }
 
-    /// The next one; `None` if the stream breaks the rules.
+    /// Reads the next sequence; `None` if the stream breaks the rules.
     pub(super) fn read(&mut self) -> Option<Sequence> {
         let states = self.states;
         let [literals, offsets, matches] = self.codes;
@@ -176,8 +176,8 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// Writes the first `sequences` of a stream of `count` with offsets in `offsets`. What follows them stays, unless it is among
-/// them. `None` if that code has not what is needed.
+/// Writes the first sequences of a stream, with the code `offsets` for offsets. The sequences behind them stay
+/// unchanged. `None` if the code lacks a symbol or a state that is needed.
 pub(super) fn rewrite(
     stream: &[u8],
     sequences: &[Sequence],
@@ -212,7 +212,7 @@ pub(super) fn rewrite(
     Some(writer.finish())
 }
 
-/// How many bits follow the symbol of a literal length.
+/// Returns the number of bits that follow the symbol of a literal length.
 fn literal_bits(symbol: u8) -> u32 {
     match symbol {
         0..16 => 0,
@@ -224,7 +224,7 @@ fn literal_bits(symbol: u8) -> u32 {
     }
 }
 
-/// How many bits follow the symbol of a match length.
+/// Returns the number of bits that follow the symbol of a match length.
 fn match_bits(symbol: u8) -> u32 {
     match symbol {
         0..32 => 0,

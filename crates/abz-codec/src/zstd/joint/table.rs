@@ -2,11 +2,11 @@
 
 use super::bits::Reader;
 
-/// What a state of a decoder stands for, and how the next one is found.
+/// A state of a decoder: its symbol, and the way to the next state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
     symbol: u8,
-    /// How many bits are read, and added to `base`.
+    /// The number of bits to read and add to `base`.
     bits: u8,
     base: u16,
 }
@@ -20,13 +20,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A code of one symbol, which takes no bits.
+    /// Creates a code of one symbol, which takes no bits.
     pub(super) fn single(symbol: u8) -> Table {
         Table { log: 0, states: vec![State { symbol, bits: 0, base: 0 }] }
     }
 
-    /// The code for symbols with these counts, of which -1 is less than one. The counts, without signs, add up to 2 to the
-    /// `log`.
+    /// Creates the code for symbols with these counts. A count of -1 means less than one. The absolute values of the
+    /// counts add up to 2 to the power of `log`.
     pub(super) fn new(counts: &[i16], log: u32) -> Table {
         let size = 1usize << log;
         let mut states = vec![State::default(); size];
@@ -58,8 +58,8 @@ impl Table {
         Table { log, states }
     }
 
-    /// Reads the description of a code at the start of `bytes`, with its length in bytes; `None` if it is none, or has a
-    /// higher `log` or `symbol` than the highest.
+    /// Parses the description of a code at the start of `bytes`. Returns the code and the length of the description in
+    /// bytes; `None` if it is not valid, or if its `log` or a symbol is too high.
     pub(super) fn parse(bytes: &[u8], highest_log: u32, highest_symbol: usize) -> Option<(Table, usize)> {
         let mut at = 0;
         let bits = |at: usize, count: u32| {
@@ -111,12 +111,12 @@ impl Table {
         (left == 1 && len <= bytes.len()).then(|| (Table::new(&counts, log), len))
     }
 
-    /// The state that a stream begins with.
+    /// Reads the state with which a stream begins.
     pub(super) fn begin(&self, reader: &mut Reader<'_>) -> Option<u16> {
         reader.read(self.log).map(|state| state as u16)
     }
 
-    /// The state that follows.
+    /// Reads the state that follows `state`.
     pub(super) fn next(&self, state: u16, reader: &mut Reader<'_>) -> Option<u16> {
         let State { bits, base, .. } = self.states[usize::from(state)];
         reader.read(bits.into()).map(|more| base + more as u16)
@@ -126,7 +126,7 @@ impl Table {
         self.states[usize::from(state)].symbol
     }
 
-    /// The state of a symbol that is followed by `next`, if any is; `None` if the code has no such symbol.
+    /// Returns a state for `symbol` that can lead to `next`, if that is given; `None` if the code has none.
     pub(super) fn state(&self, symbol: u8, next: Option<u16>) -> Option<u16> {
         let leads = |state: &State| {
             let reached = state.base..=state.base + ((1u16 << state.bits) - 1);
@@ -135,29 +135,29 @@ impl Table {
         self.states.iter().position(leads).map(|state| state as u16)
     }
 
-    /// The bits that lead from a state to the next, and how many they are.
+    /// Returns the bits that lead from a state to the next, and their number.
     pub(super) fn bits_between(&self, state: u16, next: u16) -> (u32, u32) {
         let State { bits, base, .. } = self.states[usize::from(state)];
         (u32::from(next - base), bits.into())
     }
 
-    /// The number of bits that say a state at the start of a stream.
+    /// Returns the number of bits of a state at the start of a stream.
     pub(super) fn log(&self) -> u32 {
         self.log
     }
 }
 
-/// No code has fewer states than 2 to this.
+/// The logarithm to base 2 of the smallest number of states.
 const LOWEST_LOG: u32 = 5;
 
-/// How many bits the next count of a description has at most, if the counts and one more add up to `left` from there on; and
-/// below which number one bit less is enough.
+/// Returns the largest number of bits of the next count in a description, if the counts from there on and one more add
+/// up to `left`; and the number below which one bit less is enough.
 fn width(left: u32) -> (u32, u32) {
     let width = left.ilog2() + 1;
     (width, (1 << width) - 1 - left)
 }
 
-/// The description of the code in which each of the symbols 0 to 31 has one of 32 states.
+/// Returns the description of the code in which each of the symbols 0 to 31 has one of 32 states.
 pub(super) fn describe_even() -> Vec<u8> {
     let (mut bits, mut at) = ([0u8; 24], 4);
     let mut left = 33u32;

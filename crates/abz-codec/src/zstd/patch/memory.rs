@@ -1,21 +1,22 @@
-//! How much memory libzstd takes to make a patch: what `ZSTD_resetCCtx_internal` of zstd 1.5 sets aside.
+//! The memory that libzstd takes to make a patch, as `ZSTD_resetCCtx_internal` of zstd 1.5 allocates it.
 
 use super::super::Encoding;
 use super::{Reference, window_log};
 
-/// The settings of a level that decide how large its tables are, as in `clevels.h` for files of more than 256 KiB. Smaller files
-/// have other rows there, which take up to 1 MiB more or less.
+/// The settings of a level that determine the sizes of its tables, from `clevels.h` for files of more than 256 KiB.
+/// Smaller files have other rows there, which take up to 1 MiB more or less.
 struct Level {
-    /// Logarithms to base 2: of the window without long distances in bytes, and of the entries of both tables.
+    /// The logarithms to base 2 of the window without long distances, in bytes, and of the number of entries of both
+    /// tables.
     window: u32,
     chain: u32,
     hash: u32,
     min_match: u32,
-    /// From 1, which is `ZSTD_fast`, to 9, which is `ZSTD_btultra2`.
+    /// The strategy, from 1 (`ZSTD_fast`) to 9 (`ZSTD_btultra2`).
     strategy: u32,
 }
 
-/// From the base of levels below 0 to level 22: window, chain, hash, least match, strategy.
+/// The settings of level 0 (base of the negative levels) to level 22: window, chain, hash, least match, strategy.
 const LEVELS: [[u32; 5]; 23] = [
     [19, 12, 13, 6, 1],
     [19, 13, 14, 7, 1],
@@ -49,15 +50,15 @@ const OPTIMAL: u32 = 7;
 
 /// The largest block of zstd, in bytes.
 const BLOCK: u64 = 128 << 10;
-/// The size in bytes of the codes of a block and of the room to make them, which is the same at each level.
+/// The size in bytes of the codes of a block and of the work space for them, which is the same at each level.
 const CODES: u64 = 24 << 10;
 /// The size in bytes of the prices of matches, which the strategies that choose among all matches need.
 const PRICES: u64 = 150 << 10;
 
 impl Level {
-    /// The settings of a level, with tables no larger than what two files of these sizes can fill.
+    /// Returns the settings of a level, with tables no larger than two files of these sizes can fill.
     fn of(level: i32, reference: u64, contents: u64) -> Self {
-        // Level 0 is the default one.
+        // Level 0 is the default level.
         let row = if level == 0 { 3 } else { level.clamp(0, 22) as usize };
         let [window, chain, hash, min_match, strategy] = LEVELS[row];
         let mut level = Level { window, chain, hash, min_match, strategy };
@@ -66,7 +67,7 @@ impl Level {
         level
     }
 
-    /// Makes the tables no larger than what the window and the reference before it can fill.
+    /// Reduces the tables to the size that the window and the reference before it can fill.
     fn fit(&mut self, window: u32, reference: u64, contents: u64) {
         let in_reach = match reference {
             0 => window,
@@ -78,18 +79,18 @@ impl Level {
         self.chain = self.chain.min(in_reach + is_tree);
     }
 
-    /// The size of the tables in bytes.
+    /// Returns the size of the tables in bytes.
     fn tables(&self, window: u32) -> u64 {
         let has_rows = ROWS.contains(&self.strategy) && window > 14;
         let chain = if self.strategy == 1 || has_rows { 0 } else { 4 << self.chain };
-        // A byte for each entry says what may be there.
+        // Each entry has a byte for its tag.
         let tags = if has_rows { 1 << self.hash } else { 0 };
         let threes = if self.min_match == 3 { 4 << window.min(17) } else { 0 };
         let prices = if self.strategy >= OPTIMAL { PRICES } else { 0 };
         chain + (4 << self.hash) + tags + threes + prices
     }
 
-    /// The size in bytes of the table that finds what repeats at long distances.
+    /// Returns the size in bytes of the table that finds repetitions at long distances.
     fn long_table(&self, window: u32) -> u64 {
         let hash = window.saturating_sub(7 - self.strategy / 3).max(6);
         let bucket = self.strategy.clamp(4, 8);
@@ -97,8 +98,8 @@ impl Level {
     }
 }
 
-/// About how much memory it takes to make a patch of `contents` bytes against a reference, in bytes: the reference, once, the
-/// part of the contents that is in the window, and the tables of the level.
+/// Returns approximately how much memory it takes to make a patch of `contents` bytes against a reference, in bytes:
+/// the reference, once, the part of the contents that is in the window, and the tables of the level.
 ///
 /// # Panics
 ///
@@ -109,18 +110,18 @@ pub fn patch_memory(level: i32, encoding: &Encoding, reference: &Reference, cont
     level.fit(window, reference.len(), contents);
     let held = contents.clamp(1, 1 << window);
     let block = held.min(BLOCK);
-    // Literals and sequences of a block, which comes in behind the window and goes out.
+    // The literals and sequences of a block, and its buffers for input and output.
     let sequences = block / if level.min_match == 3 { 3 } else { 4 } * 11;
     let buffers = held + 3 * block + sequences + CODES;
     reference.len() + buffers + level.tables(window) + level.long_table(window)
 }
 
-/// The logarithm to base 2 of the window of a patch.
+/// Returns the logarithm to base 2 of the window of a patch.
 pub(super) fn window_of(encoding: &Encoding, contents: u64) -> u32 {
     window_log(contents).max(encoding.long.unwrap_or(0))
 }
 
-/// The logarithm to base 2 of so many bytes, rounded up.
+/// Returns the logarithm to base 2 of `bytes`, rounded up; at least 6.
 fn log(bytes: u64) -> u32 {
     bytes.next_power_of_two().ilog2().max(6)
 }
@@ -130,7 +131,7 @@ mod tests {
     use super::super::PatchWriter;
     use super::*;
 
-    /// How many bytes are allocated when the first byte is written, with those of the reference.
+    /// Returns the memory that is allocated when the first byte is written, with the reference, in bytes.
     fn taken(level: i32, encoding: &Encoding, reference: &Reference, contents: u64) -> u64 {
         let mut writer = PatchWriter::new(Vec::new(), level, encoding, reference, contents).unwrap();
         writer.write_all(b"x").unwrap();
@@ -172,7 +173,7 @@ mod tests {
                 let taken = taken(level, &encoding, &reference, contents);
                 assert!(stated.abs_diff(taken) < 1 << 20, "{level}, {contents}: {stated} of {taken}");
             }
-            // It is asked for before an empty file is opened, too.
+            // The command asks before it opens the file, so the sizes may be 0.
             assert!(patch_memory(level, &Encoding::default(), &Reference::new(b""), 0) < 1 << 20);
         }
     }

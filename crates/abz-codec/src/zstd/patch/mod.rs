@@ -1,7 +1,8 @@
-//! A file as what it differs in from another one, as `zstd --patch-from` makes it.
+//! Patches: a file as its differences from another one, as `zstd --patch-from` makes it.
 //!
-//! It is one frame that may refer to the whole other file, as if that came before it. So its window has to reach from its end
-//! to its start: where it does not, the other file is out of reach (RFC 8878 does not know of this; libzstd calls it a prefix).
+//! A patch is one frame that may refer to the whole other file, as if that came before it. So its window has to reach
+//! from the end of the contents to their start; otherwise the other file is out of reach. (RFC 8878 does not describe
+//! this; libzstd calls the other file a prefix.)
 
 mod memory;
 
@@ -18,27 +19,28 @@ use crate::memory::NoMemory;
 
 pub use self::memory::patch_memory;
 
-/// The file that a patch refers to: any bytes. Clones share them.
+/// The file that a patch refers to, any bytes. Clones share them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// One byte more before them, so that they never look like a dictionary that was trained.
+    /// The bytes, with a zero before them so that they never look like a trained dictionary.
     bytes: Arc<Vec<u8>>,
 }
 
 impl Reference {
-    /// The most bytes that it can have: as many as the largest window.
+    /// The largest size in bytes, that of the largest window.
     pub const MAX_LEN: u64 = 1 << MAX_WINDOW_LOG;
 
-    /// That file has these bytes.
+    /// Creates a reference from the bytes of the file.
     pub fn new(bytes: &[u8]) -> Self {
         Reference { bytes: Arc::new(std::iter::once(&0).chain(bytes).copied().collect()) }
     }
 
-    /// That file has the bytes that `reader` gives. Where these are `len`, they are never in memory twice.
+    /// Creates a reference from the bytes that `reader` gives. If their number is `len`, they are never in memory
+    /// twice.
     ///
     /// # Errors
     ///
-    /// If they cannot be read, there is no memory, or they are more than [`MAX_LEN`](Reference::MAX_LEN).
+    /// If they cannot be read, if there is no memory, or if there are more than [`MAX_LEN`](Reference::MAX_LEN).
     pub fn read(reader: impl Read, len: u64) -> io::Result<Self> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(1 + len.min(Reference::MAX_LEN) as usize)?;
@@ -50,22 +52,22 @@ impl Reference {
         Ok(Reference { bytes: Arc::new(bytes) })
     }
 
-    /// Their number.
+    /// Returns the size of the file in bytes.
     pub fn len(&self) -> u64 {
         self.bytes.len() as u64 - 1
     }
 
-    /// True if there are none.
+    /// Returns whether the file is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The largest window that is taken unless a program allows more, in bytes: enough for a file of up to twice its size.
+    /// Returns the largest window that is accepted by default, in bytes: enough for a file of up to twice the size.
     pub fn window_limit(&self) -> u64 {
         DEFAULT_WINDOW_LIMIT.max(2 * self.len().next_power_of_two()).min(1 << MAX_WINDOW_LOG)
     }
 
-    /// Has a decoder use it for the frames that follow. It copies the bytes.
+    /// Loads it into a decoder for the frames that follow. The decoder copies the bytes.
     pub(super) fn load(&self, context: &mut DCtx<'_>) -> Result<(), usize> {
         context.load_dictionary(&self.bytes).map(drop)
     }
@@ -77,8 +79,8 @@ impl fmt::Debug for Reference {
     }
 }
 
-/// Writes a patch: a frame of what is written to it. `zstd -d --patch-from` reads it, and a [`Scanner`](super::Scanner) that has
-/// the reference.
+/// A writer of a patch, which is a frame of the data written to it. `zstd -d --patch-from` and a
+/// [`Scanner`](super::Scanner) with the same reference read it.
 ///
 /// ```
 /// use abz_codec::zstd::{Decoding, Encoding, PatchWriter, Reader, Reference};
@@ -103,13 +105,13 @@ pub struct PatchWriter<'a, W> {
     context: CCtx<'a>,
     output: W,
     buffer: Vec<u8>,
-    /// What all of it takes, in bytes and about.
+    /// The approximate memory that it takes, in bytes.
     memory: u64,
 }
 
 impl<'a, W: Write> PatchWriter<'a, W> {
-    /// A patch of a level, of which `contents` bytes will be written. Of `encoding` the checksum counts, and the window, where
-    /// that is larger than they are.
+    /// Creates a patch of `contents` bytes at a level. It uses two settings of `encoding`: the checksum, and the
+    /// window, if that is larger than the contents.
     ///
     /// # Errors
     ///
@@ -131,7 +133,7 @@ impl<'a, W: Write> PatchWriter<'a, W> {
         for parameter in [
             CParameter::CompressionLevel(level),
             CParameter::WindowLog(window),
-            // Repetitions are as far apart as the files are long.
+            // Repetitions may be as far apart as the files are long.
             CParameter::EnableLongDistanceMatching(true),
             CParameter::ChecksumFlag(encoding.checksum),
         ] {
@@ -146,7 +148,7 @@ impl<'a, W: Write> PatchWriter<'a, W> {
     ///
     /// # Errors
     ///
-    /// If the output cannot be written, there is no memory, or these are more contents than there should be.
+    /// If the output cannot be written, if there is no memory, or if these are more contents than were announced.
     pub fn write_all(&mut self, data: &[u8]) -> io::Result<()> {
         let mut input = InBuffer::around(data);
         while input.pos() < data.len() {
@@ -162,7 +164,7 @@ impl<'a, W: Write> PatchWriter<'a, W> {
     ///
     /// # Errors
     ///
-    /// If the output cannot be written, there is no memory, or there were fewer contents than there should be.
+    /// If the output cannot be written, if there is no memory, or if there were fewer contents than were announced.
     pub fn finish(mut self) -> io::Result<W> {
         loop {
             self.buffer.clear();
@@ -182,12 +184,12 @@ impl<W> fmt::Debug for PatchWriter<'_, W> {
     }
 }
 
-/// The window that reaches over so many bytes, as the logarithm to base 2.
+/// Returns the logarithm to base 2 of the smallest window for so many bytes.
 fn window_log(contents: u64) -> u32 {
     contents.checked_ilog2().map_or(0, |log| log + 1).clamp(10, MAX_WINDOW_LOG)
 }
 
-/// Why libzstd made no frame, and what it takes, in bytes.
+/// Returns the error of libzstd. `needed` is the memory that it takes, in bytes.
 fn failure(code: usize, needed: u64) -> io::Error {
     if code.wrapping_neg() == MEMORY {
         return NoMemory { needed }.into();

@@ -1,4 +1,4 @@
-//! The bytes of a file, as they come, into whole frames where they are small, into decoded data where they are not.
+//! Scanning of a Zstandard file as its bytes come: into whole frames if they are small, and into decoded data if not.
 
 mod pieces;
 mod streamed;
@@ -19,16 +19,18 @@ use crate::damage::Place;
 use crate::feed::{Feed, States, Step};
 use crate::parts::{Giving, Scanned};
 
-/// A frame of at most so many bytes of contents is always decoded as a whole.
+/// The largest contents, in bytes, of a frame that is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
 
-/// A larger one is if its contents are a multiple of so many bytes: then others follow it, as the programs that cut a
-/// file do it. What is alone in its file is decoded sooner as it comes, while other workers read and write.
+/// A larger frame is decoded as a whole if the size of its contents is a multiple of this number of bytes. Programs
+/// that cut a file into frames make such sizes, so other frames probably follow. A frame that is alone in its file is
+/// decoded faster as it comes, while other workers read and write.
 const MULTIPLE: u64 = 1 << 20;
 
-/// Finds the frames in a Zstandard file that is pushed to it, piece by piece, from its start. It goes from block to block,
-/// so where a frame ends it knows and does not guess. Whole frames are given out if they say that their contents are not
-/// large, or follow one of pzstd's hints, and so are the [pieces](super) of frames; all others it decodes itself, and gives out their contents as they come.
+/// A scanner, which finds the frames of a Zstandard file that is pushed to it from its start. It goes from block to
+/// block, so it knows exactly where a frame ends. It gives out whole frames if they state that their contents are not
+/// large, or if they follow a hint of pzstd, and it gives out the [pieces](super) of frames. It decodes all other
+/// frames itself, and gives out their contents as they come.
 ///
 /// ```
 /// use abz_codec::parts::{Scan, Scanned};
@@ -52,27 +54,27 @@ const MULTIPLE: u64 = 1 << 20;
 pub struct Scanner {
     decoding: Decoding,
     state: State,
-    /// There was a frame, or a skippable one.
+    /// Whether there was a frame, or a skippable one.
     has_begun: bool,
-    /// The frame that was begun last, counted from 1; 0 before the first.
+    /// The number of the current or last frame, counted from 1; 0 before the first.
     number: u64,
-    /// The offset of its first byte.
+    /// The offset of its first byte in the file.
     start: u64,
     feed: Feed<DecodeError>,
-    /// A skippable frame of pzstd was just before: it says that a frame follows which can be decoded by itself.
+    /// Whether a skippable frame of pzstd came just before. It means that the next frame can be decoded by itself.
     is_hinted: bool,
     header: FrameHeader,
-    /// What is known of the pieces of this frame so far.
+    /// The sum of the pieces of this frame so far.
     pieces: Pieces,
     stream: Option<Stream>,
-    /// The offset at which the part begins that is decoded.
+    /// The offset at which the part that is being decoded begins.
     part: u64,
-    /// How many bytes of contents the streamed frame gave so far.
+    /// The size of the contents that the streamed frame gave so far, in bytes.
     came: u64,
 }
 
-/// What is wrong with contents that are not as large as their header says.
-pub(super) const OTHER_SIZE: &str = "its size is another one";
+/// The detail of the fault of contents that have another size than their header states.
+pub(super) const OTHER_SIZE: &str = "the size differs from the header";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -85,41 +87,41 @@ enum State {
     },
     /// In a frame's header.
     Header,
-    /// Behind it, at the given place of what is held, where a mark may begin.
+    /// Behind the header, at this index of the held bytes, where a mark may begin.
     First {
         at: usize,
     },
     /// In a frame of pieces, before a mark.
     Mark,
-    /// There, behind the mark of a piece.
+    /// In a frame of pieces, behind the mark of a piece.
     Piece(mark::Piece),
-    /// There, behind the last mark.
+    /// In a frame of pieces, behind the last mark.
     Last(mark::End),
-    /// In a frame that is to be given out whole, before the block that begins at the given place of what is held.
+    /// In a frame that is to be given out whole, before the block that begins at this index of the held bytes.
     Whole {
         block: usize,
         most: usize,
     },
-    /// In such a frame, all of whose blocks are known.
+    /// At the end of such a frame, all of whose blocks are held.
     End {
         len: usize,
         most: usize,
     },
     /// In a frame that is streamed, before a block.
     Block,
-    /// There, in a part of it: what is held, from `fed` on, and `left` bytes more are to be decoded.
+    /// In a part of a streamed frame: the held bytes from `fed` on, and `left` bytes more, are to be decoded.
     Part {
         fed: usize,
         left: usize,
         next: Next,
     },
-    /// There, after the last block.
+    /// In a streamed frame, behind the last block.
     Checksum,
     /// After a fault, or the end.
     Ended,
 }
 
-/// What follows a part of a frame.
+/// The item that follows a part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Block,
@@ -128,12 +130,12 @@ enum Next {
 }
 
 impl Scanner {
-    /// A scanner at the start of a file.
+    /// Creates a scanner at the start of a file.
     pub fn new(decoding: &Decoding) -> Self {
         Scanner::at(decoding, 0, 0)
     }
 
-    /// A scanner at the end of so many frames, at the byte `offset` of the file.
+    /// Creates a scanner behind `number` frames, at byte `offset` of the file.
     pub fn at(decoding: &Decoding, number: u64, offset: u64) -> Self {
         Scanner {
             decoding: decoding.clone(),
@@ -151,7 +153,7 @@ impl Scanner {
         }
     }
 
-    /// Gives out what it decodes as this says.
+    /// Sets how decoded data is given out; see [`Giving`].
     #[must_use]
     pub fn giving(mut self, giving: Giving) -> Self {
         self.feed.giving = giving;
@@ -186,7 +188,7 @@ impl Scanner {
             return Ok(Step::Starved);
         }
         let len = u32_at(&self.feed.held, 4);
-        // pzstd tells the size of the frame that follows.
+        // pzstd states the size of the frame that follows.
         self.is_hinted = self.feed.held.starts_with(&SKIPPABLE) && len == 4;
         self.feed.release();
         self.state = State::Skip { left: len.into() };
@@ -207,7 +209,7 @@ impl Scanner {
             let held = self.feed.held.len();
             match FrameHeader::parse(&self.feed.held) {
                 Ok(Some(found)) => break found,
-                // A byte at a time: what follows the header is not to be taken.
+                // Takes a byte at a time, so that nothing behind the header is taken.
                 Ok(None) if self.feed.hold(input, held + 1) => {}
                 Ok(None) => return Ok(Step::Starved),
                 Err(expected) => {
@@ -226,7 +228,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// Decides what is done with a frame whose header is held, and ends at the given place.
+    /// Decides how to handle a frame whose header is held and ends at index `at`.
     fn first(&mut self, input: &mut &[u8], at: usize) -> Result<Step<Scanned<Frame>>, DecodeError> {
         while self.feed.held.len() < at + MARK_LEN
             && let Some(wanted) = Mark::wants(&self.feed.held[at..])
@@ -260,7 +262,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// A fault of this frame, at the place that the scanner has come to.
+    /// Returns the error of a fault in this frame, at the place that the scanner has reached.
     fn fault(&self, fault: Fault) -> DecodeError {
         self.fault_at(self.feed.offset, fault)
     }
@@ -271,7 +273,7 @@ impl Scanner {
     }
 }
 
-/// True of the first bytes, four or fewer, of a frame or a skippable one.
+/// Returns whether `start`, four bytes or fewer, can begin a frame or a skippable one.
 fn may_begin_a_frame(start: &[u8]) -> bool {
     MAGIC.starts_with(start) || is_skippable(start)
 }
@@ -280,7 +282,7 @@ impl States for Scanner {
     type Found = Scanned<Frame>;
     type Error = DecodeError;
 
-    /// As far as the header of the first block.
+    /// The start of a frame up to the header of its first block.
     const BEGINNING: Beginning = Beginning {
         magic: &MAGIC,
         len: FrameHeader::MAX_LEN + BLOCK_HEADER,
@@ -334,7 +336,7 @@ impl States for Scanner {
             State::Piece(piece) if !self.feed.giving.verified => self.stream_piece(&piece),
             _ => return Ok(Step::Starved),
         };
-        // If there is no memory for that, the file is cut nevertheless.
+        // If there is no memory for that, the file is cut all the same.
         Ok(if streamed.is_ok() { Step::On } else { Step::Starved })
     }
 
@@ -364,7 +366,7 @@ impl States for Scanner {
 }
 
 impl Scanner {
-    /// How the frames are to be decoded.
+    /// Returns the settings of the decoder.
     pub(super) fn decoding(&self) -> &Decoding {
         &self.decoding
     }

@@ -1,4 +1,4 @@
-//! In a frame of [pieces](super::super): its marks, and what is between them.
+//! Scanning of a frame of [pieces](super::super): its marks, and the pieces between them.
 
 use super::super::error::{DecodeError, Fault};
 use super::super::frame::{Frame, as_frame, header_of};
@@ -25,7 +25,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// Gives out a piece, as a frame, when it is held.
+    /// Gives out a piece, converted to a frame, when it is held.
     pub(super) fn piece(
         &mut self,
         input: &mut &[u8],
@@ -46,7 +46,7 @@ impl Scanner {
         Ok(Step::Found(Scanned::Whole(frame)))
     }
 
-    /// The file ends in a piece, which is held. It is decoded as a frame, as far as it goes.
+    /// Decodes a piece that is cut by the end of the file as a frame, as far as possible.
     pub(super) fn stream_piece(&mut self, piece: &mark::Piece) -> Result<(), DecodeError> {
         let (header, head) = header_of(piece);
         let from = MARK_LEN - head.len();
@@ -57,7 +57,7 @@ impl Scanner {
         self.stream()
     }
 
-    /// Holds the end of a frame of pieces against what was found.
+    /// Verifies the end of a frame of pieces against the pieces.
     pub(super) fn last(
         &mut self,
         input: &mut &[u8],
@@ -70,10 +70,10 @@ impl Scanner {
         let expected = match () {
             () if !self.pieces.are(&end) => "the last mark of a frame with the pieces before it",
             () if self.header.window >> 10 != u64::from(end.window) => {
-                "a frame's last mark with the window that its header says"
+                "a frame's last mark with the window of its header"
             }
             () if self.header.contents.is_some_and(|said| said != end.contents) => {
-                "a frame's last mark with the size that its header says"
+                "a frame's last mark with the size in its header"
             }
             () if self.feed.held[MARK_LEN..checksum_at] != LAST_BLOCK => {
                 "the last block of a frame behind its last mark"

@@ -1,4 +1,4 @@
-//! In a frame that the scanner decodes itself, and whose contents it gives out as they come.
+//! Scanning of a frame that the scanner decodes itself, and whose contents it gives out as they come.
 
 use super::super::error::{DecodeError, Fault};
 use super::super::frame::Frame;
@@ -10,7 +10,7 @@ use crate::feed::Step;
 use crate::parts::{CHUNK, Scanned};
 
 impl Scanner {
-    /// Begins to decode the frame of which some is held.
+    /// Begins to decode the frame whose first bytes are held.
     pub(super) fn stream(&mut self) -> Result<(), DecodeError> {
         let (window, limit) = (self.header.window, self.decoding.window_limit());
         let needed = self.decoding.needed(window);
@@ -42,7 +42,8 @@ impl Scanner {
         let header = *self.feed.held.first_chunk().expect("it is held");
         let found = BlockHeader::parse(header, &self.header);
         let header = found.map_err(|expected| self.fault(Fault::Header { expected }))?;
-        // A block is decoded when all of it is there, so that the same comes out before a fault however it arrives.
+        // A block is decoded when it is complete, so that the same contents come before a fault, however the bytes
+        // arrive.
         let is_at_hand = self.feed.held.len() == BLOCK_HEADER && input.len() >= header.len;
         if !is_at_hand && !self.feed.hold(input, BLOCK_HEADER + header.len) {
             return Ok(Step::Starved);
@@ -72,7 +73,7 @@ impl Scanner {
         self.state = State::Part { fed: 0, left, next };
     }
 
-    /// Decodes a part of a frame: until the chunk is full, or the part ends, or there is no more of it.
+    /// Decodes a part of a frame until the chunk is full, or the part ends, or more input is needed.
     pub(super) fn part(
         &mut self,
         input: &mut &[u8],
@@ -88,7 +89,7 @@ impl Scanner {
         loop {
             let is_held = fed < self.feed.held.len();
             let part = match (stream.has_more, is_held) {
-                // First what had no room before: with a fault it would be lost.
+                // The contents that did not fit before come first. They would be lost with a fault.
                 (true, _) => &[],
                 (false, true) => &self.feed.held[fed..],
                 (false, false) => &input[..left.min(input.len())],
@@ -128,13 +129,13 @@ impl Scanner {
         self.state = match next {
             Next::Block => State::Block,
             Next::Checksum => State::Checksum,
-            // libzstd does not look at that behind an empty block.
+            // libzstd does not check the size behind an empty block.
             Next::Nothing if self.header.contents.is_some_and(|said| said != self.came) => {
                 return Err(self.fault_at(self.part, Fault::Data { detail: OTHER_SIZE }));
             }
             Next::Nothing if has_ended => {
                 self.state = State::Between;
-                // Before anything of the next frame is.
+                // The data is given out before anything of the next frame.
                 return Ok(self.feed.found_rest(data));
             }
             Next::Nothing => {

@@ -1,4 +1,4 @@
-//! In a frame that is given out whole: from block to block, until its end is held.
+//! Scanning of a frame that is given out whole, from block to block until its end is held.
 
 use super::super::error::{DecodeError, Fault};
 use super::super::frame::{Frame, most_compressed};

@@ -1,8 +1,8 @@
-//! Deflate data of all kinds (RFC 1951), also such that no encoder makes.
+//! Deflate data of all kinds (RFC 1951), including kinds that no encoder makes.
 
 use super::Noise;
 
-/// Bits, from the lowest on.
+/// A writer of bits, from the lowest on.
 #[derive(Default)]
 pub struct Bits {
     pub bytes: Vec<u8>,
@@ -24,13 +24,13 @@ impl Bits {
         self.len = 8 * self.bytes.len();
     }
 
-    /// A code, of which the first bit is the highest.
+    /// Puts a code, whose highest bit comes first.
     fn put_code(&mut self, (code, len): (u32, u32)) {
         (0..len).rev().for_each(|bit| self.put(code >> bit & 1, 1));
     }
 }
 
-/// The codes of these lengths (section 3.2.2).
+/// Returns the codes of these lengths (section 3.2.2).
 fn codes(lens: &[u8]) -> Vec<(u32, u32)> {
     let mut codes = vec![(0, 0); lens.len()];
     let mut code = 0;
@@ -44,11 +44,11 @@ fn codes(lens: &[u8]) -> Vec<(u32, u32)> {
     codes
 }
 
-/// The lengths of a complete code for so many of `all` symbols, at least two, and for `always`.
+/// Returns the lengths of a complete code for `of` of `all` symbols, at least two, including `always`.
 fn complete(noise: &mut Noise, all: usize, of: usize, longest: u8, always: Option<usize>) -> Vec<u8> {
     let mut leaves = vec![0];
     while leaves.len() < of.clamp(2, all) {
-        // The last leaves are split more often, so that some codes are long.
+        // The last leaf is split more often, so that some codes are long.
         let at = if noise.below(2) == 0 { leaves.len() - 1 } else { noise.below(leaves.len()) };
         if leaves[at] < longest {
             leaves[at] += 1;
@@ -73,7 +73,7 @@ fn complete(noise: &mut Noise, all: usize, of: usize, longest: u8, always: Optio
 
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// The header of a dynamic block behind its type (section 3.2.7).
+/// Puts the header of a dynamic block, without its type (section 3.2.7).
 fn put_lengths(noise: &mut Noise, bits: &mut Bits, litlens: &[u8], distances: &[u8]) {
     bits.put(litlens.len() as u32 - 257, 5);
     bits.put(distances.len() as u32 - 1, 5);
@@ -110,7 +110,7 @@ fn put_lengths(noise: &mut Noise, bits: &mut Bits, litlens: &[u8], distances: &[
     }
 }
 
-/// A stream of blocks of all kinds, whose matches refer to what is there: at most `window` bytes come before it.
+/// Returns a stream of blocks of all kinds, with valid matches if at most `window` bytes come before it.
 pub fn stream(noise: &mut Noise, window: usize) -> Vec<u8> {
     let (mut bits, mut len) = (Bits::default(), window);
     let blocks = 1 + noise.below(5);
@@ -187,7 +187,7 @@ pub fn stream(noise: &mut Noise, window: usize) -> Vec<u8> {
     bits.bytes
 }
 
-/// The extra bits of a length, and the least one (section 3.2.5).
+/// Returns the number of extra bits of a length, and the least length (section 3.2.5).
 fn length(symbol: usize) -> (u32, usize) {
     match symbol {
         285 => (0, 258),

@@ -1,12 +1,12 @@
-//! Members of lzip of symbols of all kinds, also such that no encoder would choose, and with sync flush markers, as lzlib writes
-//! them (`LZ_compress_sync_flush`). *Lzip Compressed Format* has what they mean.
+//! Members of lzip with symbols of all kinds, including choices that no encoder would make, and with sync flush markers
+//! as lzlib writes them (`LZ_compress_sync_flush`). *Lzip Compressed Format* describes them.
 
 use std::collections::HashMap;
 
 use super::Noise;
 
 const SHORTEST: u32 = 2;
-/// The lengths of markers.
+/// The lengths of the markers.
 const END: u32 = 2;
 pub const SYNC_FLUSH: u32 = 3;
 
@@ -18,9 +18,9 @@ pub struct Member {
     low: u64,
     range: u32,
     cache: u8,
-    /// How many bytes wait for a carry.
+    /// The number of bytes that wait for a carry.
     pending: usize,
-    /// The probabilities of zeros that are not even, by the tree that they are in and the node.
+    /// The probabilities of zeros that differ from the initial one, by tree and node.
     probabilities: HashMap<(Tree, usize), u32>,
     state: usize,
     distances: [u32; 4],
@@ -35,7 +35,8 @@ enum Tree {
     IsLong(usize, usize),
     IsThird(usize),
     IsFourth(usize),
-    /// Of lengths: of matches or repetitions, whether they are above 8 symbols, above 16, and the trees.
+    /// The trees of lengths, of matches or repetitions: whether they are above 8 symbols, whether they are above 16,
+    /// and the symbols.
     IsAboveLow(bool),
     IsHigh(bool),
     Low(bool, usize),
@@ -47,7 +48,7 @@ enum Tree {
 }
 
 impl Member {
-    /// A member with a dictionary of 2^`log` bytes.
+    /// Creates a member with a dictionary of 2^`log` bytes.
     pub fn new(log: u8) -> Self {
         Member {
             bytes: [&b"LZIP\x01"[..], &[log]].concat(),
@@ -193,7 +194,7 @@ impl Member {
         self.copy(len);
     }
 
-    /// A match at the distance `which` of the last four. One byte of the last one has a symbol of its own.
+    /// Writes a match at the distance `which` of the last four. A single byte at the last distance has its own symbol.
     pub fn repetition(&mut self, len: u32, which: usize) {
         self.bit(Tree::IsMatch(self.state, self.position()), 0, 1);
         self.bit(Tree::IsRepetition(self.state), 0, 1);
@@ -215,14 +216,14 @@ impl Member {
         self.copy(len);
     }
 
-    /// A marker, and all bytes that the range coder holds.
+    /// Writes a marker, and all bytes that the range coder holds.
     pub fn marker(&mut self, len: u32) {
         self.any_match(len, u32::MAX);
         (0..5).for_each(|_| self.shift());
         (self.low, self.range, self.cache, self.pending) = (0, u32::MAX, 0, 1);
     }
 
-    /// Symbols of all kinds.
+    /// Writes symbols of all kinds.
     pub fn symbols(&mut self, noise: &mut Noise, number: usize) {
         for _ in 0..number {
             let there = self.contents.len().min(self.dictionary);
@@ -242,7 +243,7 @@ impl Member {
         }
     }
 
-    /// The whole member, and its contents.
+    /// Ends the member. Returns it and its contents.
     pub fn finish(mut self) -> (Vec<u8>, Vec<u8>) {
         self.marker(END);
         let mut sum = flate2::Crc::new();

@@ -1,4 +1,4 @@
-//! What the tests of several files need: files made and read in the plainest way, and inputs to make them of.
+//! Helpers for the tests: files made and read in the simplest way, and inputs.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod deflate;
@@ -14,17 +14,17 @@ use abz_codec::gzip::{
     DecodeError, Decoder, Encoder, Layout, Origin, Piece, Scanned, Scanner, Splitter, Verifier, Writer,
 };
 
-/// A file of ours, of several members.
+/// Compresses to a file of several members.
 pub fn compress(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
     compress_with(Encoder::new(level), Layout::Members, data, block_size)
 }
 
-/// A file of ours, of one member with marks if there are several blocks.
+/// Compresses to a file of one member, with marks if there are several blocks.
 pub fn compress_to_one(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
     compress_with(Encoder::new(level), Layout::OneMember, data, block_size)
 }
 
-/// A file of ours that tells where it came from.
+/// Compresses to a file that states its origin.
 pub fn compress_with_origin(data: &[u8], block_size: usize, name: &[u8], mtime: u32) -> Vec<u8> {
     let origin = Origin { name: Some(name.to_vec()), mtime };
     compress_with(Encoder::new(6).origin(origin), Layout::Members, data, block_size)
@@ -39,7 +39,7 @@ fn compress_with(encoder: Encoder, layout: Layout, data: &[u8], block_size: usiz
     file.finish().unwrap()
 }
 
-/// What came out of a file before its end or its first error, and that error.
+/// Decodes a file. Returns the contents before its end or its first error, and that error.
 pub fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
     let mut decoder = Decoder::new();
     let mut out = Vec::new();
@@ -56,7 +56,7 @@ pub fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
     (out, None)
 }
 
-/// As [`decode`], of a file that comes in pieces: `len` says how long the next one is, at least 1.
+/// As [`decode`], for a file that comes in pieces. `len` returns the length of the next piece, at least 1.
 pub fn decode_pushed(mut file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>) {
     let (mut scanner, mut verifier, mut decoder) = (Scanner::new(), Verifier::new(), Decoder::new());
     let (mut out, mut data) = (Vec::new(), Vec::new());
@@ -98,27 +98,27 @@ pub fn decode_pushed(mut file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8
     }
 }
 
-/// What comes out of a file that must be right.
+/// Decodes a file that must be valid.
 pub fn decode_all(file: &[u8]) -> Vec<u8> {
     let (out, error) = decode(file);
     assert!(error.is_none(), "{}", error.unwrap());
     out
 }
 
-/// A foreign file of one member, by another encoder than ours.
+/// Compresses to a file of one member, with another encoder.
 pub fn foreign(data: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
     encoder.write_all(data).unwrap();
     encoder.finish().unwrap()
 }
 
-/// What another decoder than ours takes a file of gzip members for.
+/// Decodes a file of gzip members with another decoder.
 pub fn oracle(file: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::new();
     flate2::read::MultiGzDecoder::new(file).read_to_end(&mut out).map(|_| out)
 }
 
-/// Bytes that look random and are the same in each run.
+/// A generator of pseudorandom bytes, the same in each run.
 pub struct Noise(pub u64);
 
 impl Noise {
@@ -134,7 +134,7 @@ impl Noise {
         (self.next() % n as u64) as usize
     }
 
-    /// One of these.
+    /// Returns one of these.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
@@ -144,7 +144,7 @@ impl Noise {
     }
 }
 
-/// Words in a random order: compressible, and not the same anywhere.
+/// Returns words in a random order: compressible, and different everywhere.
 pub fn prose(len: usize) -> Vec<u8> {
     let words = ["river ", "branch ", "leaves ", "the ", "main ", "stream ", "and ", "joins ", "again\n"];
     let mut noise = Noise(len as u64);

@@ -1,8 +1,9 @@
-//! What the tests of formats whose files are made of parts need.
+//! Helpers for the tests of formats whose files consist of parts.
 
 use abz_codec::parts::{Scan, Scanned};
 
-/// What comes out of a file that comes in pieces, and the error at the end; `len` says how long the next piece is.
+/// Decodes a file that comes in pieces. Returns the contents, and the error at the end. `len` returns the length of the
+/// next piece.
 pub fn decode_pushed<S: Scan>(
     mut scanner: S,
     mut file: &[u8],

@@ -24,20 +24,20 @@ struct Running {
 
 static RUNNING: RwLock<Option<Running>> = RwLock::new(None);
 
-/// What an input is for: the program, its size, and the microseconds.
+/// The key of an input: the program, its size, and the microseconds.
 type Purpose = (u64, u64, u64);
 
-/// The input of the last program, which the next one may have too.
+/// The input of the last program, which the next program may use again.
 static INPUT: Mutex<Option<(Purpose, Arc<[u8]>)>> = Mutex::new(None);
 
-/// What [`begin`] and [`finish`] return when they fail.
+/// The value that [`begin`] and [`finish`] return after a failure.
 const FAILED: u64 = u64::MAX;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds what is written to a check sum.
+/// A writer that adds to a check sum.
 struct Checked(Arc<Mutex<Hasher>>);
 
 impl Write for Checked {
@@ -51,9 +51,9 @@ impl Write for Checked {
     }
 }
 
-/// Begins a program: 0 is block transforms of `size` samples, and 1 is FM radio in bursts of `size` samples of audio. The
-/// input is one that the loop takes in about so many microseconds. Blocks pass from stage to stage through this number of
-/// slots. Returns the number of blocks, or `UINT64_MAX` after a message.
+/// Begins a program: 0 is block transforms of `size` samples, and 1 is FM radio in bursts of `size` samples of audio.
+/// The loop takes about `microseconds` for its input. Blocks pass from stage to stage through `slots` slots. Returns
+/// the number of blocks, or `UINT64_MAX` after a message.
 // SAFETY of every `export_name`: the name begins with `dsp_`, so it clashes with no other symbol of the program.
 #[unsafe(export_name = "dsp_begin")]
 pub extern "C" fn begin(program: u64, size: u64, microseconds: u64, slots: u64, is_checked: bool) -> u64 {

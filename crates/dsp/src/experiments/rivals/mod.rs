@@ -1,7 +1,7 @@
-//! Task systems and channels that do the synthetic benchmark with one producer and one consumer, or whole programs.
+//! Task systems and channels that run the synthetic benchmark with one producer and one consumer, or whole programs.
 //!
-//! They are programs of their own, in `rivals/` of this crate: a Rust workspace, and a C++ file. They are built
-//! when they are measured, and run in processes of their own.
+//! They are separate programs, in `rivals/` of this crate: a Rust workspace, and a C++ file. They are built when they
+//! are measured, and run in their own processes.
 
 mod peer;
 mod table;
@@ -17,7 +17,7 @@ use peer::Peer;
 
 pub(super) use table::run;
 
-/// What a rival is.
+/// The kind of a rival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A task for each burst.
@@ -29,13 +29,13 @@ enum Kind {
 /// A rival.
 #[derive(Debug)]
 struct Rival {
-    /// The name that its process knows.
+    /// The name by which its process knows it.
     name: &'static str,
     label: &'static str,
     kind: Kind,
-    /// Whether it is in the C++ process.
+    /// Whether the rival is in the C++ process.
     is_cpp: bool,
-    /// What it needs.
+    /// The software that it needs.
     needs: &'static str,
 }
 
@@ -57,7 +57,7 @@ const fn cpp(name: &'static str, label: &'static str, needs: &'static str) -> Ri
     Rival { name, label, kind: Kind::Tasks, is_cpp: true, needs }
 }
 
-/// The processes of the task systems and channels to compare with, or why there are none.
+/// The processes of the task systems and channels to compare with, or the reasons why they are absent.
 #[derive(Debug)]
 pub struct Rivals {
     rust: Process,
@@ -66,18 +66,18 @@ pub struct Rivals {
     stages: Process,
 }
 
-/// A process, or why there is none.
+/// A process, or the reason why it is absent.
 type Process = std::result::Result<RefCell<Peer>, String>;
 
 impl Rivals {
-    /// No rivals, for this reason.
+    /// Returns no rivals, for this reason.
     pub fn absent(reason: &str) -> Self {
         let absent = || Err(reason.to_owned());
         Self { rust: absent(), cpp: absent(), stages: absent() }
     }
 
-    /// Builds the rivals of these parts next to this program, unless they were built before, and starts their processes.
-    /// Those that cannot be built here are absent, with the reason.
+    /// Builds the rivals of these parts next to this program, unless they were built before, and starts their
+    /// processes. Rivals that cannot be built here are absent, with the reason.
     pub fn build(parts: &[Part]) -> Self {
         let folder = folder();
         let mut rivals = Self::absent("not asked for");
@@ -101,17 +101,17 @@ impl Rivals {
         rivals
     }
 
-    /// The process that runs programs by stages, or why there is none.
+    /// Returns the process that runs programs by stages, or the reason why it is absent.
     pub(super) fn stages(&self) -> std::result::Result<&RefCell<Peer>, String> {
         self.stages.as_ref().map_err(String::clone)
     }
 
-    /// The process that runs programs by frame, or why there is none.
+    /// Returns the process that runs programs by frame, or the reason why it is absent.
     pub(super) fn by_frame(&self) -> std::result::Result<&RefCell<Peer>, String> {
         self.rust.as_ref().map_err(String::clone)
     }
 
-    /// The process that runs a rival, or why there is none.
+    /// Returns the process that runs a rival, or the reason why it is absent.
     fn of(&self, rival: &Rival) -> std::result::Result<&RefCell<Peer>, String> {
         let peer = if rival.is_cpp { &self.cpp } else { &self.rust };
         let peer = peer.as_ref().map_err(String::clone)?;
@@ -120,7 +120,7 @@ impl Rivals {
     }
 }
 
-/// The command that builds a package of the rivals' workspace.
+/// Returns the command that builds a package of the rivals' workspace.
 fn cargo(package: &str) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words = ["build", "--release", "--quiet", "--locked", "--package", package, "--manifest-path"];
@@ -149,13 +149,13 @@ fn started(program: &Path) -> Process {
     Peer::start(Command::new(program)).map(RefCell::new).map_err(|error| error.to_string())
 }
 
-/// The folder for builds: that of this program's build.
+/// Returns the folder for builds, that of this program's build.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     program.ancestors().nth(2).map_or_else(|| "target".into(), Path::to_owned)
 }
 
-/// The path of a file of the rivals.
+/// Returns the path of a file of the rivals.
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals").join(name)
 }

@@ -58,7 +58,8 @@ impl Peer {
         Ok(Sample { nanoseconds, indices, sums: vec![sum] })
     }
 
-    /// Sends a request whose answer is a check sum and the nanoseconds of each round. Returns those of the median round.
+    /// Sends a request whose answer is a check sum and the nanoseconds of each round. Returns those of the median
+    /// round.
     pub(in super::super) fn timed(&mut self, request: &str) -> Result<(u32, f64)> {
         let line = self.ask(request)?;
         answer(&line).ok_or_else(|| Error::new(format!("\"{request}\" was answered with \"{line}\"")))

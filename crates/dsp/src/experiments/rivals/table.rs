@@ -11,18 +11,18 @@ use super::{Kind, RIVALS, Rivals};
 
 /// The work for an index on each side, in nanoseconds.
 const WORKS: [u32; 2] = [8, 64];
-/// The largest burst.
+/// The largest burst that is measured.
 const MOST_BURST: u64 = 1 << 16;
-/// The fewest bursts in a run. With fewer, the time in which only one of two processes can work would count.
+/// The fewest bursts in a run. With fewer, the time in which only one of two processes can work would matter.
 const LEAST_BURSTS: u64 = 64;
-/// The part of the ceiling that a system shall reach.
+/// The part of the ceiling that a system should reach.
 const PART: f64 = 0.9;
 
 /// A system: the network or a rival, with its kind.
 struct Row {
     label: &'static str,
     kind: Option<Kind>,
-    /// Its measurements, or why there are none.
+    /// Its measurements, or the reason why there are none.
     table: std::result::Result<Table, String>,
 }
 
@@ -131,7 +131,7 @@ fn measured(
     Ok((rows, baseline))
 }
 
-/// What the loop takes in C++, to see that both compilers make work of about the same cost.
+/// Returns the time of the loop in C++, which shows whether both compilers generate code of about the same speed.
 fn other_loop(rivals: &Rivals, task: &Task) -> String {
     let time = |peer: &RefCell<super::Peer>| {
         let task = Task { burst: 1_024, ..*task };
@@ -145,7 +145,7 @@ fn other_loop(rivals: &Rivals, task: &Task) -> String {
     }
 }
 
-/// The rows as text, and what they say about the targets.
+/// Returns the rows as text, and how they compare with the targets.
 fn text(rows: &[Row]) -> String {
     let mut text = String::from(
         "| system | burst 1 | best | breaks even | 90 % of the ceiling: first | from |\n|---|---|---|---|---|---|\n",
@@ -183,7 +183,7 @@ fn cells(table: &Table) -> String {
     format!("{first} | {best} | {even} | {} | {reaches}", burst(table.first_reaches(PART)))
 }
 
-/// How much finer the network's burst is than that of the best rival of a kind.
+/// Returns how much finer the network's burst is than that of the best rival of a kind.
 fn finer(rows: &[Row], kind: Kind, name: &str, burst: impl Fn(&Table) -> Option<usize>) -> String {
     let measured = |row: &Row| Some((row.label, row.table.as_ref().ok()?.clone()));
     let own = rows.iter().find(|row| row.kind.is_none()).and_then(measured);
