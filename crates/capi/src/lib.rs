@@ -8,13 +8,13 @@
 //! - `border` turns pointers and functions of C into values and calls of safe Rust.
 //! - `line` describes a stream, as C has built it.
 //! - `run` makes a stream of the builder from a line.
-//! - `region` runs such a stream next to a loop that sends its items. It uses `crew`.
+//! - `region` runs such a stream next to a loop that sends its items. It uses `runner`.
 #![deny(unsafe_code)]
 
 mod border;
-mod crew;
 mod handoff;
 pub mod install;
 mod line;
 mod region;
 mod run;
+mod runners;

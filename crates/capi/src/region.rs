@@ -6,8 +6,8 @@ use anabranch::default_workers;
 use anabranch::posts::{self, Room, Sender};
 
 use crate::border::Owned;
-use crate::crew::Running;
 use crate::line::{Ended, Host, Line, Settings};
+use crate::runners::Running;
 
 /// The number of items for each worker that may be in the stages, if no window is set. A quarter as many may wait
 /// between the loop and the stages.

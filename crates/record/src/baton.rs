@@ -1,7 +1,7 @@
 //! A baton decides which thread runs a serial stage. No thread ever waits for it.
 //!
 //! A baton is a try-lock that counts the attempts to take it. A thread that has produced work for a serial
-//! stage calls [`Baton::poke`]. Either it gets the baton, and with it the state of the stage, or its poke is
+//! stage calls [`Baton::try_acquire`]. Either it gets the baton, and with it the state of the stage, or its poke is
 //! counted, and the holder must look for work once more before it can release the baton. Either way the work
 //! will be seen, so the thread needs to do nothing more about it.
 //!
@@ -9,13 +9,13 @@
 //! use anabranch_record::Baton;
 //!
 //! let baton = Baton::new(0);
-//! let mut held = baton.poke().expect("nobody holds it yet");
+//! let mut held = baton.try_acquire().expect("nobody holds it yet");
 //! *held.state() += 1;
-//! assert!(baton.poke().is_none()); // the baton is held, so this poke is counted
+//! assert!(baton.try_acquire().is_none()); // the baton is held, so this poke is counted
 //! let mut held = held.release().expect("another poke was counted: look again");
 //! *held.state() += 1;
 //! assert!(held.release().is_none()); // no poke since the last look: it is free
-//! assert_eq!(*baton.poke().unwrap().state(), 2);
+//! assert_eq!(*baton.try_acquire().unwrap().state(), 2);
 //! ```
 
 use std::fmt;
@@ -43,7 +43,7 @@ const CLOSED: u64 = 1 << 63;
 
 /// The memory ordering of a poke.
 #[inline(always)]
-fn poke_order() -> Ordering {
+fn attempt_order() -> Ordering {
     match () {
         () if POKE_WITHOUT_ACQUIRE.is_on() => Ordering::Release,
         () if POKE_WITHOUT_RELEASE.is_on() => Ordering::Acquire,
@@ -140,13 +140,13 @@ impl<S> Baton<S> {
     ///
     /// `None` means that the holder will look for work again, or that the baton is closed.
     #[inline]
-    pub fn poke(&self) -> Option<Held<'_, S>> {
+    pub fn try_acquire(&self) -> Option<Held<'_, S>> {
         if POKE_BEHIND_A_HINT.is_on() && !self.word.is_free() {
             return None;
         }
         // Release: the holder sees what this thread has produced. Acquire: this thread sees the state as the
         // last holder left it.
-        (self.word.0.fetch_add(1, poke_order()) == FREE).then(|| Held { baton: self, seen: 1 })
+        (self.word.0.fetch_add(1, attempt_order()) == FREE).then(|| Held { baton: self, seen: 1 })
     }
 
     /// The word of the baton, for threads that only ask whether it is held.

@@ -91,17 +91,17 @@ const LIGHT: usize = 1 << (usize::BITS - 1);
 struct Waiting {
     /// How many threads wait on the condition variable.
     threads: usize,
-    /// What brings a thread back to each seat that was [vacated](EventCount::vacate).
-    seats: Vec<Recall>,
+    /// What brings a thread back to each slot that was [vacated](EventCount::vacate).
+    slots: Vec<Recall>,
 }
 
-/// Brings a thread back to a seat that was [vacated](EventCount::vacate). It is called at most once.
+/// Brings a thread back to a slot that was [vacated](EventCount::vacate). It is called at most once.
 pub type Recall = Box<dyn FnOnce() + Send>;
 
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { threads, seats } = self;
-        f.debug_struct("Waiting").field("threads", threads).field("seats", &seats.len()).finish()
+        let Self { threads, slots } = self;
+        f.debug_struct("Waiting").field("threads", threads).field("slots", &slots.len()).finish()
     }
 }
 
@@ -273,16 +273,16 @@ impl EventCount {
         self.leave();
     }
 
-    /// Waits without a thread: the calling thread goes and does something else, and its seat is vacant. Instead of waking a
-    /// thread, a notification calls `recall`, which must bring some thread back to the seat. That thread calls
+    /// Waits without a thread: the calling thread goes and does something else, and its slot is vacant. Instead of waking a
+    /// thread, a notification calls `recall`, which must bring some thread back to the slot. That thread calls
     /// [`leave`](Self::leave) and looks.
     ///
-    /// Returns `false` if a notification was given since `key` was made. Then the thread keeps its seat and looks again, as
+    /// Returns `false` if a notification was given since `key` was made. Then the thread keeps its slot and looks again, as
     /// after [`wait`](Self::wait).
     pub fn vacate(&self, key: WaitKey, recall: Recall) -> bool {
         let mut waiting = lock(&self.waiting);
         if VACATES_WHATEVER_THE_EPOCH.is_on() || self.epoch.load(Ordering::Acquire) == key.epoch {
-            waiting.seats.push(recall);
+            waiting.slots.push(recall);
             return true;
         }
         drop(waiting);
@@ -331,7 +331,7 @@ impl EventCount {
             let mut waiting = lock(&self.waiting);
             if waiting.threads > 0 {
                 self.condvar.notify_one();
-            } else if let Some(recall) = waiting.seats.pop() {
+            } else if let Some(recall) = waiting.slots.pop() {
                 // Not under the lock: the call may take other locks.
                 drop(waiting);
                 if !NOBODY_IS_RECALLED.is_on() {
@@ -361,12 +361,12 @@ impl EventCount {
         if NOT_ALL_ARE_RECALLED.is_on() {
             return;
         }
-        let seats = std::mem::take(&mut waiting.seats);
+        let slots = std::mem::take(&mut waiting.slots);
         drop(waiting);
-        seats.into_iter().for_each(|recall| recall());
+        slots.into_iter().for_each(|recall| recall());
     }
 
-    /// How many threads have announced that they wait, and how many seats are vacant. A thread that has left sees a number without
+    /// How many threads have announced that they wait, and how many slots are vacant. A thread that has left sees a number without
     /// itself; otherwise the number may be outdated.
     pub fn sleepers(&self) -> usize {
         self.sleepers.load(Ordering::Relaxed) & !LIGHT

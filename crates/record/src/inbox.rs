@@ -1,22 +1,22 @@
 //! A bounded queue. Any number of threads post single items, and one thread takes many items at a time.
 //!
-//! A post is one compare-and-swap and two plain stores. The taker pays for synchronisation once for all items
+//! A post is one compare-and-swap and two plain stores. The consumer pays for synchronisation once for all items
 //! that it takes together. The inbox never waits: a caller that finds it full or empty waits on an
 //! [`EventCount`](crate::EventCount) of its own choice.
 //!
 //! ```
 //! use anabranch_record::inbox::{PostError, inbox};
 //!
-//! let (inbox, mut taker) = inbox(2);
+//! let (inbox, mut consumer) = inbox(2);
 //! inbox.post('a').unwrap();
 //! inbox.post('b').unwrap();
 //! assert_eq!(inbox.post('c'), Err(PostError::Full('c')));
 //!
 //! let mut taken = String::new();
-//! assert_eq!(taker.take(8, |item| taken.push(item)), 2);
+//! assert_eq!(consumer.take(8, |item| taken.push(item)), 2);
 //! assert_eq!(taken, "ab");
 //!
-//! drop(taker);
+//! drop(consumer);
 //! assert_eq!(inbox.post('d'), Err(PostError::Closed('d')));
 //! ```
 
@@ -35,7 +35,7 @@ const NO_SETTLING_OF_POSTS: Mutant = Mutant("no_settling_of_posts");
 
 /// A thread is posting.
 const LOCKED: u64 = 1;
-/// The taker is gone, or has closed the inbox.
+/// The consumer is gone, or has closed the inbox.
 const CLOSED: u64 = 2;
 /// How many low bits of the word are flags. The bits above count the posts.
 const FLAG_BITS: u32 = 2;
@@ -43,11 +43,11 @@ const FLAG_BITS: u32 = 2;
 /// After this many looks at an inbox in which another thread is posting, a thread yields to the scheduler.
 const LOOKS_BEFORE_YIELD: u32 = 64;
 
-/// The posting side of an inbox. Its clones post to the same [`Taker`].
+/// The posting side of an inbox. Its clones post to the same [`Consumer`].
 pub struct Inbox<T>(Arc<Shared<T>>);
 
 /// The taking side of an inbox.
-pub struct Taker<T> {
+pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     /// Every item below this index was taken. It differs from `shared.taken` only after the caller's closure
     /// panicked.
@@ -59,7 +59,7 @@ pub struct Taker<T> {
 pub enum PostError<T> {
     /// The inbox holds as many items as it may.
     Full(T),
-    /// The taker was dropped or has closed the inbox.
+    /// The consumer was dropped or has closed the inbox.
     Closed(T),
 }
 
@@ -67,7 +67,7 @@ pub enum PostError<T> {
 ///
 /// - Only the thread that has set [`LOCKED`] writes the slot at the index that `word` counts to. This slot is empty if
 ///   the index is below `taken` plus the number of slots.
-/// - Only the taker reads the slots from `taken` up to the count in `word`. All of them are full.
+/// - Only the consumer reads the slots from `taken` up to the count in `word`. All of them are full.
 struct Shared<T> {
     slots: Ring<RawCell<MaybeUninit<T>>>,
     /// How many slots there are.
@@ -75,7 +75,7 @@ struct Shared<T> {
     /// How many items may wait. At most the number of slots. A post reads it under the lock.
     limit: AtomicU64,
     posts: Padded<Posts>,
-    /// Every item below this index was taken. Written by the taker.
+    /// Every item below this index was taken. Written by the consumer.
     taken: Padded<AtomicU64>,
 }
 
@@ -105,7 +105,7 @@ fn sequential() {
 ///
 /// # Panics
 /// If `capacity` is 0 or above 2^48.
-pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Taker<T>) {
+pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Consumer<T>) {
     let shared = Arc::new(Shared {
         slots: Ring::new(capacity, || RawCell::new(MaybeUninit::uninit())),
         capacity: capacity as u64,
@@ -113,7 +113,7 @@ pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Taker<T>) {
         posts: Padded::new(Posts { word: AtomicU64::new(0), room: AtomicU64::new(capacity as u64) }),
         taken: Padded::new(AtomicU64::new(0)),
     });
-    (Inbox(Arc::clone(&shared)), Taker { shared, taken: 0 })
+    (Inbox(Arc::clone(&shared)), Consumer { shared, taken: 0 })
 }
 
 impl<T> Shared<T> {
@@ -162,13 +162,13 @@ impl<T> Shared<T> {
 impl<T> Inbox<T> {
     /// Posts `item` if there is room. It waits only for other posts that are under way.
     ///
-    /// To sleep without losing an item, the taker stores a flag (sequentially consistent), calls
+    /// To sleep without losing an item, the consumer stores a flag (sequentially consistent), calls
     /// [`settle`](Self::settle), looks at [`waiting`](Self::waiting), and then sleeps. A thread that has
-    /// posted loads the flag (sequentially consistent) and wakes the taker if the flag is set. At least one
+    /// posted loads the flag (sequentially consistent) and wakes the consumer if the flag is set. At least one
     /// of the two sees what the other has done.
     ///
     /// # Errors
-    /// [`PostError::Full`] if there is no room, [`PostError::Closed`] if the taker was dropped or has closed
+    /// [`PostError::Full`] if there is no room, [`PostError::Closed`] if the consumer was dropped or has closed
     /// the inbox.
     #[inline]
     pub fn post(&self, item: T) -> Result<(), PostError<T>> {
@@ -261,7 +261,7 @@ impl<T> Clone for Inbox<T> {
     }
 }
 
-impl<T> Taker<T> {
+impl<T> Consumer<T> {
     /// Takes up to `most` items and calls `f` with each of them, in the order of the posts. Returns how many
     /// items it took.
     ///
@@ -272,7 +272,7 @@ impl<T> Taker<T> {
         let size = waiting.min(most as u64);
         for _ in 0..size {
             let item = self.shared.slots.slot(self.taken).with(|slot| {
-                // SAFETY: the acquire load above says that the slot is full. This taker is the only reader,
+                // SAFETY: the acquire load above says that the slot is full. This consumer is the only reader,
                 // and `taken` passes the slot before anything else can happen.
                 unsafe { (*slot).assume_init_read() }
             });
@@ -299,7 +299,7 @@ impl<T> Taker<T> {
 }
 
 /// Closes the inbox and drops the items that wait in it.
-impl<T> Drop for Taker<T> {
+impl<T> Drop for Consumer<T> {
     fn drop(&mut self) {
         self.close();
         let posted = self.shared.posts.word.load(Ordering::Acquire) >> FLAG_BITS;
@@ -321,9 +321,9 @@ impl<T> fmt::Debug for Inbox<T> {
     }
 }
 
-impl<T> fmt::Debug for Taker<T> {
+impl<T> fmt::Debug for Consumer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Taker").field("taken", &self.taken).finish_non_exhaustive()
+        f.debug_struct("Consumer").field("taken", &self.taken).finish_non_exhaustive()
     }
 }
 
@@ -331,7 +331,7 @@ impl<T> fmt::Display for PostError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full(_) => "the inbox is full: take items from it before posting again",
-            Self::Closed(_) => "the inbox is closed: its taker takes no more items",
+            Self::Closed(_) => "the inbox is closed: its consumer takes no more items",
         })
     }
 }

@@ -10,7 +10,7 @@
 //! - [Lanes](lane) carry the items of one pipeline. All stages of the pipeline share one window, and only the
 //!   source waits for room.
 //! - A [`Baton`] decides which thread runs a serial stage. An [`EventCount`] lets threads sleep until
-//!   something has changed. A [`Crew`] is a set of threads that help with jobs, and these jobs may borrow. An
+//!   something has changed. A [`ThreadPool`] is a set of threads that help with jobs, and these jobs may borrow. An
 //!   [inbox] is a bounded queue that many threads post to and one thread empties.
 //!
 //! ```
@@ -49,26 +49,26 @@
 //!
 //! # What is not here
 //!
-//! The crate starts no threads except those of a [`Crew`]. It knows nothing of stages or of errors: the crate
+//! The crate starts no threads except those of a [`ThreadPool`]. It knows nothing of stages or of errors: the crate
 //! `anabranch` adds them.
 #![allow(unsafe_code)]
 
 pub mod backoff;
 pub mod baton;
-pub mod crew;
 mod event;
 mod everybody;
 pub mod inbox;
 pub mod lane;
 mod leftovers;
 pub mod mutant;
+pub mod pool;
 mod record;
 mod ring;
 pub mod sync;
 
 pub use baton::{Baton, Held, Word};
-pub use crew::Crew;
 pub use event::{EventCount, Recall, WaitKey};
+pub use pool::ThreadPool;
 pub use record::{
     All, Closed, Closer, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record,
     RegisterError, Revoker, Sleep, Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView,

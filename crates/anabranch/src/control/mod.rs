@@ -1,12 +1,12 @@
 //! What holds a run from outside, or lends it something.
 
-pub(crate) mod bell;
 mod cancel;
 mod monitor;
 mod pool;
 mod recycler;
 mod retry;
 mod time_limit;
+pub(crate) mod waiter;
 mod watch;
 mod workers;
 

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use anabranch_record::Crew;
+use anabranch_record::ThreadPool;
 
 /// The largest number of threads of a pool. A system without memory for the next thread may end the process in place of
 /// refusing the thread.
@@ -30,7 +30,7 @@ const THREADS_LIMIT: usize = 1_024;
 /// ```
 #[derive(Debug)]
 pub struct Pool {
-    pub(crate) crew: Crew,
+    pub(crate) inner: ThreadPool,
 }
 
 impl Pool {
@@ -51,12 +51,12 @@ impl Pool {
     #[track_caller]
     pub fn with_name(threads: usize, name: &str) -> Self {
         assert!(threads > 0, "a pool needs at least 1 thread, not 0");
-        Self { crew: Crew::new(threads.min(THREADS_LIMIT), name) }
+        Self { inner: ThreadPool::new(threads.min(THREADS_LIMIT), name) }
     }
 
     /// The number of threads that the pool has room for, the calling thread of a run included.
     pub fn threads(&self) -> usize {
-        self.crew.size()
+        self.inner.size()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Makes a line from a plan and the code beside it.
 //!
 //! The code of a stream is a chain of `Upstream`s, from the sink to the source. Each of them connects itself in
-//! front of the node that takes its items (a `Taker`). It asks the assembly how: in which domain, by a call or
+//! front of the node that takes its items (a `Consumer`). It asks the assembly how: in which domain, by a call or
 //! through a lane (`edges.rs`), and on which threads. The nodes are therefore created from the sink to the
 //! source, and are sorted into the plan's order at the end.
 

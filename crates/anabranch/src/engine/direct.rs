@@ -15,12 +15,12 @@ use super::assembly::Assembly;
 use super::blocks::Length;
 use super::cell::{Give, ItemOp, ParallelItems, SerialItems, by_pointer, stopped, through};
 use super::clock::Moment;
+use super::consumer::Consumer;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
 use super::node::Drive;
 use super::push::{Demand, Pass};
 use super::site::Spot;
-use super::taker::Taker;
 use crate::engine::progress::Reporter;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Parallel, Serial, Spread};
@@ -361,7 +361,7 @@ impl<P: Pull> Drive for DirectSource<'_, P> {
     }
 }
 
-/// The part of a direct line that a taker is.
-pub(crate) fn pass_of<'run, S: Send + 'run>(taker: Taker<'run, S>) -> Box<dyn Pass<S> + 'run> {
-    taker.into_pass().expect("each node of a direct line takes its items by a direct call")
+/// The part of a direct line that a consumer is.
+pub(crate) fn pass_of<'run, S: Send + 'run>(consumer: Consumer<'run, S>) -> Box<dyn Pass<S> + 'run> {
+    consumer.into_pass().expect("each node of a direct line takes its items by a direct call")
 }

@@ -4,35 +4,35 @@ use anabranch_plan::{EdgeKind, NodeId};
 use anabranch_record::lane::Domain;
 
 use super::assembly::Assembly;
+use super::consumer::{Consumer, End};
 use super::head::Head;
 use super::input::{Input, Lane};
 use super::push::Out;
-use super::taker::{End, Taker};
 
 impl<'run> Assembly<'run> {
-    /// Joins serial node `giver` to `taker`, as the plan says: by a call, or through a lane that the taker
+    /// Joins serial node `giver` to `consumer`, as the plan says: by a call, or through a lane that the consumer
     /// reads. Returns the output of the giver.
     pub(crate) fn after_serial<S: Send + 'run>(
         &mut self,
         giver: usize,
-        taker: Taker<'run, S>,
+        consumer: Consumer<'run, S>,
     ) -> Out<'run, S> {
         let edge =
-            self.plan.edge(NodeId(giver), NodeId(taker.id)).expect("the plan joins what the code joins");
+            self.plan.edge(NodeId(giver), NodeId(consumer.id)).expect("the plan joins what the code joins");
         let is_call = edge.kind == EdgeKind::Call;
-        let taker = match taker {
-            Taker { end: End::Push(push), .. } if is_call => return Out::Call(push),
-            taker => taker,
+        let consumer = match consumer {
+            Consumer { end: End::Push(push), .. } if is_call => return Out::Call(push),
+            consumer => consumer,
         };
-        let event = self.event_of(taker.id);
+        let event = self.event_of(consumer.id);
         let (writer, lane) = Domain::lane(self.indices_at(giver));
-        self.read(taker, Lane::Committed(lane));
+        self.read(consumer, Lane::Committed(lane));
         Out::Lane(writer, event)
     }
 
-    /// Makes `taker` read `lane`.
-    pub(crate) fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
-        let Taker { id, end } = taker;
+    /// Makes `consumer` read `lane`.
+    pub(crate) fn read<S: Send + 'run>(&mut self, consumer: Consumer<'run, S>, lane: Lane<S>) {
+        let Consumer { id, end } = consumer;
         match end {
             End::Read(read) => read.read(self, lane),
             End::Pass(_) => unreachable!("a direct line has no lanes"),

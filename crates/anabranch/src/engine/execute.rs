@@ -2,7 +2,7 @@
 
 use anabranch_plan::{Executor, Node, Placement, Plan, Role};
 use anabranch_record::sync::Arc;
-use anabranch_record::{Crew, EventCount};
+use anabranch_record::{EventCount, ThreadPool};
 
 use super::assembly::Assembly;
 use super::line::Line;
@@ -13,8 +13,8 @@ use crate::engine::affinity::Processors;
 
 /// The parts of a run that are neither its plan nor its code.
 pub(crate) struct ExecutorParts<'m> {
-    /// The crew whose threads help, if the plan's executor is a pool.
-    pub(crate) crew: Option<&'m Crew>,
+    /// The pool whose threads help, if the plan's executor is a pool.
+    pub(crate) pool: Option<&'m ThreadPool>,
     /// For each node, the event at which its dedicated thread waits: the result of [`own_events`].
     pub(crate) own: Vec<Option<Arc<EventCount>>>,
     /// The largest number of items that the source gives, if it is known.
@@ -48,7 +48,7 @@ pub(crate) fn execute<'run>(
     parts: ExecutorParts<'_>,
     code: impl FnOnce(&mut Assembly<'run>),
 ) -> (Plan, u64) {
-    let ExecutorParts { crew, own, most, watch } = parts;
+    let ExecutorParts { pool, own, most, watch } = parts;
     let mut assembly = Assembly::new(Arc::clone(run), plan, own, most);
     code(&mut assembly);
     let _entered = run.spans().enter_run();
@@ -62,8 +62,8 @@ pub(crate) fn execute<'run>(
     let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1) as u64;
     let name = plan.name.as_deref().unwrap_or("anabranch");
     let context = RunContext { run, window, name };
-    let work = || match crew.filter(|_| plan.settings.executor == Executor::Pool) {
-        Some(crew) => threads::run_on_crew(&line, context, plan.settings.workers, crew),
+    let work = || match pool.filter(|_| plan.settings.executor == Executor::Pool) {
+        Some(pool) => threads::run_on_pool(&line, context, plan.settings.workers, pool),
         None => {
             let processors = plan.settings.pinned.then(Processors::of_this_thread);
             threads::run(&line, context, plan.settings.workers, processors.as_ref());

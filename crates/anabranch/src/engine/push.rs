@@ -66,7 +66,7 @@ pub(crate) fn serve<S: Send, P: Push<S> + ?Sized>(
     Served::Quantum
 }
 
-/// A taker on cache lines of its own.
+/// A consumer on cache lines of its own.
 impl<S: Send, P: Push<S>> Push<S> for Padded<P> {
     #[inline]
     fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {

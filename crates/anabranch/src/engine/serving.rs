@@ -64,7 +64,7 @@ impl<C: Serving> ServedNode<C> {
 
 impl<C: Serving<State: Send>> SerialNode for ServedNode<C> {
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
-        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let Some(mut held) = self.baton.try_acquire() else { return Poked::Elsewhere };
         let site = self.code.site();
         let _entered = site.enter();
         let mut has_other_work = false;

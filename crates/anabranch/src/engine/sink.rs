@@ -8,6 +8,7 @@ use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
 use super::cell::{Give, SerialItems, by_pointer, through};
+use super::consumer::Consumer;
 use super::counter::Counter;
 use super::direct::DirectSink;
 use super::end::LineEnd;
@@ -18,17 +19,16 @@ use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::{Site, Spot};
-use super::taker::Taker;
 use crate::engine::Serial;
 use crate::engine::progress::Reporter;
 
-/// Creates the sink of a line, as the taker of the last node before it.
+/// Creates the sink of a line, as the consumer of the last node before it.
 pub(crate) fn sink<'run, T, E, Op>(
     assembly: &mut Assembly<'run>,
     op: Op,
     errors: &Arc<ErrorSlot<E>>,
     reporter: Option<Reporter<'run>>,
-) -> Taker<'run, T>
+) -> Consumer<'run, T>
 where
     T: Send + 'run,
     E: Send + 'run,
@@ -36,14 +36,14 @@ where
 {
     let id = assembly.sink();
     if assembly.is_direct() {
-        return Taker::pass(id, DirectSink::new(assembly, op, errors, reporter));
+        return Consumer::pass(id, DirectSink::new(assembly, op, errors, reporter));
     }
     let (spot, counter) = (assembly.spot(id, errors), assembly.counter(id));
     let end = assembly.line_end(id, reporter);
-    Taker::push(id, SinkCall { spot, counter, op: SerialItems(op), end, takes: PhantomData })
+    Consumer::push(id, SinkCall { spot, counter, op: SerialItems(op), end, takes: PhantomData })
 }
 
-/// The sink as a taker of cells.
+/// The sink as a consumer of cells.
 struct SinkCall<'run, T, E, Op> {
     spot: Spot<E>,
     counter: Counter,

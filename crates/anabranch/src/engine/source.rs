@@ -8,6 +8,7 @@ use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 use super::assembly::Assembly;
 use super::blocks::{Length, is_in_blocks};
 use super::clock::Mean;
+use super::consumer::Consumer;
 use super::direct::{DirectSource, pass_of};
 use super::failure::{Cause, ErrorSlot, Position, caught};
 use super::gate::Gate;
@@ -16,7 +17,6 @@ use super::node::{Poked, SerialNode};
 use super::push::{Demand, Out};
 use super::run::Run;
 use super::site::{Site, Spot};
-use super::taker::Taker;
 use super::upstream::{Blocks, Upstream};
 use super::weight::{Weigher, WeightInFlight};
 use crate::engine::pull::{Pull, Pulled, SourceEnd};
@@ -55,7 +55,7 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         Box::new(Filling { pull: self.pull, errors: self.errors })
     }
 
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, P::Item>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, P::Item>)
     where
         Self: 'run,
     {
@@ -63,28 +63,28 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         let spot = assembly.spot(id, &errors);
         if assembly.is_direct() {
             let length = Length::new(&assembly.plan);
-            let source = DirectSource { spot, pull, next: pass_of(taker), length };
+            let source = DirectSource { spot, pull, next: pass_of(consumer), length };
             assembly.drive = Some(Box::new(source));
             return;
         }
-        connect(assembly, id, Box::new(TypedSource { spot, pull }), weigher, taker);
+        connect(assembly, id, Box::new(TypedSource { spot, pull }), weigher, consumer);
     }
 }
 
-/// Adds a source to a line that is not direct, in front of `taker`.
+/// Adds a source to a line that is not direct, in front of `consumer`.
 fn connect<'run, T: Send + 'run>(
     assembly: &mut Assembly<'run>,
     id: usize,
     source: Box<dyn AnySource<T> + 'run>,
     weigher: Option<Weigher<'run, T>>,
-    taker: Taker<'run, T>,
+    consumer: Consumer<'run, T>,
 ) {
     let (site, length) = (assembly.site(id), Length::new(&assembly.plan));
     let weigher = match source.is_in_blocks() && is_in_blocks(&assembly.plan) {
         true => Some(counted(assembly.plan.domains[0].window)),
         false => weigher,
     };
-    let out = assembly.after_serial(id, taker);
+    let out = assembly.after_serial(id, consumer);
     let indices = assembly.indices_of(id);
     let gate = assembly.gate_of(id);
     let goes_on = site.run.feed.is_some() && !site.run.has_dedicated();
@@ -367,7 +367,7 @@ impl<T: Send> SourceNode<'_, T> {
 
 impl<T: Send> SerialNode for SourceNode<'_, T> {
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
-        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let Some(mut held) = self.baton.try_acquire() else { return Poked::Elsewhere };
         // A worker that leaves the run takes itself out of the count of workers, and then looks whether a
         // source is held. A worker that has taken the source looks whether it is the only worker. The fences
         // on both sides make sure that at least one of them sees the other, so work that is left in the line

@@ -11,6 +11,7 @@ use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
 use super::assembly::Assembly;
+use super::consumer::{Consumer, Read};
 use super::direct::{DirectSpread, pass_of};
 use super::failure::{Cause, ErrorSlot};
 use super::input::{Drain, DrainWatch, Lane};
@@ -19,7 +20,6 @@ use super::push::{Demand, Out};
 use super::quantum::{Quantum, Served};
 use super::serving::{ServedNode, Serving};
 use super::site::{Site, Spot};
-use super::taker::{Read, Taker};
 use super::upstream::Upstream;
 use crate::engine::pull::Pulled;
 use crate::engine::{Later, Spread};
@@ -37,19 +37,19 @@ pub(crate) struct SpreadUpstream<'env, T: Send, E, Op> {
 }
 
 impl<T: Send, E: Send, Op: Spread<T, E>> Upstream<Op::Out> for SpreadUpstream<'_, T, E, Op> {
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Op::Out>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, Op::Out>)
     where
         Self: 'run,
     {
         let Self { before, errors, mut op, id } = *self;
         op.limit(assembly.items_in_blocks(id));
         if assembly.is_direct() {
-            let stage = DirectSpread::new(assembly.spot(id, &errors), op, pass_of(taker));
-            return before.connect(assembly, Taker::pass(id, stage));
+            let stage = DirectSpread::new(assembly.spot(id, &errors), op, pass_of(consumer));
+            return before.connect(assembly, Consumer::pass(id, stage));
         }
-        let out = assembly.after_serial(id, taker);
+        let out = assembly.after_serial(id, consumer);
         let read = SpreadRead::<T, E, Op> { id, errors, op, out, takes: PhantomData };
-        before.connect(assembly, Taker::read(id, read));
+        before.connect(assembly, Consumer::read(id, read));
     }
 }
 

@@ -7,6 +7,7 @@ use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
 use super::cell::{Give, SerialItems, by_pointer, through};
+use super::consumer::Consumer;
 use super::counter::Counter;
 use super::direct::{DirectStage, pass_of};
 use super::failure::ErrorSlot;
@@ -16,7 +17,6 @@ use super::push::{self, Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Spot;
-use super::taker::Taker;
 use super::upstream::Upstream;
 use crate::engine::Serial;
 
@@ -29,22 +29,23 @@ pub(crate) struct StageUpstream<'env, T: Send, E, Op> {
 }
 
 impl<T: Send, E: Send, Op: Serial<T, E>> Upstream<Op::Out> for StageUpstream<'_, T, E, Op> {
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Op::Out>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, Op::Out>)
     where
         Self: 'run,
     {
         let Self { before, errors, op, id } = *self;
         let (spot, op) = (assembly.spot(id, &errors), SerialItems(op));
         if assembly.is_direct() {
-            return before.connect(assembly, Taker::pass(id, DirectStage::new(spot, op, pass_of(taker))));
+            return before
+                .connect(assembly, Consumer::pass(id, DirectStage::new(spot, op, pass_of(consumer))));
         }
-        let (out, counter) = (assembly.after_serial(id, taker), assembly.counter(id));
+        let (out, counter) = (assembly.after_serial(id, consumer), assembly.counter(id));
         let call = StageCall::<T, E, Op> { spot, counter, op, out, takes: PhantomData };
-        before.connect(assembly, Taker::push(id, call));
+        before.connect(assembly, Consumer::push(id, call));
     }
 }
 
-/// A serial stage as a taker of cells.
+/// A serial stage as a consumer of cells.
 struct StageCall<'run, T, E, Op: Serial<T, E>> {
     spot: Spot<E>,
     counter: Counter,

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anabranch_record::Crew;
-use anabranch_record::crew::{Guest, Stay};
+use anabranch_record::ThreadPool;
+use anabranch_record::pool::{JobContext, Stay};
 #[cfg(not(any(loom, shuttle)))]
 use anabranch_record::sync::named_thread;
 use anabranch_record::sync::{Ordering, thread};
@@ -109,19 +109,19 @@ impl Keeper {
     }
 }
 
-/// Like [`run`], but the helpers are threads of a crew.
-pub(crate) fn run_on_crew(line: &Line<'_>, context: RunContext<'_>, workers: usize, crew: &Crew) {
+/// Like [`run`], but the helpers are threads of a pool.
+pub(crate) fn run_on_pool(line: &Line<'_>, context: RunContext<'_>, workers: usize, pool: &ThreadPool) {
     let run = context.run;
     run.workers.store(1, Ordering::Relaxed);
-    let job = |guest: &Guest<'_>| {
+    let job = |context_of_job: &JobContext<'_>| {
         run.workers.fetch_add(1, Ordering::Relaxed);
-        match Worker::new(line, context, Origin::Guest(guest)).work() {
+        match Worker::new(line, context, Origin::Job(context_of_job)).work() {
             WalkEnd::Done => Stay::Done,
             WalkEnd::Away | WalkEnd::Vacant => Stay::Away,
         }
     };
-    let nudge = || run.event.notify_all();
-    crew.lend(workers - 1, &job, &nudge, |offer| {
+    let wake = || run.event.notify_all();
+    pool.lend(workers - 1, &job, &wake, |offer| {
         let work = || {
             Worker::new(line, context, Origin::Caller { offer: Some(offer), more: None }).work();
         };

@@ -15,13 +15,13 @@ use super::assembly::Assembly;
 use super::cell::{Give, ItemOp, ParallelItems, by_pointer, through};
 use super::claims::{Claims, Refill};
 use super::clock::Mean;
+use super::consumer::{Consumer, Read};
 use super::direct::{DirectParallel, pass_of};
 use super::failure::{Cause, ErrorSlot, caught, caught_drop};
 use super::input::Lane;
 use super::measures::Tally;
 use super::node::{Carrier, Parallel as ParallelNode, SerialUnit};
 use super::site::{Site, Spot};
-use super::taker::{Read, Taker};
 use super::upstream::Upstream;
 use crate::engine::Parallel;
 
@@ -53,18 +53,18 @@ where
     Op: Parallel<T, E>,
     K: UnitKind<T>,
 {
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Op::Out>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, Op::Out>)
     where
         Self: 'run,
     {
         let Self { before, errors, op, id, kind } = *self;
         let spot = assembly.spot(assembly.first_of_unit(id), &errors);
         if assembly.is_direct() {
-            let stage = DirectParallel::new(spot, op, pass_of(taker));
-            return before.connect(assembly, Taker::pass(id, stage));
+            let stage = DirectParallel::new(spot, op, pass_of(consumer));
+            return before.connect(assembly, Consumer::pass(id, stage));
         }
         let code: Box<dyn Code<T, Op::Out> + 'run> = Box::new(OpCode { spot, op, takes: PhantomData });
-        connect(assembly, before, id, code, kind, taker);
+        connect(assembly, before, id, code, kind, consumer);
     }
 }
 
@@ -100,16 +100,16 @@ impl<A: Send> UnitKind<A> for Claimed {
     }
 }
 
-/// Adds a parallel stage to a line that is not direct, in front of `taker`.
+/// Adds a parallel stage to a line that is not direct, in front of `consumer`.
 fn connect<'run, A: Send + 'run, B: Send + 'run, K: UnitKind<A> + 'run>(
     assembly: &mut Assembly<'run>,
     before: Box<dyn Upstream<A> + 'run>,
     id: usize,
     code: Box<dyn Code<A, B> + 'run>,
     kind: K,
-    taker: Taker<'run, B>,
+    consumer: Consumer<'run, B>,
 ) {
-    before.connect(assembly, Taker::read(id, StageRead { code, id, kind, taker }));
+    before.connect(assembly, Consumer::read(id, StageRead { code, id, kind, consumer }));
 }
 
 /// The code of a parallel stage that takes cells of `A` and gives cells of `B`.
@@ -449,7 +449,7 @@ struct StageRead<'run, A: Send, B: Send, K> {
     code: Box<dyn Code<A, B> + 'run>,
     id: usize,
     kind: K,
-    taker: Taker<'run, B>,
+    consumer: Consumer<'run, B>,
 }
 
 impl<A: Send, B: Send, K: UnitKind<A>> Read<A> for StageRead<'_, A, B, K> {
@@ -479,10 +479,10 @@ impl<A: Send, B: Send, K: UnitKind<A>> Read<A> for StageRead<'_, A, B, K> {
     where
         Self: 'run,
     {
-        let Self { code, taker, .. } = *self;
-        let rest = match taker.behind(assembly, outlet) {
+        let Self { code, consumer, .. } = *self;
+        let rest = match consumer.behind(assembly, outlet) {
             Ok(next) => Rest::Stage(next),
-            Err((taker, outlet)) => {
+            Err((consumer, outlet)) => {
                 let (putter, lane) = if code.site().gives_arrivals {
                     let (putter, lane) = outlet.unordered_lane();
                     (putter, Lane::Arrived(lane))
@@ -490,7 +490,7 @@ impl<A: Send, B: Send, K: UnitKind<A>> Read<A> for StageRead<'_, A, B, K> {
                     let (putter, lane) = outlet.lane();
                     (putter, Lane::Stamped(lane))
                 };
-                assembly.read(taker, lane);
+                assembly.read(consumer, lane);
                 Rest::Lane(putter)
             }
         };

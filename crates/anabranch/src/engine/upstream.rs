@@ -1,7 +1,7 @@
 //! The code of a node and of all nodes before it, without their types.
 
 use super::assembly::Assembly;
-use super::taker::Taker;
+use super::consumer::Consumer;
 use super::weight::Weigher;
 use crate::engine::pull::SourceEnd;
 
@@ -23,8 +23,8 @@ pub(crate) trait Upstream<S: Send>: Send {
         unreachable!("only a source gives blocks")
     }
 
-    /// Adds the nodes to the line, in front of `taker`.
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, S>)
+    /// Adds the nodes to the line, in front of `consumer`.
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, S>)
     where
         Self: 'run;
 }

@@ -1,8 +1,8 @@
 //! A worker walks a line from its sink to its source and does the work that it finds (rules 8, 9 and 11).
 
 use anabranch_record::WaitKey;
-use anabranch_record::crew::{Guest, Offer, Shift};
 use anabranch_record::mutant::Mutant;
+use anabranch_record::pool::{JobContext, JobHandle, TaskContext};
 use anabranch_record::sync::{Ordering, fence};
 
 use super::claims::QUICK_SOURCE_NS;
@@ -47,23 +47,23 @@ pub(crate) struct RunContext<'r> {
 /// Where a worker's thread comes from. This decides when the worker may leave, and how it gets more workers.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'l> {
-    /// The thread that called the run. It stays until the run is over. `offer` calls helpers from a crew, and
+    /// The thread that called the run. It stays until the run is over. `offer` calls helpers from a pool, and
     /// `more` spawns one helper.
-    Caller { offer: Option<&'l Offer<'l>>, more: Option<&'l dyn Fn()> },
+    Caller { offer: Option<&'l JobHandle<'l>>, more: Option<&'l dyn Fn()> },
     /// A thread that was spawned for this run. `more` spawns another one.
     Helper { more: &'l dyn Fn() },
-    /// A thread of a crew.
-    Guest(&'l Guest<'l>),
-    /// A thread of a crew that attends a detached run.
-    Seat(&'l Seat<'l>),
+    /// A thread of a pool.
+    Job(&'l JobContext<'l>),
+    /// A thread of a pool that attends a detached run.
+    Slot(&'l WorkerSlot<'l>),
 }
 
-/// A seat of a detached run (rule 19).
-pub(crate) struct Seat<'s> {
-    pub(crate) shift: &'s Shift<'s>,
-    /// Vacates the seat, unless a notification has come since the key was made. Returns whether it did.
+/// A slot of a detached run (rule 19).
+pub(crate) struct WorkerSlot<'s> {
+    pub(crate) task: &'s TaskContext<'s>,
+    /// Vacates the slot, unless a notification has come since the key was made. Returns whether it did.
     pub(crate) vacate: &'s dyn Fn(WaitKey) -> bool,
-    /// Whether a notification has brought the thread to the seat.
+    /// Whether a notification has brought the thread to the slot.
     pub(crate) was_recalled: bool,
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum WalkEnd {
     Done,
     /// The run had too many workers, or another run wanted this one.
     Away,
-    /// The worker found no work, and has vacated its seat.
+    /// The worker found no work, and has vacated its slot.
     Vacant,
 }
 
@@ -84,8 +84,8 @@ pub(crate) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
     run: &'l Run,
     origin: Origin<'l>,
-    /// When the current stretch of work without a pause began. After helpers were called, it stays as it was. At a seat it is
-    /// the time at which the thread took the seat.
+    /// When the current stretch of work without a pause began. After helpers were called, it stays as it was. At a slot it is
+    /// the time at which the thread took the slot.
     began: Moment,
     /// For each place of the line, this worker's side of the parallel unit there. `None` at a serial unit.
     carriers: Vec<Option<Box<dyn Carrier + 'l>>>,
@@ -111,7 +111,7 @@ pub(crate) struct Worker<'l, 'env> {
 }
 
 /// A worker of a detached run that has worked this many nanoseconds leaves when other runs wait for a thread.
-const SHIFT_NS: u64 = 1_000_000;
+const TASK_NS: u64 = 1_000_000;
 
 /// The time between two notes of how many items wait, in nanoseconds. A worker whose steps take longer notes
 /// it after each step.
@@ -152,7 +152,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         if let Some(feed) = &self.run.feed {
             feed.enter();
         }
-        if let Origin::Seat(Seat { was_recalled: true, .. }) = self.origin {
+        if let Origin::Slot(WorkerSlot { was_recalled: true, .. }) = self.origin {
             self.pass_on();
         }
         let left = loop {
@@ -168,11 +168,11 @@ impl<'l, 'env> Worker<'l, 'env> {
                 if let Some(measures) = self.run.measures() {
                     self.note_waiting(measures);
                 }
-            } else if let Origin::Guest(guest) = self.origin
-                && guest.is_wanted_elsewhere()
+            } else if let Origin::Job(job) = self.origin
+                && job.is_wanted_elsewhere()
                 && self.gets_away()
             {
-                guest.close_behind();
+                job.close_behind();
                 self.run.was_left.store(true, Ordering::Relaxed);
                 break WalkEnd::Away;
             } else if self.idle() {
@@ -180,8 +180,8 @@ impl<'l, 'env> Worker<'l, 'env> {
             }
         };
         // A notification may have woken this worker in place of another one. If there is work, this worker wakes
-        // another one before it leaves (rule 9). A seat that is left for another run is taken again.
-        if !matches!(self.origin, Origin::Seat(_)) && left == WalkEnd::Away && self.look() {
+        // another one before it leaves (rule 9). A slot that is left for another run is taken again.
+        if !matches!(self.origin, Origin::Slot(_)) && left == WalkEnd::Away && self.look() {
             self.run.event.notify();
         }
         if let Some(feed) = &self.run.feed {
@@ -203,7 +203,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
-    /// Calls the helpers of a crew once the run has lasted long enough to be worth it, and again after the
+    /// Calls the helpers of a pool once the run has lasted long enough to be worth it, and again after the
     /// last helper has left. The worker reads the clock only every few steps; an item takes two steps or
     /// more.
     #[inline]
@@ -249,16 +249,16 @@ impl<'l, 'env> Worker<'l, 'env> {
         true
     }
 
-    /// Whether this worker should leave the run: because the run has more workers than were set, because the crew has
+    /// Whether this worker should leave the run: because the run has more workers than were set, because the pool has
     /// other callers, or because another detached run waits for a thread.
     fn is_too_many(&self) -> bool {
         let target = self.run.target.load(Ordering::Relaxed);
         match self.origin {
-            Origin::Guest(guest) => guest.is_overstaffed(),
-            Origin::Seat(seat) => {
+            Origin::Job(job) => job.is_oversubscribed(),
+            Origin::Slot(slot) => {
                 self.steps_since_idle > 0
-                    && seat.shift.is_wanted_elsewhere()
-                    && (cfg!(any(loom, shuttle)) || self.began.elapsed() >= SHIFT_NS)
+                    && slot.task.is_wanted_elsewhere()
+                    && (cfg!(any(loom, shuttle)) || self.began.elapsed() >= TASK_NS)
             }
             Origin::Helper { .. } => self.run.workers.load(Ordering::Relaxed) > target,
             _ => false,
@@ -271,8 +271,8 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// source, and then nobody would do the work.
     fn gets_away(&self) -> bool {
         let least = match self.origin {
-            // Another thread will come to the seat.
-            Origin::Seat(_) => return true,
+            // Another thread will come to the slot.
+            Origin::Slot(_) => return true,
             Origin::Helper { .. } => self.run.target.load(Ordering::Relaxed),
             _ => 1,
         };
@@ -316,7 +316,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                 PlaceUnit::Parallel(unit) => unit.hop.is_ready() && self.carry(at, unit),
             };
             if worked {
-                let waits = !matches!(self.origin, Origin::Seat(_));
+                let waits = !matches!(self.origin, Origin::Slot(_));
                 let unit = line.serial_unit(at).filter(|unit| unit.is_source && waits);
                 self.pulled = unit.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
                 return true;
@@ -400,7 +400,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.run.is_done() || self.line.ready_from(0).next().is_some()
     }
 
-    /// Waits until there may be something to do. In a detached run it vacates the seat instead, and returns `true`.
+    /// Waits until there may be something to do. In a detached run it vacates the slot instead, and returns `true`.
     fn idle(&mut self) -> bool {
         self.steps_since_idle = 0;
         let began = Moment::now();
@@ -415,8 +415,8 @@ impl<'l, 'env> Worker<'l, 'env> {
                 self.run.event.leave();
             } else {
                 match (&self.run.feed, self.origin) {
-                    (_, Origin::Seat(seat)) => {
-                        if (seat.vacate)(key) {
+                    (_, Origin::Slot(slot)) => {
+                        if (slot.vacate)(key) {
                             return true;
                         }
                     }
@@ -455,10 +455,10 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Polls for a while, if no other worker of the run does (rule 11). Returns whether it found work.
     fn spin(&self) -> bool {
-        let shift = if let Origin::Seat(seat) = self.origin { Some(seat.shift) } else { None };
+        let task = if let Origin::Slot(slot) = self.origin { Some(slot.task) } else { None };
         let has_work = || match self.look() {
             true => Some(true),
-            false if shift.is_some_and(|shift| shift.is_wanted_elsewhere()) => Some(false),
+            false if task.is_some_and(|task| task.is_wanted_elsewhere()) => Some(false),
             false => None,
         };
         self.run.backoff.poll(self.run.polling, has_work) == Some(true)

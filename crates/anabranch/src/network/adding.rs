@@ -33,7 +33,7 @@ impl<'env, E: Send> Board<'env, E> {
     /// Ends the network with an error if the rates of a new rule are not possible. Before a run, the check of
     /// the whole graph finds this.
     pub(super) fn check_ports(&self, cell: &RuleCell<'env, E>) {
-        let Some(mut held) = cell.baton.poke() else { return };
+        let Some(mut held) = cell.baton.try_acquire() else { return };
         let mut message = None;
         for member in held.state().iter() {
             for port in member.body.as_ref().map_or(Vec::new(), |body| body.describe()) {

@@ -94,7 +94,7 @@ impl Graph {
             })
             .collect();
         for cell in board.rules.iter() {
-            let Some(mut held) = cell.baton.poke() else { continue };
+            let Some(mut held) = cell.baton.try_acquire() else { continue };
             for member in held.state().iter() {
                 let ports = member.body.as_ref().map_or(Vec::new(), |body| body.describe());
                 for PortInfo { record, side, rate, needs, range } in ports {

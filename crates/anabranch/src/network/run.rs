@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 
-use anabranch_record::crew::Stay;
+use anabranch_record::pool::Stay;
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
 
 use crate::Pool;
@@ -53,7 +53,7 @@ pub(super) fn run<'env, E: Send + 'env>(
         board.rules.iter().for_each(|cell| cell.link.set_alone());
     }
     for cell in board.rules.iter().filter(|_| is_alone) {
-        if let Some(mut held) = cell.baton.poke() {
+        if let Some(mut held) = cell.baton.try_acquire() {
             for body in held.state().iter_mut().filter_map(|member| member.body.as_mut()) {
                 body.set_alone(&|record| graph.is_between_rules(record.index));
             }
@@ -69,7 +69,7 @@ pub(super) fn run<'env, E: Send + 'env>(
         Threads::Workers(workers) => live(&board, processes, workers.saturating_sub(1), None),
         Threads::Pool(pool) => {
             let board_of_helpers = &board;
-            let job = move |_: &anabranch_record::crew::Guest<'_>| {
+            let job = move |_: &anabranch_record::pool::JobContext<'_>| {
                 board_of_helpers.hub.rouse();
                 worker::help(board_of_helpers, None);
                 Stay::Done
@@ -77,7 +77,7 @@ pub(super) fn run<'env, E: Send + 'env>(
             // Processes may create more rules.
             let rules = if processes.is_empty() { board.rules.len() } else { usize::MAX };
             let helpers = (pool.threads() - 1).min(rules.saturating_sub(1));
-            pool.crew.lend(helpers, &job, &|| (), |offer| {
+            pool.inner.lend(helpers, &job, &|| (), |offer| {
                 live(&board, processes, helpers, Some(&|| offer.call()));
             });
         }

@@ -45,7 +45,7 @@ impl<E: Send> Board<'_, E> {
     fn waits(&self) -> Vec<(Arc<Process>, Wait)> {
         let mut waits: Vec<(Arc<Process>, Wait)> = Vec::new();
         for cell in self.rules.iter() {
-            let Some(mut held) = cell.baton.poke() else { continue };
+            let Some(mut held) = cell.baton.try_acquire() else { continue };
             for member in held.state().iter() {
                 if let Some(wait) = member.body.as_ref().and_then(|body| body.wait()) {
                     waits.push((Arc::clone(&member.process), wait));

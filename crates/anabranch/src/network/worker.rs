@@ -67,7 +67,7 @@ fn lead_alone<'env, E: Send>(board: &Board<'env, E>) {
     // The rules are taken out of their batons, which no other thread wants.
     let exchange = |cells: &mut Vec<(&RuleLink, Vec<Member<'env, E>>)>| {
         for (cell, (_, members)) in board.rules.iter().zip(cells) {
-            if let Some(mut held) = cell.baton.poke() {
+            if let Some(mut held) = cell.baton.try_acquire() {
                 std::mem::swap(held.state(), members);
                 held.let_go();
             }
@@ -128,7 +128,7 @@ pub(super) fn help<E: Send>(board: &Board<'_, E>, number: Option<usize>) {
 fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
     let Some(cell) = board.rules.get(rule) else { return };
     cell.link.dequeued();
-    let Some(mut held) = cell.baton.poke() else { return };
+    let Some(mut held) = cell.baton.try_acquire() else { return };
     loop {
         let look = look_at(board, held.state(), false);
         if look == Look::Over {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use anabranch_plan::Node;
 use anabranch_record::{EventCount, WaitKey};
 
-use crate::control::bell::Bell;
+use crate::control::waiter::Waiter;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, RunThreads};
 use crate::outside::reader::Reader;
@@ -20,13 +20,13 @@ use crate::stream::{Stream, TryStream};
 #[derive(Debug, Default)]
 struct Alarm {
     went_off: AtomicBool,
-    bell: Bell,
+    waiter: Waiter,
 }
 
 impl Wake for Alarm {
     fn wake(self: Arc<Self>) {
         self.went_off.store(true, Ordering::Release);
-        self.bell.ring();
+        self.waiter.notify();
     }
 }
 
@@ -48,11 +48,11 @@ impl Feed for Alarm {
     }
 
     fn event(&self) -> &anabranch_record::sync::Arc<EventCount> {
-        &self.bell.event
+        &self.waiter.event
     }
 
     fn wait(&self, key: WaitKey, _: &dyn Fn() -> bool, _: &dyn Fn() -> bool) {
-        self.bell.event.wait(key);
+        self.waiter.event.wait(key);
     }
 
     fn starts(&self, _: anabranch_record::sync::Arc<dyn RunThreads>) {
@@ -78,14 +78,14 @@ impl<S: futures_core::Stream> Polled<S> {
             if let Poll::Ready(item) = self.poll() {
                 return item;
             }
-            let Alarm { went_off, bell } = &*self.alarm;
-            bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(()))?;
+            let Alarm { went_off, waiter } = &*self.alarm;
+            waiter.wait(|| went_off.swap(false, Ordering::Acquire).then_some(()))?;
         }
     }
 
     /// The next item; `None` if a detached run has to wait for it.
     fn try_next(&mut self) -> Option<Option<S::Item>> {
-        if !self.alarm.bell.is_detached() {
+        if !self.alarm.waiter.is_detached() {
             return Some(self.next());
         }
         self.alarm.went_off.swap(false, Ordering::AcqRel);
@@ -172,8 +172,8 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         S: futures_core::Stream<Item = T> + Send + 'env,
     {
         let polled = Polled::new(stream);
-        let (bell, feed) = (polled.alarm.bell.clone(), polled.feed());
-        Self::pulled(polled, Node::source("from_async")).rung_by(bell, Some(feed))
+        let (waiter, feed) = (polled.alarm.waiter.clone(), polled.feed());
+        Self::pulled(polled, Node::source("from_async")).woken_by(waiter, Some(feed))
     }
 }
 
@@ -194,8 +194,9 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
         S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
     {
         let polled = Polled::new(stream);
-        let (bell, feed) = (polled.alarm.bell.clone(), polled.feed());
-        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible()).rung_by(bell, Some(feed))
+        let (waiter, feed) = (polled.alarm.waiter.clone(), polled.feed());
+        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible())
+            .woken_by(waiter, Some(feed))
     }
 }
 

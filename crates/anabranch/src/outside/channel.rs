@@ -11,7 +11,7 @@ use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{EventCount, WaitKey};
 
-use crate::control::bell::Bell;
+use crate::control::waiter::Waiter;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, Supply};
 use crate::stream::Stream;
@@ -73,7 +73,7 @@ struct Shared<T> {
     taken: Condvar,
     /// How many items may wait. If it is 0, a thread that posts an item waits until the source takes it.
     capacity: usize,
-    bell: Bell,
+    waiter: Waiter,
     /// How long a posting thread polls for room.
     backoff: Backoff,
 }
@@ -115,7 +115,7 @@ impl<T> Shared<T> {
         self.waiting.store(state.items.len(), Ordering::Release);
         let goes_by = state.taken + state.items.len() as u64;
         drop(state);
-        self.bell.ring();
+        self.waiter.notify();
         goes_by
     }
 
@@ -233,7 +233,7 @@ impl<T> Post<T> {
         let state = shared.lock();
         shared.supply.close();
         drop(state);
-        shared.bell.ring();
+        shared.waiter.notify();
         shared.taken.notify_all();
     }
 
@@ -308,7 +308,7 @@ impl<T> Drop for Post<T> {
         state.posts -= 1;
         self.shared.has_ended.store(state.posts == 0, Ordering::Release);
         drop(state);
-        self.shared.bell.ring();
+        self.shared.waiter.notify();
     }
 }
 
@@ -339,7 +339,7 @@ pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
         is_awaited: AtomicBool::new(false),
         taken: Condvar::new(),
         capacity,
-        bell: Bell::default(),
+        waiter: Waiter::default(),
         backoff: Backoff::new(),
     };
     let shared = StdArc::new(shared);
@@ -368,18 +368,18 @@ impl<T: Send> Feed for Shared<T> {
     }
 
     fn event(&self) -> &Arc<EventCount> {
-        &self.bell.event
+        &self.waiter.event
     }
 
     fn wait(&self, key: WaitKey, _: &dyn Fn() -> bool, _: &dyn Fn() -> bool) {
-        self.bell.event.wait(key);
+        self.waiter.event.wait(key);
     }
 }
 
 impl<T> Posted<T> {
-    /// The bell that wakes the source's thread.
-    pub(crate) fn bell(&self) -> &Bell {
-        &self.0.bell
+    /// The waiter that wakes the source's thread.
+    pub(crate) fn waiter(&self) -> &Waiter {
+        &self.0.waiter
     }
 
     /// Whether the channel is closed, and how many items it has accepted.
@@ -391,7 +391,7 @@ impl<T> Posted<T> {
 impl<T> Posted<T> {
     /// The next item, or the end. `None` if there is neither before the deadline, or if the run stops.
     pub(crate) fn pull_until(&self, deadline: Instant) -> Option<Pulled<T, Infallible>> {
-        self.0.bell.wait_until(Some(deadline), || self.0.take())
+        self.0.waiter.wait_until(Some(deadline), || self.0.take())
     }
 }
 
@@ -400,12 +400,12 @@ impl<T: Send> Pull for Posted<T> {
     type Error = Infallible;
 
     fn pull(&mut self) -> Pulled<T, Self::Error> {
-        self.0.bell.wait(|| self.0.take()).unwrap_or(Pulled::End)
+        self.0.waiter.wait(|| self.0.take()).unwrap_or(Pulled::End)
     }
 
     fn try_pull(&mut self) -> Option<Pulled<T, Self::Error>> {
         match self.0.take() {
-            None if !self.0.bell.is_detached() => Some(self.pull()),
+            None if !self.0.waiter.is_detached() => Some(self.pull()),
             taken => taken,
         }
     }
@@ -460,9 +460,9 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     }
 
     pub(crate) fn posted(posted: Posted<T>) -> Self {
-        let (bell, supply) = (posted.bell().clone(), std::sync::Arc::clone(posted.supply()));
+        let (waiter, supply) = (posted.waiter().clone(), std::sync::Arc::clone(posted.supply()));
         let feed = posted.feed();
-        let mut stream = Self::pulled(posted, Node::source("channel")).rung_by(bell, Some(feed));
+        let mut stream = Self::pulled(posted, Node::source("channel")).woken_by(waiter, Some(feed));
         stream.draft.attached.supply = Some(supply);
         stream
     }

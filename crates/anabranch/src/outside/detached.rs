@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc as StdArc;
 
 use anabranch_plan::{EdgeKind, Executor, ItemType, Node, Placement, Plan, Wait};
-use anabranch_record::crew::Dispatcher;
+use anabranch_record::pool::Dispatcher;
 use anabranch_record::sync::Arc;
 
 use crate::control::{CancelToken, Pool, PoolShare};
@@ -45,7 +45,7 @@ fn detached_stream(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Optio
     }
     // One worker is a thread of the pool too.
     plan.settings.executor = Executor::Pool;
-    let dispatcher = pool.crew.dispatcher()?;
+    let dispatcher = pool.inner.dispatcher()?;
     Some(DetachedStream { plan, pool: StdArc::clone(pool), dispatcher, feed: StdArc::clone(feed) })
 }
 
@@ -103,8 +103,8 @@ fn start(
 ) {
     let DetachedStream { plan, pool, dispatcher, feed } = detached_stream;
     let attached = &mut draft.attached;
-    if let Some(Outside { bell, .. }) = &attached.outside {
-        bell.detach();
+    if let Some(Outside { waiter, .. }) = &attached.outside {
+        waiter.detach();
     }
     let run = Arc::new(Run::new(&plan, Vec::new(), None, Some(feed), attached.supply.take()));
     if let Some(feed) = &run.feed {

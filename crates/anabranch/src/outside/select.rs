@@ -108,8 +108,8 @@ where
     /// ```
     pub fn select_all(streams: impl IntoIterator<Item = Self>) -> Self {
         let selected = Self::selected(streams.into_iter().collect());
-        let bell = selected.posted.bell().clone();
-        Self::pulled(selected, Node::source("select_all")).rung_by(bell, None)
+        let waiter = selected.posted.waiter().clone();
+        Self::pulled(selected, Node::source("select_all")).woken_by(waiter, None)
     }
 
     /// Lets the streams run, and returns the source of their items.
@@ -234,8 +234,8 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     pub fn chunks_timeout(self, most: usize, time: Duration) -> Stream<'static, Vec<T>, M> {
         assert!(most > 0, "a chunk holds 1 item or more, not 0");
         let selected = Stream::selected(vec![self]);
-        let bell = selected.posted.bell().clone();
+        let waiter = selected.posted.waiter().clone();
         let timed = Timed { selected, most, time, behind: None };
-        Stream::pulled(timed, Node::source("chunks_timeout")).rung_by(bell, None)
+        Stream::pulled(timed, Node::source("chunks_timeout")).woken_by(waiter, None)
     }
 }

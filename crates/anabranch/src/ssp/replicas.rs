@@ -26,7 +26,7 @@ struct Shared<S> {
 
 /// A worker's access to the replicas.
 #[derive(Debug)]
-pub(super) struct Seat<S> {
+pub(super) struct ReplicaHandle<S> {
     replicas: Arc<Replicas<S>>,
     /// The replica that the worker keeps, if it keeps one.
     own: Option<S>,
@@ -41,11 +41,11 @@ impl<S> Replicas<S> {
         Self { spare: Mutex::new(spare), shared: Shared::new(shared) }
     }
 
-    /// Creates a seat for a worker that has none.
-    pub(super) fn seat(self: &Arc<Self>) -> Seat<S> {
+    /// Creates a handle for a worker that has none.
+    pub(super) fn handle(self: &Arc<Self>) -> ReplicaHandle<S> {
         let own = self.spare().pop();
         let last = if own.is_none() { self.shared.first() } else { 0 };
-        Seat { replicas: Arc::clone(self), own, last }
+        ReplicaHandle { replicas: Arc::clone(self), own, last }
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<S>> {
@@ -53,7 +53,7 @@ impl<S> Replicas<S> {
     }
 }
 
-impl<S> Seat<S> {
+impl<S> ReplicaHandle<S> {
     /// Calls `f` with a replica. It waits while none is free.
     #[inline]
     pub(super) fn with<R>(&mut self, f: impl FnOnce(&mut S) -> R) -> R {
@@ -65,7 +65,7 @@ impl<S> Seat<S> {
 }
 
 /// Puts the replica back: a worker whose stage has panicked may need it for an earlier item.
-impl<S> Drop for Seat<S> {
+impl<S> Drop for ReplicaHandle<S> {
     fn drop(&mut self) {
         self.replicas.spare().extend(self.own.take());
     }

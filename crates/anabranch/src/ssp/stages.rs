@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::line::{Line, Numbered};
 use super::pipeline::Pipeline;
-use super::replicas::{Replicas, Seat};
+use super::replicas::{ReplicaHandle, Replicas};
 use super::wish::{Order, Wish};
 use super::{In, InOut};
 
@@ -94,11 +94,11 @@ impl Kind for AtOnce {
     {
         let count = stage.replicas.len();
         let replicas = Arc::new(Replicas::new(stage.replicas, line.terms.workers));
-        let call = |seat: &mut Seat<S>, (number, item): Numbered<T>| {
-            Some((number, seat.with(|stage| stage.process(item))?))
+        let call = |handle: &mut ReplicaHandle<S>, (number, item): Numbered<T>| {
+            Some((number, handle.with(|stage| stage.process(item))?))
         };
         let Line { sender, stream, terms, .. } = line.passed();
-        let stream = stream.filter_map_with(move || replicas.seat(), call).name("parallel");
+        let stream = stream.filter_map_with(move || replicas.handle(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
         Line { sender, stream, terms }
     }
@@ -112,9 +112,10 @@ impl Kind for AtOnce {
     {
         let count = stage.replicas.len();
         let replicas = Arc::new(Replicas::new(stage.replicas, line.terms.workers));
-        let call = |seat: &mut Seat<S>, (number, item)| seat.with(|stage| stage.process(item, number));
+        let call =
+            |handle: &mut ReplicaHandle<S>, (number, item)| handle.with(|stage| stage.process(item, number));
         let Line { sender, stream, terms, .. } = line.passed();
-        let stream = stream.map_with(move || replicas.seat(), call).name("parallel");
+        let stream = stream.map_with(move || replicas.handle(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
         let plan = stream.plan();
         Pipeline::start(sender, plan, move || stream.collect())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc as StdArc;
 
-use crate::control::bell::Bell;
+use crate::control::waiter::Waiter;
 use crate::control::{CancelToken, MonitorThread, PoolShare, Watch, Watcher, Workers};
 use crate::engine::progress::{Bytes, Callback};
 use crate::engine::{Feed, Supply};
@@ -40,8 +40,8 @@ pub(crate) struct Attached<'env> {
 
 /// A source that waits for items from outside.
 pub(crate) struct Outside<'env> {
-    /// The bell at which the source's own thread waits.
-    pub(crate) bell: Bell,
+    /// The waiter at which the source's own thread waits.
+    pub(crate) waiter: Waiter,
     /// What tells a detached run whether the source has items. `None` if the source needs a thread.
     pub(crate) feed: Option<StdArc<dyn Feed + 'env>>,
 }

@@ -91,8 +91,8 @@ where
     let mut parts = Some((code, op));
     move |assembly, reporter| {
         let (code, op) = parts.take().expect("a stream is connected once");
-        let taker = sink(assembly, op, errors, reporter);
-        code.connect(assembly, taker);
+        let consumer = sink(assembly, op, errors, reporter);
+        code.connect(assembly, consumer);
     }
 }
 
@@ -113,13 +113,13 @@ fn run<'run>(
         let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
         Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && finish.is_some())
     });
-    let bell = attached.outside.as_ref().map(|outside| &outside.bell.event);
-    let own = own_events(&plan, bell);
+    let waiter = attached.outside.as_ref().map(|outside| &outside.waiter.event);
+    let own = own_events(&plan, waiter);
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
     let mut run = Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take());
-    if let Some(bell) = bell.filter(|_| own.is_empty()) {
-        // The thread that runs the stream alone waits for the source at its bell. A run that stops wakes it there.
-        run.event = Arc::clone(bell);
+    if let Some(waiter) = waiter.filter(|_| own.is_empty()) {
+        // The thread that runs the stream alone waits for the source at its waiter. A run that stops wakes it there.
+        run.event = Arc::clone(waiter);
     }
     let run = Arc::new(run);
     if let Some(feed) = &run.feed {
@@ -139,9 +139,9 @@ fn run<'run>(
         let monitor = monitor.take().expect("a run is watched once");
         monitor.watch(line, &run, seen.as_ref().expect("a plan that is seen"), work);
     };
-    let crew = attached.pool.as_ref().map(|pool| &pool.crew);
+    let pool = attached.pool.as_ref().map(|pool| &pool.inner);
     let most = attached.most;
-    let parts = ExecutorParts { crew, own, most, watch: is_watched.then_some(&watch) };
+    let parts = ExecutorParts { pool, own, most, watch: is_watched.then_some(&watch) };
     let (plan, pulled) = engine::execute(&run, plan, parts, |assembly| connect(assembly, reporter));
     guard.end(pulled);
     let report = finish.map(|finish| finish(plan, began.elapsed(), &run));

@@ -10,7 +10,7 @@ use anabranch_record::sync::Arc;
 use super::defaults::Outside;
 use super::draft::Draft;
 use super::{Stream, TryStream};
-use crate::control::bell::Bell;
+use crate::control::waiter::Waiter;
 use crate::engine::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
 use crate::engine::{Blocks, ErrorSlot, Feed, SourceUpstream, Upstream, Weigher};
 use crate::stream::Mode;
@@ -237,11 +237,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 }
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
-    /// Gives the source a thread of its own, which waits for items from outside until `bell` rings. With a `feed`, a detached
+    /// Gives the source a thread of its own, which waits for items from outside until `waiter` is notified. With a `feed`, a detached
     /// run does without this thread.
-    pub(crate) fn rung_by(mut self, bell: Bell, feed: Option<std::sync::Arc<dyn Feed + 'env>>) -> Self {
-        let run = bell.run.clone();
-        self.draft.attached.outside = Some(Outside { bell, feed });
+    pub(crate) fn woken_by(mut self, waiter: Waiter, feed: Option<std::sync::Arc<dyn Feed + 'env>>) -> Self {
+        let run = waiter.run.clone();
+        self.draft.attached.outside = Some(Outside { waiter, feed });
         self.cancel(&run).dedicated()
     }
 

@@ -1,4 +1,4 @@
-//! Streams that the threads of a pool run alone, in many random schedules: a thread that leaves its seat leaves no work behind
+//! Streams that the threads of a pool run alone, in many random schedules: a thread that leaves its slot leaves no work behind
 //! that brings no thread back, and the reader gets all results and the end.
 //!
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_

@@ -11,7 +11,7 @@ fn items_of_several_threads_come_out_once_and_each_threads_in_order() {
     // Each refill of a small inbox is a switch of threads, which takes milliseconds beside a busy program.
     for (capacity, each) in [(1, 200), (7, 1_500), (1_000, 200_000)] {
         let each: u64 = if cfg!(miri) { 200 } else { each };
-        let (inbox, mut taker) = inbox(capacity);
+        let (inbox, mut consumer) = inbox(capacity);
         thread::scope(|scope| {
             for poster in 0..3 {
                 let inbox = inbox.clone();
@@ -29,7 +29,7 @@ fn items_of_several_threads_come_out_once_and_each_threads_in_order() {
             let mut taken = 0;
             while taken < 3 * each {
                 assert!(inbox.waiting() <= capacity as u64);
-                let size = taker.take(5, |item| {
+                let size = consumer.take(5, |item| {
                     let (poster, n): (usize, u64) = *item;
                     assert_eq!(n, next[poster]);
                     next[poster] += 1;
@@ -41,36 +41,36 @@ fn items_of_several_threads_come_out_once_and_each_threads_in_order() {
                 }
             }
         });
-        assert_eq!(taker.take(1, drop), 0);
+        assert_eq!(consumer.take(1, drop), 0);
     }
 }
 
 #[test]
 fn what_waits_is_dropped_with_the_taker_and_what_is_posted_then_comes_back() {
     let item = Arc::new(());
-    let (inbox, mut taker) = inbox(8);
+    let (inbox, mut consumer) = inbox(8);
     (0..5).for_each(|_| inbox.post(Arc::clone(&item)).unwrap());
-    assert_eq!(taker.take(2, drop), 2);
-    taker.close();
+    assert_eq!(consumer.take(2, drop), 2);
+    consumer.close();
     assert!(matches!(inbox.post(Arc::clone(&item)), Err(PostError::Closed(_))));
     assert_eq!((inbox.waiting(), Arc::strong_count(&item)), (3, 4));
-    drop(taker);
+    drop(consumer);
     assert_eq!(Arc::strong_count(&item), 1);
 }
 
 #[test]
 fn a_panic_of_who_is_given_an_item_loses_that_item_only() {
-    let (inbox, mut taker) = inbox(4);
+    let (inbox, mut consumer) = inbox(4);
     (0..4).for_each(|n| inbox.post(Box::new(n)).unwrap());
     let mut seen = Vec::new();
     let taking = catch_unwind(AssertUnwindSafe(|| {
-        taker.take(4, |n| {
+        consumer.take(4, |n| {
             assert!(*n != 1);
             seen.push(*n);
         })
     }));
     assert!(taking.is_err());
-    assert_eq!(taker.take(4, |n| seen.push(*n)), 2);
+    assert_eq!(consumer.take(4, |n| seen.push(*n)), 2);
     assert_eq!(seen, [0, 2, 3]);
 }
 
@@ -86,7 +86,7 @@ fn an_inbox_is_narrowed_and_not_widened() {
 
 #[test]
 fn the_limit_of_an_inbox_changes_while_items_are_posted_and_is_at_most_its_capacity() {
-    let (inbox, mut taker) = inbox(4);
+    let (inbox, mut consumer) = inbox(4);
     inbox.set_limit(2);
     assert!(!inbox.is_full());
     (0..2).for_each(|n| inbox.post(n).unwrap());
@@ -94,7 +94,7 @@ fn the_limit_of_an_inbox_changes_while_items_are_posted_and_is_at_most_its_capac
     (2..4).for_each(|n| inbox.post(n).unwrap());
     assert_eq!(inbox.post(4), Err(PostError::Full(4)));
     inbox.set_limit(1);
-    assert_eq!(taker.take(4, |_| ()), 4);
+    assert_eq!(consumer.take(4, |_| ()), 4);
     inbox.post(5).unwrap();
     assert_eq!(inbox.post(6), Err(PostError::Full(6)));
 }

@@ -107,7 +107,7 @@ fn closing_while_pokes_are_counted() {
         let pokers = [(); 2].map(|()| {
             let baton = Arc::clone(&closed);
             thread::spawn(move || {
-                if let Some(mut held) = baton.poke() {
+                if let Some(mut held) = baton.try_acquire() {
                     *held.state() += 1;
                     held.close();
                 }

@@ -290,7 +290,7 @@ impl Seated {
         self.event.notify();
     }
 
-    /// Only one thread at a time is on the seat.
+    /// Only one thread at a time is on the slot.
     fn take(&self) -> bool {
         let (taken, posted) = (self.taken.load(Ordering::Relaxed), self.posted.load(Ordering::Acquire));
         self.taken.store(posted, Ordering::Relaxed);
@@ -301,7 +301,7 @@ impl Seated {
         self.taken.load(Ordering::Relaxed) != self.posted.load(Ordering::Acquire)
     }
 
-    /// Works on the seat until there is nothing to take, and then vacates it. The thread that notifies comes back to it.
+    /// Works on the slot until there is nothing to take, and then vacates it. The thread that notifies comes back to it.
     fn visit(this: &Arc<Self>) {
         loop {
             if this.is_over.load(Ordering::Acquire) {
@@ -315,10 +315,10 @@ impl Seated {
                 this.event.leave();
                 continue;
             }
-            let seat = Arc::clone(this);
+            let slot = Arc::clone(this);
             let recall = move || {
-                seat.event.leave();
-                Self::visit(&seat);
+                slot.event.leave();
+                Self::visit(&slot);
             };
             if this.event.vacate(key, Box::new(recall)) {
                 return;
@@ -328,7 +328,7 @@ impl Seated {
 }
 
 #[test]
-fn two_notifications_against_a_seat_that_is_vacated() {
+fn two_notifications_against_a_slot_that_is_vacated() {
     check(3, || {
         let seated = Arc::new(Seated::default());
         let other = Arc::clone(&seated);
@@ -339,12 +339,12 @@ fn two_notifications_against_a_seat_that_is_vacated() {
         assert_eq!(seated.taken.load(Ordering::Relaxed), 2, "an item that nobody takes");
         seated.is_over.store(true, Ordering::Release);
         seated.event.notify_all();
-        assert!(seated.has_left.load(Ordering::Relaxed), "a seat to which nobody comes back");
+        assert!(seated.has_left.load(Ordering::Relaxed), "a slot to which nobody comes back");
     });
 }
 
 #[test]
-fn the_end_of_a_run_against_a_seat_that_is_vacated() {
+fn the_end_of_a_run_against_a_slot_that_is_vacated() {
     check(3, || {
         let seated = Arc::new(Seated::default());
         let other = Arc::clone(&seated);
@@ -352,6 +352,6 @@ fn the_end_of_a_run_against_a_seat_that_is_vacated() {
         seated.is_over.store(true, Ordering::Release);
         seated.event.notify_all();
         worker.join().unwrap();
-        assert!(seated.has_left.load(Ordering::Relaxed), "a seat to which nobody comes back");
+        assert!(seated.has_left.load(Ordering::Relaxed), "a slot to which nobody comes back");
     });
 }

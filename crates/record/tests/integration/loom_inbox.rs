@@ -3,15 +3,15 @@
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 
 use crate::model::check;
-use anabranch_record::inbox::{PostError, Taker, inbox};
+use anabranch_record::inbox::{Consumer, PostError, inbox};
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 use loom::thread;
 
 /// Takes `count` items, waiting for them.
-fn take(taker: &mut Taker<Box<u64>>, count: usize) -> Vec<u64> {
+fn take(consumer: &mut Consumer<Box<u64>>, count: usize) -> Vec<u64> {
     let mut taken = Vec::new();
     while taken.len() < count {
-        if taker.take(count - taken.len(), |item| taken.push(*item)) == 0 {
+        if consumer.take(count - taken.len(), |item| taken.push(*item)) == 0 {
             thread::yield_now();
         }
     }
@@ -21,11 +21,11 @@ fn take(taker: &mut Taker<Box<u64>>, count: usize) -> Vec<u64> {
 #[test]
 fn two_posts_against_the_taker() {
     check(3, || {
-        let (inbox, mut taker) = inbox(2);
+        let (inbox, mut consumer) = inbox(2);
         let other = inbox.clone();
         let posting = thread::spawn(move || other.post(Box::new(1)).unwrap());
         inbox.post(Box::new(2)).unwrap();
-        assert_eq!(take(&mut taker, 2).iter().sum::<u64>(), 3);
+        assert_eq!(take(&mut consumer, 2).iter().sum::<u64>(), 3);
         posting.join().unwrap();
     });
 }
@@ -33,7 +33,7 @@ fn two_posts_against_the_taker() {
 #[test]
 fn a_slot_is_used_again_by_another_thread() {
     check(3, || {
-        let (inbox, mut taker) = inbox(1);
+        let (inbox, mut consumer) = inbox(1);
         inbox.post(Box::new(1)).unwrap();
         let posting = thread::spawn(move || {
             let mut item = Box::new(2);
@@ -42,7 +42,7 @@ fn a_slot_is_used_again_by_another_thread() {
                 thread::yield_now();
             }
         });
-        assert_eq!(take(&mut taker, 2), [1, 2]);
+        assert_eq!(take(&mut consumer, 2), [1, 2]);
         posting.join().unwrap();
     });
 }
@@ -51,7 +51,7 @@ fn a_slot_is_used_again_by_another_thread() {
 fn a_post_against_the_end_of_the_taker() {
     // Loom reports an item that is dropped twice or never.
     check(3, || {
-        let (inbox, mut taker) = inbox(4);
+        let (inbox, mut consumer) = inbox(4);
         inbox.post(Box::new(1)).unwrap();
         inbox.post(Box::new(2)).unwrap();
         let other = inbox.clone();
@@ -59,8 +59,8 @@ fn a_post_against_the_end_of_the_taker() {
             Ok(()) => {}
             Err(error) => assert_eq!(error, PostError::Closed(Box::new(3))),
         });
-        assert_eq!(take(&mut taker, 1), [1]);
-        drop(taker);
+        assert_eq!(take(&mut consumer, 1), [1]);
+        drop(consumer);
         assert_eq!(inbox.post(Box::new(4)), Err(PostError::Closed(Box::new(4))));
         posting.join().unwrap();
     });

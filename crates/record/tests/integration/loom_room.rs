@@ -153,7 +153,7 @@ fn a_worker_that_leaves_against_one_that_takes_the_source() {
         let (front, _sink) = open(1);
         let workers = Arc::new(AtomicUsize::new(2));
         let put = Arc::new(AtomicBool::new(false));
-        let taker = {
+        let consumer = {
             let (front, workers, put) = (Arc::clone(&front), Arc::clone(&workers), Arc::clone(&put));
             thread::spawn(move || {
                 let held = front.source.poke().expect("nobody else wants it");
@@ -170,7 +170,7 @@ fn a_worker_that_leaves_against_one_that_takes_the_source() {
             fence(Ordering::SeqCst);
         }
         let leaves = front.source.word().is_free();
-        let blocks = taker.join().unwrap();
+        let blocks = consumer.join().unwrap();
         assert!(!(leaves && blocks), "what was put is left to a worker that waits for the source");
     });
 }

@@ -6,8 +6,6 @@
 #[cfg(loom)]
 mod loom_baton;
 #[cfg(loom)]
-mod loom_crew;
-#[cfg(loom)]
 mod loom_event;
 #[cfg(loom)]
 mod loom_inbox;
@@ -15,6 +13,8 @@ mod loom_inbox;
 mod loom_lanes;
 #[cfg(loom)]
 mod loom_outside;
+#[cfg(loom)]
+mod loom_pool;
 #[cfg(loom)]
 mod loom_record;
 #[cfg(loom)]

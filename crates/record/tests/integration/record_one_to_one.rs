@@ -215,7 +215,7 @@ fn items_cross_threads_whole_and_in_order_whatever_the_bursts() {
     }
 }
 
-/// The bell becomes light in the fast stretches, and must be heard in the slow ones.
+/// The notifier becomes light in the fast stretches, and must be heard in the slow ones.
 #[test]
 fn no_wake_up_is_lost_between_quick_and_slow_stretches() {
     let (mut writer, mut reader) = one_to_one::<u64>(16, 16);

@@ -14,13 +14,13 @@ use anabranch_record::lane::{Cell, Domain, Indices, Turn, Writer};
 use anabranch_record::sync::{Arc, Mutex, lock};
 
 use crate::engine::assembly::Assembly;
+use crate::engine::consumer::Consumer;
 use crate::engine::counter::Counter;
 use crate::engine::input::{Input, Lane};
 use crate::engine::measures::Tally;
 use crate::engine::push::{self, Demand, Push};
 use crate::engine::quantum::{Quantum, Served};
 use crate::engine::run::Run;
-use crate::engine::taker::Taker;
 use crate::engine::upstream::Upstream;
 
 /// Decides which branches get an item.
@@ -58,14 +58,14 @@ pub(crate) struct BranchUpstream<T> {
 }
 
 impl<T: Send> Upstream<T> for BranchUpstream<T> {
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, T>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, T>)
     where
         Self: 'run,
     {
-        let event = assembly.event_of(taker.id);
+        let event = assembly.event_of(consumer.id);
         let indices = assembly.begin_branch(self.branch);
         let (writer, lane) = Domain::lane(indices.domain());
-        assembly.read(taker, Lane::Committed(lane));
+        assembly.read(consumer, Lane::Committed(lane));
         *lock(&self.slot.0) = Some(Inlet { indices, writer, event });
     }
 }
@@ -103,11 +103,11 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
             turns,
             events,
         };
-        upstream.connect(assembly, Taker::push(id, call));
+        upstream.connect(assembly, Consumer::push(id, call));
     }
 }
 
-/// A fork as a taker of cells.
+/// A fork as a consumer of cells.
 struct ForkCall<'run, T: Send> {
     counter: Counter,
     deal: Box<dyn Deal<T> + 'run>,

@@ -8,6 +8,7 @@ use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
 use super::fork::Fork;
 use crate::engine::assembly::Assembly;
+use crate::engine::consumer::{Consumer, Read};
 use crate::engine::counter::Counter;
 use crate::engine::failure::Cause;
 use crate::engine::input::Lane;
@@ -16,7 +17,6 @@ use crate::engine::push::{Demand, Out};
 use crate::engine::quantum::{Quantum, Served};
 use crate::engine::serving::{ServedNode, Serving};
 use crate::engine::site::Site;
-use crate::engine::taker::{Read, Taker};
 use crate::engine::upstream::Upstream;
 
 /// The last nodes of the branches of a fork, and everything before them up to the fork.
@@ -73,7 +73,7 @@ impl<'env, S: Send + 'env> BranchEnd<'env, S> {
     {
         let place = Arc::new(Mutex::new(None));
         let read = PortRead { reader: Arc::clone(&place) };
-        self.upstream.connect(assembly, Taker::read(id, read));
+        self.upstream.connect(assembly, Consumer::read(id, read));
         let reader = lock(&place).take().expect("the last node of a branch gives its lane");
         Port { reader, exit: assembly.end_branch(self.branch) }
     }
@@ -145,12 +145,12 @@ where
     C: Combine<Values<'env, L>> + 'env,
     C::Out: 'env,
 {
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, C::Out>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, C::Out>)
     where
         Self: 'run,
     {
         let Self { fork, ends, id, .. } = *self;
-        let out = assembly.after_serial(id, taker);
+        let out = assembly.after_serial(id, consumer);
         let ports = ends.connect(assembly, id);
         let (writer, turns) = assembly.turns(fork.id);
         let (site, counter) = (assembly.site(id), assembly.counter(id));

@@ -18,6 +18,7 @@ use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
 
 use crate::engine::assembly::Assembly;
+use crate::engine::consumer::{Consumer, Read};
 use crate::engine::counter::Counter;
 use crate::engine::failure::Cause;
 use crate::engine::input::{Drain, DrainWatch, Input, Lane};
@@ -28,7 +29,6 @@ use crate::engine::room::RoomNotice;
 use crate::engine::run::Run;
 use crate::engine::serving::{ServedNode, Serving};
 use crate::engine::site::Site;
-use crate::engine::taker::{Read, Taker};
 use crate::engine::upstream::Upstream;
 use crate::operators::Lap;
 
@@ -98,13 +98,13 @@ pub(crate) struct EntryUpstream<'env, T: Send> {
 }
 
 impl<T: Send> Upstream<T> for EntryUpstream<'_, T> {
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, T>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, T>)
     where
         Self: 'run,
     {
         let Self { before, laps, id } = *self;
-        let out = assembly.after_serial(id, taker);
-        before.connect(assembly, Taker::read(id, EntryRead { id, laps, out }));
+        let out = assembly.after_serial(id, consumer);
+        before.connect(assembly, Consumer::read(id, EntryRead { id, laps, out }));
     }
 }
 
@@ -316,12 +316,12 @@ pub(crate) struct LeaveUpstream<'env, T: Send, V: Send> {
 }
 
 impl<T: Send, V: Send> Upstream<V> for LeaveUpstream<'_, T, V> {
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, V>)
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, V>)
     where
         Self: 'run,
     {
         let Self { before, laps, id } = *self;
-        let out = assembly.after_serial(id, taker);
+        let out = assembly.after_serial(id, consumer);
         let call = LeaveCall {
             site: assembly.site(id),
             counter: assembly.counter(id),
@@ -330,11 +330,11 @@ impl<T: Send, V: Send> Upstream<V> for LeaveUpstream<'_, T, V> {
             again: Vec::new(),
             out,
         };
-        before.connect(assembly, Taker::push(id, call));
+        before.connect(assembly, Consumer::push(id, call));
     }
 }
 
-/// The exit of a feedback as a taker of cells.
+/// The exit of a feedback as a consumer of cells.
 struct LeaveCall<'run, T: Send, V: Send> {
     site: Site,
     counter: Counter,

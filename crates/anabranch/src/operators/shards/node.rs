@@ -114,7 +114,7 @@ impl<T: Send> ShardedCarrier<'_, T> {
     /// Deals the cells that are ready to the shards, if no other worker deals. Returns whether it dealt any.
     fn deal(&mut self) -> bool {
         let node = self.node;
-        let Some(held) = node.baton.poke() else { return false };
+        let Some(held) = node.baton.try_acquire() else { return false };
         let mut dealt = 0;
         while dealt < SHARD_SERVING_ITEMS
             && let Some((mut claim, puts)) = node.dealer.claim(1)
@@ -139,7 +139,7 @@ impl<T: Send> ShardedCarrier<'_, T> {
     /// Runs the items of one shard for a quantum, if no other worker does. Returns whether it ran any.
     fn serve(&mut self, shard: &Shard<T>) -> bool {
         let node = self.node;
-        let Some(held) = shard.baton.poke() else { return false };
+        let Some(held) = shard.baton.try_acquire() else { return false };
         let site = &node.site;
         let began = site.clock().unwrap_or_else(Moment::now);
         let mut tally = Tally::default();

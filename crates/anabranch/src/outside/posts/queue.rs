@@ -16,7 +16,7 @@ use std::sync::Arc as StdArc;
 use std::time::Duration;
 
 use anabranch_record::backoff::{Backoff, Polling};
-use anabranch_record::inbox::{Inbox, PostError, Taker, inbox};
+use anabranch_record::inbox::{Consumer, Inbox, PostError, inbox};
 use anabranch_record::lane::Cell;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{
@@ -66,7 +66,7 @@ struct Shared<T> {
     /// Posting threads wait here for room.
     emptied: EventCount,
     watch: Padded<Watch>,
-    crew: Mutex<Crew>,
+    sleepers: Mutex<Sleepers>,
 }
 
 /// How the source is attended. Workers write it.
@@ -82,8 +82,8 @@ struct Watch {
 
 /// The workers that sleep.
 #[derive(Debug, Default)]
-struct Crew {
-    sleepers: usize,
+struct Sleepers {
+    count: usize,
     has_sentinel: bool,
 }
 
@@ -94,10 +94,10 @@ impl<T> Shared<T> {
     }
 
     /// Sets, under the lock, which thread is the attendant and whether posts must wake a worker.
-    fn attend(&self, crew: &Crew, attendant: usize) {
+    fn attend(&self, sleepers: &Sleepers, attendant: usize) {
         self.watch.attendant.store(attendant, Ordering::Relaxed);
-        let is_attended = attendant != NOBODY && crew.has_sentinel;
-        self.wants_notice.store(crew.sleepers > 0 && !is_attended, Ordering::SeqCst);
+        let is_attended = attendant != NOBODY && sleepers.has_sentinel;
+        self.wants_notice.store(sleepers.count > 0 && !is_attended, Ordering::SeqCst);
     }
 
     #[inline]
@@ -131,22 +131,22 @@ impl<T: Send> Feed for Shared<T> {
     }
 
     fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool, _any: &dyn Fn() -> bool) {
-        let mut crew = lock(&self.crew);
+        let mut sleepers = lock(&self.sleepers);
         let was_attendant = self.attendant() == me();
         if was_attendant && self.inbox.waiting() > 0 {
             // The items have gathered for long enough.
             self.watch.few.store(1, Ordering::Relaxed);
             if look() {
-                drop(crew);
+                drop(sleepers);
                 return self.filled.leave();
             }
         }
         let attendant = if was_attendant { NOBODY } else { self.attendant() };
-        let is_sentinel = attendant != NOBODY && !crew.has_sentinel;
-        crew.has_sentinel |= is_sentinel;
-        crew.sleepers += 1;
-        self.attend(&crew, attendant);
-        drop(crew);
+        let is_sentinel = attendant != NOBODY && !sleepers.has_sentinel;
+        sleepers.has_sentinel |= is_sentinel;
+        sleepers.count += 1;
+        self.attend(&sleepers, attendant);
+        drop(sleepers);
         let taken = self.inbox.taken();
         if is_sentinel {
             self.filled.wait_for(key, SENTINEL_INTERVAL);
@@ -159,11 +159,11 @@ impl<T: Send> Feed for Shared<T> {
                 self.filled.wait(key);
             }
         }
-        let mut crew = lock(&self.crew);
-        crew.sleepers -= 1;
-        crew.has_sentinel &= !is_sentinel;
+        let mut sleepers = lock(&self.sleepers);
+        sleepers.count -= 1;
+        sleepers.has_sentinel &= !is_sentinel;
         let is_stuck = is_sentinel && self.inbox.taken() == taken && self.inbox.waiting() > 0;
-        self.attend(&crew, if is_stuck { NOBODY } else { self.attendant() });
+        self.attend(&sleepers, if is_stuck { NOBODY } else { self.attendant() });
     }
 }
 
@@ -179,7 +179,7 @@ impl<T> fmt::Debug for Sender<T> {
 /// The side of the source.
 pub(super) struct Receiver<T, F, E> {
     shared: StdArc<Shared<T>>,
-    taker: Taker<T>,
+    consumer: Consumer<T>,
     /// The number of the next item.
     next: u64,
     backoff: Backoff,
@@ -201,7 +201,7 @@ pub(super) fn queue<T, F, E>(
     room: StdArc<Room>,
     number: F,
 ) -> (Sender<T>, Receiver<T, F, E>) {
-    let (inbox, taker) = inbox(room.most_items());
+    let (inbox, consumer) = inbox(room.most_items());
     inbox.narrow(room.waiting());
     let shared = StdArc::new(Shared {
         inbox,
@@ -214,11 +214,11 @@ pub(super) fn queue<T, F, E>(
             few: AtomicU64::new(1),
             enough: AtomicU64::new(1),
         }),
-        crew: Mutex::new(Crew::default()),
+        sleepers: Mutex::new(Sleepers::default()),
     });
     let receiver = Receiver {
         shared: StdArc::clone(&shared),
-        taker,
+        consumer,
         next: 0,
         backoff: Backoff::new(),
         round: 0,
@@ -319,7 +319,7 @@ impl<T: Send, F, E> Receiver<T, F, E> {
         few.store(if waiting >= GATHER_FROM_ITEMS { gathered } else { 1 }, Ordering::Relaxed);
         let attendant = if worth > 1 { me() } else { NOBODY };
         if self.shared.attendant() != attendant {
-            self.shared.attend(&lock(&self.shared.crew), attendant);
+            self.shared.attend(&lock(&self.shared.sleepers), attendant);
         }
     }
 }
@@ -341,7 +341,7 @@ where
 
     fn pull_cell(&mut self) -> Pulled<Cell<U>, E> {
         self.wait();
-        let waiting = self.taker.waiting();
+        let waiting = self.consumer.waiting();
         if waiting == 0 {
             return Pulled::End;
         }
@@ -350,12 +350,12 @@ where
         }
         let size = self.pace.batch(waiting as usize).min(self.room.longest()).min(waiting as usize);
         let mut batch = Vec::with_capacity(size);
-        let Self { taker, next, number, .. } = self;
-        taker.take(size, |item| {
+        let Self { consumer, next, number, .. } = self;
+        consumer.take(size, |item| {
             batch.push(number(*next, item));
             *next += 1;
         });
-        let left = self.taker.waiting();
+        let left = self.consumer.waiting();
         self.ran_dry = left == 0;
         // Posting threads are woken once there is room for enough items to be worth it.
         if left <= self.room.items() as u64 / 2 || self.pace.is_slow() {
@@ -371,7 +371,7 @@ where
 
 impl<T, F, E> Drop for Receiver<T, F, E> {
     fn drop(&mut self) {
-        self.taker.close();
+        self.consumer.close();
         self.shared.emptied.notify_all();
     }
 }

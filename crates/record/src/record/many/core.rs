@@ -46,7 +46,7 @@ pub(super) struct Cursor {
     pub(super) next: u64,
     /// The end of the view's claim, or `next` if it has no claim. Not used on sides without tickets.
     pub(super) end: u64,
-    /// The seat whose cell tells how far the claim has got: the view's own seat, or that of a view that has
+    /// The cell that tells how far the claim has got: the view's own cell, or that of a view that has
     /// ended.
     pub(super) cell: usize,
 }
@@ -130,7 +130,7 @@ impl<T> Core<T> {
         is_bounded: bool,
     ) -> Self {
         let register = |side: &Side| Register {
-            states: side.seats.iter().map(|_| State::Vacant).collect(),
+            states: side.cells.iter().map(|_| State::Vacant).collect(),
             left: Vec::new(),
             widest: 0,
         };
@@ -138,7 +138,7 @@ impl<T> Core<T> {
         let control = Control {
             writers: register(&writers),
             readers: register(&readers),
-            vacant: writers.seats.len() + readers.seats.len(),
+            vacant: writers.cells.len() + readers.cells.len(),
             handles: 1,
             floor: 0,
             oldest: Arc::clone(&empty),
@@ -308,9 +308,9 @@ impl<T> Core<T> {
                 side.left.fetch_add(1, Ordering::AcqRel);
             }
         } else if which == Which::Readers {
-            side.seats[id].at.store(IDLE, Ordering::Release);
+            side.cells[id].at.store(IDLE, Ordering::Release);
         }
-        side.seats[id].gone.store(true, Ordering::Release);
+        side.cells[id].gone.store(true, Ordering::Release);
         side.alive.fetch_sub(1, Ordering::AcqRel);
     }
 

@@ -14,11 +14,11 @@ pub(super) mod sealed {
         /// How many views the side has.
         fn views(&self) -> usize;
 
-        /// The first index of view `seat` that is `index` or higher.
-        fn own(&self, seat: usize, index: u64) -> u64;
+        /// The first index of view `id` that is `index` or higher.
+        fn own(&self, id: usize, index: u64) -> u64;
 
-        /// The end of the run of indices of view `seat` that contains `index`.
-        fn run_end(&self, seat: usize, index: u64) -> u64;
+        /// The end of the run of indices of view `id` that contains `index`.
+        fn run_end(&self, id: usize, index: u64) -> u64;
     }
 }
 
@@ -124,10 +124,10 @@ impl sealed::Rule for Dealt {
     }
 
     #[inline]
-    fn own(&self, seat: usize, index: u64) -> u64 {
+    fn own(&self, id: usize, index: u64) -> u64 {
         let (round, turn) = (index / self.burst / self.views as u64, index / self.burst % self.views as u64);
-        let first = |round: u64| (round * self.views as u64 + seat as u64) * self.burst;
-        match turn.cmp(&(seat as u64)) {
+        let first = |round: u64| (round * self.views as u64 + id as u64) * self.burst;
+        match turn.cmp(&(id as u64)) {
             std::cmp::Ordering::Less => first(round),
             std::cmp::Ordering::Equal => index,
             std::cmp::Ordering::Greater => first(round + 1),
@@ -178,7 +178,7 @@ mod tests {
         for (views, burst) in [(1, 1), (1, 5), (3, 1), (3, 4), (2, 7)] {
             let deal = Dealt::of(views, burst);
             for index in 0..100 {
-                let owners: Vec<_> = (0..views).filter(|&seat| deal.own(seat, index) == index).collect();
+                let owners: Vec<_> = (0..views).filter(|&id| deal.own(id, index) == index).collect();
                 assert_eq!(owners, [index as usize / burst % views]);
                 let next = deal.own((owners[0] + 1) % views, index);
                 assert!(views == 1 || next == deal.run_end(owners[0], index), "the next view goes on there");

@@ -92,8 +92,8 @@ impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
     /// ```
     pub fn new(writers: W, readers: R) -> Self {
         let core = Core::new(
-            Side::new(W::TICKETS, (0..writers.views()).map(|seat| writers.own(seat, 0))),
-            Side::new(R::TICKETS, (0..readers.views()).map(|seat| readers.own(seat, 0))),
+            Side::new(W::TICKETS, (0..writers.views()).map(|id| writers.own(id, 0))),
+            Side::new(R::TICKETS, (0..readers.views()).map(|id| readers.own(id, 0))),
         );
         Self { core: Arc::new(core), writers, readers, items: PhantomData }
     }

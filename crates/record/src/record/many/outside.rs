@@ -35,8 +35,8 @@ impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
         on_room: impl Fn() + Send + Sync + 'static,
     ) -> Self {
         let core = Core::on(
-            Side::new(W::TICKETS, (0..writers.views()).map(|seat| writers.own(seat, 0))),
-            Side::new(R::TICKETS, (0..readers.views()).map(|seat| readers.own(seat, 0))),
+            Side::new(W::TICKETS, (0..writers.views()).map(|id| writers.own(id, 0))),
+            Side::new(R::TICKETS, (0..readers.views()).map(|id| readers.own(id, 0))),
             EventCount::with_hook(Box::new(on_items)),
             EventCount::with_hook(Box::new(on_room)),
             true,
@@ -90,7 +90,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             Err(TryStallError::Closed) => return Some(Err(Closed)),
             Err(TryStallError::Full) => {}
         }
-        let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n as u64);
+        let end = self.deal.run_end(self.id, self.cursor.next).min(self.cursor.next + n as u64);
         let core = &*self.core;
         match until_by(&self.backoff, &core.room, how, || core.room(end))? {
             Ok(limit) => self.limit = limit,
@@ -114,12 +114,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     /// Creates a handle that ends this view from elsewhere. A view may have only one such handle.
     pub fn revoker(&mut self) -> Revoker<T> {
         let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
-        Revoker {
-            core: Arc::clone(&self.core),
-            which: Which::Writers,
-            seat: self.seat,
-            lease: Arc::clone(lease),
-        }
+        Revoker { core: Arc::clone(&self.core), which: Which::Writers, id: self.id, lease: Arc::clone(lease) }
     }
 }
 
@@ -134,7 +129,7 @@ impl<T, R: Deal> ReadView<T, R> {
         let end = match self.await_items(n, false) {
             Some(end) => end,
             None => {
-                let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n as u64);
+                let end = self.deal.run_end(self.id, self.cursor.next).min(self.cursor.next + n as u64);
                 let core = &*self.core;
                 let look = || {
                     let (committed, is_final) = core.writers.low_and_final();
@@ -162,12 +157,7 @@ impl<T, R: Deal> ReadView<T, R> {
     /// Creates a handle that ends this view from elsewhere. A view may have only one such handle.
     pub fn revoker(&mut self) -> Revoker<T> {
         let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
-        Revoker {
-            core: Arc::clone(&self.core),
-            which: Which::Readers,
-            seat: self.seat,
-            lease: Arc::clone(lease),
-        }
+        Revoker { core: Arc::clone(&self.core), which: Which::Readers, id: self.id, lease: Arc::clone(lease) }
     }
 }
 
@@ -179,7 +169,7 @@ impl<T, R: Deal> ReadView<T, R> {
 pub struct Revoker<T> {
     core: Arc<Core<T>>,
     which: Which,
-    seat: usize,
+    id: usize,
     lease: Arc<Lease>,
 }
 
@@ -187,15 +177,15 @@ impl<T> Revoker<T> {
     /// Ends the view: now, or with its current burst.
     pub fn revoke(&self) {
         if self.lease.revoke() {
-            let cursor = Cursor { next: 0, end: 0, cell: self.seat };
-            self.core.disconnect(self.which, self.seat, cursor, false);
+            let cursor = Cursor { next: 0, end: 0, cell: self.id };
+            self.core.disconnect(self.which, self.id, cursor, false);
         }
     }
 
     /// For a writer: how many items the record would have to hold so that `n` more of its slots were free
     /// now.
     pub fn span_for(&self, n: usize) -> usize {
-        let at = self.core.side(self.which).seats[self.seat].at.load(Ordering::Acquire);
+        let at = self.core.side(self.which).cells[self.id].at.load(Ordering::Acquire);
         at.saturating_add(n as u64).saturating_sub(self.core.low()) as usize
     }
 
@@ -210,6 +200,6 @@ impl<T> Revoker<T> {
 
 impl<T> fmt::Debug for Revoker<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Revoker").field("id", &self.seat).finish_non_exhaustive()
+        f.debug_struct("Revoker").field("id", &self.id).finish_non_exhaustive()
     }
 }

@@ -23,9 +23,9 @@ const RELAXED_READ_CELL: Mutant = Mutant("relaxed_read_cell");
 pub struct ReadView<T, R: Deal> {
     pub(super) core: Arc<Core<T>>,
     pub(super) deal: R,
-    /// The id, which is also the index of the view's seat. No other view writes to this seat (but see
+    /// The id, which is also the index of the view's cell. No other view writes to this cell (but see
     /// [`Cursor::cell`]).
-    pub(super) seat: usize,
+    pub(super) id: usize,
     /// `next` is the first index of this view that it has not taken or released.
     pub(super) cursor: Cursor,
     /// The value of the cell. It is at most `cursor.next`, and lower only within a burst, or after a burst
@@ -49,7 +49,7 @@ impl<T, R: Deal> ReadView<T, R> {
     pub(super) fn new(
         core: Arc<Core<T>>,
         deal: R,
-        seat: usize,
+        id: usize,
         cursor: Cursor,
         generation: Arc<Generation<T>>,
         horizon: u64,
@@ -57,7 +57,7 @@ impl<T, R: Deal> ReadView<T, R> {
         Self {
             core,
             deal,
-            seat,
+            id,
             cursor,
             released: cursor.next,
             generation,
@@ -87,7 +87,7 @@ impl<T, R: Deal> ReadView<T, R> {
     /// items that the view has claimed.
     pub fn ask(&mut self, distance: usize) -> usize {
         let wanted = self.cursor.next.saturating_add(distance as u64);
-        let end = if R::TICKETS { self.cursor.end } else { self.deal.run_end(self.seat, self.cursor.next) };
+        let end = if R::TICKETS { self.cursor.end } else { self.deal.run_end(self.id, self.cursor.next) };
         if wanted > self.committed {
             self.committed = self.committed.max(self.core.writers.low());
         }
@@ -148,7 +148,7 @@ impl<T, R: Deal> ReadView<T, R> {
         if self.lease.as_ref().is_some_and(|lease| !lease.finish()) {
             return;
         }
-        self.core.disconnect(Which::Readers, self.seat, self.cursor, true);
+        self.core.disconnect(Which::Readers, self.id, self.cursor, true);
     }
 
     /// Whether the view was ended from elsewhere. It must not touch its cell any more then.
@@ -171,7 +171,7 @@ impl<T, R: Deal> ReadView<T, R> {
     /// Ends a burst.
     fn finish(&self) {
         if self.lease.as_ref().is_some_and(|lease| lease.end()) {
-            self.core.disconnect(Which::Readers, self.seat, self.cursor, false);
+            self.core.disconnect(Which::Readers, self.id, self.cursor, false);
         }
     }
 
@@ -198,7 +198,7 @@ impl<T, R: Deal> ReadView<T, R> {
             }
             return Some(self.cursor.end.min(self.cursor.next + n));
         }
-        let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n);
+        let end = self.deal.run_end(self.id, self.cursor.next).min(self.cursor.next + n);
         if end > self.committed {
             let core = &*self.core;
             let look = || {
@@ -253,8 +253,8 @@ impl<T, R: Deal> ReadView<T, R> {
             if from == to {
                 return Some(());
             }
-            if side.claim(self.seat, from, to) {
-                self.cursor = Cursor { next: from, end: to, cell: self.seat };
+            if side.claim(self.id, from, to) {
+                self.cursor = Cursor { next: from, end: to, cell: self.id };
                 self.released = from;
                 return Some(());
             }
@@ -271,7 +271,7 @@ impl<T, R: Deal> ReadView<T, R> {
             return;
         }
         let at = if !R::TICKETS {
-            self.cursor.next = self.deal.own(self.seat, self.cursor.next);
+            self.cursor.next = self.deal.own(self.id, self.cursor.next);
             self.cursor.next
         } else if self.cursor.next == self.cursor.end {
             IDLE
@@ -280,7 +280,7 @@ impl<T, R: Deal> ReadView<T, R> {
         };
         self.released = self.cursor.next;
         let order = if RELAXED_READ_CELL.is_on() { Ordering::Relaxed } else { Ordering::Release };
-        self.core.readers.seats[self.cursor.cell].at.store(at, order);
+        self.core.readers.cells[self.cursor.cell].at.store(at, order);
         wake_all(&self.core.room);
     }
 }
@@ -313,7 +313,7 @@ impl<T, R: Deal> Drop for ReadView<T, R> {
     fn drop(&mut self) {
         if self.connected && self.lease.as_ref().is_none_or(|lease| lease.finish()) {
             self.publish();
-            self.core.disconnect(Which::Readers, self.seat, self.cursor, false);
+            self.core.disconnect(Which::Readers, self.id, self.cursor, false);
         }
     }
 }
@@ -321,7 +321,7 @@ impl<T, R: Deal> Drop for ReadView<T, R> {
 impl<T, R: Deal> fmt::Debug for ReadView<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReadView")
-            .field("id", &self.seat)
+            .field("id", &self.id)
             .field("index", &self.index())
             .field("horizon", &self.horizon)
             .finish_non_exhaustive()

@@ -21,9 +21,9 @@ const RELAXED_TICKET: Mutant = Mutant("relaxed_ticket");
 pub(super) const IDLE: u64 = u64::MAX;
 
 /// How far one view has got.
-pub(super) struct Seat {
+pub(super) struct ViewCell {
     /// Every index below this one that belongs to the view is committed (or released). It is written with
-    /// Release, by the view that holds the seat or the claim that this cell tracks, and under the record's
+    /// Release, by the view that has this id or the claim that this cell tracks, and under the record's
     /// lock when the view ends.
     pub(super) at: AtomicU64,
     /// Whether the view has ended and takes no successor. `at` was stored before this was set.
@@ -35,7 +35,7 @@ pub(super) struct Side {
     /// The next index that no view has claimed. It is [`IDLE`] for ever on a side without tickets. A view
     /// that claims raises it by compare-and-swap.
     pub(super) claim: Padded<AtomicU64>,
-    pub(super) seats: Box<[Padded<Seat>]>,
+    pub(super) cells: Box<[Padded<ViewCell>]>,
     pub(super) tickets: bool,
     /// How many views have not ended for good. It changes under the record's lock.
     pub(super) alive: AtomicUsize,
@@ -47,12 +47,12 @@ impl Side {
     /// Creates a side whose views begin at the indices `at`. On a side with tickets the indices do not
     /// matter.
     pub(super) fn new(tickets: bool, at: impl Iterator<Item = u64>) -> Self {
-        let seat = |at| Padded::new(Seat { at: AtomicU64::new(at), gone: AtomicBool::new(false) });
-        let seats: Box<[_]> = at.map(|at| seat(if tickets { IDLE } else { at })).collect();
+        let cell = |at| Padded::new(ViewCell { at: AtomicU64::new(at), gone: AtomicBool::new(false) });
+        let cells: Box<[_]> = at.map(|at| cell(if tickets { IDLE } else { at })).collect();
         Self {
             claim: Padded::new(AtomicU64::new(if tickets { 0 } else { IDLE })),
-            alive: AtomicUsize::new(seats.len()),
-            seats,
+            alive: AtomicUsize::new(cells.len()),
+            cells,
             tickets,
             left: AtomicUsize::new(0),
         }
@@ -64,7 +64,7 @@ impl Side {
     pub(super) fn low(&self) -> u64 {
         // The counter is read first; see the module's documentation.
         let mut claimed = self.claim.load(Ordering::Acquire);
-        let low = self.seats.iter().map(|seat| seat.at.load(Ordering::Acquire)).fold(IDLE, u64::min);
+        let low = self.cells.iter().map(|cell| cell.at.load(Ordering::Acquire)).fold(IDLE, u64::min);
         if CELLS_BEFORE_THE_COUNTER.is_on() {
             claimed = self.claim.load(Ordering::Acquire);
         }
@@ -78,21 +78,21 @@ impl Side {
             let over = self.alive.load(Ordering::Acquire) == 0;
             (self.low(), over)
         } else {
-            let gone = |seat: &&Padded<Seat>| seat.gone.load(Ordering::Acquire);
-            let end = self.seats.iter().filter(gone).map(|seat| seat.at.load(Ordering::Acquire)).min();
+            let gone = |cell: &&Padded<ViewCell>| cell.gone.load(Ordering::Acquire);
+            let end = self.cells.iter().filter(gone).map(|cell| cell.at.load(Ordering::Acquire)).min();
             let low = self.low();
             (low, end.is_some_and(|end| low >= end))
         }
     }
 
-    /// Claims `from..to` for the view of `seat`, if `from` is still the next free index. Returns whether it
+    /// Claims `from..to` for view `id`, if `from` is still the next free index. Returns whether it
     /// did.
     ///
     /// After a failed claim the caller must wake the threads that wait for this side. The cell was lower than
     /// necessary for a moment, and a thread may have gone to sleep because of that.
     #[inline]
-    pub(super) fn claim(&self, seat: usize, from: u64, to: u64) -> bool {
-        let at = &self.seats[seat].at;
+    pub(super) fn claim(&self, id: usize, from: u64, to: u64) -> bool {
+        let at = &self.cells[id].at;
         if !COUNTER_BEFORE_THE_CELL.is_on() {
             at.store(from, Ordering::Relaxed);
         }

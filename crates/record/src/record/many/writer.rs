@@ -25,9 +25,9 @@ const NO_WAKE_OF_OTHER_WRITERS: Mutant = Mutant("no_wake_of_other_writers");
 pub struct WriteView<T, W: WriteDeal> {
     pub(super) core: Arc<Core<T>>,
     pub(super) deal: W,
-    /// The id, which is also the index of the view's seat. No other view writes to this seat (but see
+    /// The id, which is also the index of the view's cell. No other view writes to this cell (but see
     /// [`Cursor::cell`]).
-    pub(super) seat: usize,
+    pub(super) id: usize,
     /// `next` is the first index of this view that is not committed.
     pub(super) cursor: Cursor,
     /// The generation that serves `cursor.next`, or an earlier one.
@@ -46,24 +46,13 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     pub(super) fn new(
         core: Arc<Core<T>>,
         deal: W,
-        seat: usize,
+        id: usize,
         cursor: Cursor,
         generation: Arc<Generation<T>>,
         horizon: u64,
     ) -> Self {
         let backoff = Backoff::new();
-        Self {
-            core,
-            deal,
-            seat,
-            cursor,
-            generation,
-            limit: 0,
-            horizon,
-            backoff,
-            connected: true,
-            lease: None,
-        }
+        Self { core, deal, id, cursor, generation, limit: 0, horizon, backoff, connected: true, lease: None }
     }
 
     /// The index of the next item that the view will commit. With tickets, this is within its last claim.
@@ -131,7 +120,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         if self.lease.as_ref().is_some_and(|lease| !lease.finish()) {
             return;
         }
-        self.core.disconnect(Which::Writers, self.seat, self.cursor, true);
+        self.core.disconnect(Which::Writers, self.id, self.cursor, true);
     }
 
     pub(super) fn slots(&mut self, end: u64) -> ViewSlots<'_, T, W> {
@@ -162,7 +151,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             }
             return Ok(self.cursor.end.min(self.cursor.next + n));
         }
-        let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n);
+        let end = self.deal.run_end(self.id, self.cursor.next).min(self.cursor.next + n);
         if end > self.limit {
             self.limit = match (self.core.room(end), wait) {
                 (Some(limit), _) => limit?,
@@ -200,8 +189,8 @@ impl<T, W: WriteDeal> WriteView<T, W> {
                 };
                 continue;
             }
-            if side.claim(self.seat, from, from + n) {
-                self.cursor = Cursor { next: from, end: from + n, cell: self.seat };
+            if side.claim(self.id, from, from + n) {
+                self.cursor = Cursor { next: from, end: from + n, cell: self.id };
                 return Ok(());
             }
             if !NO_WAKE_AFTER_A_LOST_WRITE_CLAIM.is_on() {
@@ -215,7 +204,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     fn publish(&mut self, index: u64) {
         let side = &self.core.writers;
         let at = if !W::TICKETS {
-            self.deal.own(self.seat, index)
+            self.deal.own(self.id, index)
         } else if index == self.cursor.end {
             IDLE
         } else {
@@ -223,8 +212,8 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         };
         self.cursor.next = if W::TICKETS { index } else { at };
         let order = if RELAXED_WRITE_CELL.is_on() { Ordering::Relaxed } else { Ordering::Release };
-        side.seats[self.cursor.cell].at.store(at, order);
-        if side.seats.len() == 1 || NO_WAKE_OF_OTHER_WRITERS.is_on() {
+        side.cells[self.cursor.cell].at.store(at, order);
+        if side.cells.len() == 1 || NO_WAKE_OF_OTHER_WRITERS.is_on() {
             wake_all(&self.core.items);
         } else {
             // Other writers may wait for this commit too, since the window also ends where indices are not
@@ -237,7 +226,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
 impl<T, W: WriteDeal> Drop for WriteView<T, W> {
     fn drop(&mut self) {
         if self.connected && self.lease.as_ref().is_none_or(|lease| lease.finish()) {
-            self.core.disconnect(Which::Writers, self.seat, self.cursor, false);
+            self.core.disconnect(Which::Writers, self.id, self.cursor, false);
         }
     }
 }
@@ -245,7 +234,7 @@ impl<T, W: WriteDeal> Drop for WriteView<T, W> {
 impl<T, W: WriteDeal> fmt::Debug for WriteView<T, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WriteView")
-            .field("id", &self.seat)
+            .field("id", &self.id)
             .field("index", &self.index())
             .field("horizon", &self.horizon)
             .finish_non_exhaustive()

@@ -11,7 +11,7 @@
 //! the index again only when the old value is not enough. A burst therefore costs each side one store, one
 //! fence and, now and then, one transfer of a cache line.
 
-mod bell;
+mod notifier;
 mod outside;
 mod reader;
 mod writer;
@@ -23,7 +23,7 @@ pub use writer::{Slots, Writer};
 use super::{INDEX_LIMIT, store::Store};
 use crate::leftovers::Leftovers;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
-use bell::Bell;
+use notifier::Notifier;
 
 /// The state that both sides share.
 struct Shared<T> {
@@ -34,9 +34,9 @@ struct Shared<T> {
     /// with Acquire may overwrite those slots. At most `committed`.
     released: Padded<AtomicU64>,
     /// The reader waits here for items.
-    items: Bell,
+    items: Notifier,
     /// The writer waits here for room.
-    room: Bell,
+    room: Notifier,
     /// Set when the writer was dropped. `committed` is final then.
     writer_gone: AtomicBool,
     /// Set when the reader was dropped. `released` is final then.
@@ -100,7 +100,7 @@ pub fn one_to_one<T: Send>(write_horizon: usize, read_horizon: usize) -> (Writer
 fn starting_at<T: Send>(first: u64, write_horizon: usize, read_horizon: usize) -> (Writer<T>, Reader<T>) {
     assert!(write_horizon > 0 && read_horizon > 0, "a horizon must be at least 1, not 0");
     let bound = (write_horizon as u64).saturating_add(read_horizon as u64);
-    with_bells(first, (write_horizon, read_horizon), bound, (Bell::new(), Bell::new()))
+    with_bells(first, (write_horizon, read_horizon), bound, (Notifier::new(), Notifier::new()))
 }
 
 /// Creates a record with one writer and one reader that holds at most `horizon` items. Each side may use all
@@ -119,15 +119,15 @@ pub fn bounded<T: Send>(
     on_room: impl Fn() + Send + Sync + 'static,
 ) -> (Writer<T>, Reader<T>) {
     assert!(horizon > 0, "a horizon must be at least 1, not 0");
-    let bells = (Bell::with_hook(Box::new(on_items)), Bell::with_hook(Box::new(on_room)));
-    with_bells(0, (horizon, horizon), horizon as u64, bells)
+    let notifiers = (Notifier::with_hook(Box::new(on_items)), Notifier::with_hook(Box::new(on_room)));
+    with_bells(0, (horizon, horizon), horizon as u64, notifiers)
 }
 
 fn with_bells<T: Send>(
     first: u64,
     (write_horizon, read_horizon): (usize, usize),
     bound: u64,
-    (items, room): (Bell, Bell),
+    (items, room): (Notifier, Notifier),
 ) -> (Writer<T>, Reader<T>) {
     let (write_horizon, read_horizon) = (write_horizon as u64, read_horizon as u64);
     let shared = Arc::new(Shared {

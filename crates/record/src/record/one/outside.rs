@@ -110,10 +110,10 @@ impl<T> Closer<T> {
         // reader below `committed`.
         if self.is_writer {
             self.shared.writer_gone.store(true, Ordering::Release);
-            self.shared.items.ring_out();
+            self.shared.items.notify_last();
         } else {
             self.shared.reader_gone.store(true, Ordering::Release);
-            self.shared.room.ring_out();
+            self.shared.room.notify_last();
         }
     }
 

@@ -1,6 +1,6 @@
 //! The reading side: receive, read or take, release.
 
-use super::{Shared, bell::Listener};
+use super::{Shared, notifier::Listener};
 use crate::mutant::Mutant;
 use crate::record::sleep::Sleep;
 use crate::sync::{Arc, Ordering};
@@ -175,7 +175,7 @@ impl<T> Reader<T> {
             self.released = self.next;
             let order = if RELAXED_GIVE_BACK.is_on() { Ordering::Relaxed } else { Ordering::Release };
             self.shared.released.store(self.next, order);
-            self.shared.room.ring();
+            self.shared.room.notify();
         }
     }
 }
@@ -200,7 +200,7 @@ impl<T> Drop for Reader<T> {
     fn drop(&mut self) {
         self.publish();
         self.shared.reader_gone.store(true, Ordering::Release);
-        self.shared.room.ring_out();
+        self.shared.room.notify_last();
     }
 }
 

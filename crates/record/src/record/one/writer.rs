@@ -1,6 +1,6 @@
 //! The writing side: stall, fill, commit.
 
-use super::{Shared, bell::Listener};
+use super::{Shared, notifier::Listener};
 use crate::leftovers::Leftovers;
 use crate::mutant::Mutant;
 use crate::{
@@ -132,7 +132,7 @@ impl<T> Writer<T> {
         self.next = index;
         let order = if RELAXED_PUBLISH.is_on() { Ordering::Relaxed } else { Ordering::Release };
         self.shared.committed.store(index, order);
-        self.shared.items.ring();
+        self.shared.items.notify();
     }
 }
 
@@ -149,7 +149,7 @@ fn look_for_room<T>(shared: &Shared<T>, end: u64, bound: u64) -> Option<Result<u
 impl<T> Drop for Writer<T> {
     fn drop(&mut self) {
         self.shared.writer_gone.store(true, Ordering::Release);
-        self.shared.items.ring_out();
+        self.shared.items.notify_last();
     }
 }
 

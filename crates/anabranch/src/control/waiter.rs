@@ -12,23 +12,23 @@ use crate::control::CancelToken;
 
 /// Wakes the thread of a source that waits for something from outside.
 ///
-/// The run rings the bell too when it stops: a source that waits has no work to finish.
+/// The run notifies it too when it stops: a source that waits has no work to finish.
 ///
-/// In a [detached](crate::engine::detach) run, the source has no thread. Then the bell never waits, and its event is that of
+/// In a [detached](crate::engine::detach) run, the source has no thread. Then the waiter never waits, and its event is that of
 /// the run.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Bell {
+pub(crate) struct Waiter {
     /// The source's thread waits on this event, like all dedicated threads; see `Run::wake_all`.
     pub(crate) event: Arc<EventCount>,
-    /// Connects the bell with its run. This token is never used to stop the run.
+    /// Connects the waiter with its run. This token is never used to stop the run.
     pub(crate) run: CancelToken,
     is_detached: StdArc<AtomicBool>,
     backoff: StdArc<Backoff>,
 }
 
-impl Bell {
+impl Waiter {
     /// Makes the waiting thread look again. The caller must have stored before what that look is to find.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn notify(&self) {
         self.event.notify();
     }
 

@@ -9,39 +9,39 @@ use anabranch::Pool;
 
 use crate::handoff::{Giver, Taker, handoff};
 
-/// The largest number of idle crews that are kept.
+/// The largest number of idle runners that are kept.
 const KEPT: usize = 8;
 
-/// The work of a crew: it runs a stream with the help of its pool.
+/// The work of a runner: it runs a stream with the help of its pool.
 type Job = Box<dyn FnOnce(&Pool) + Send>;
 
 /// A thread that waits for a job, with a pool of its own.
-struct Crew {
+struct Runner {
     workers: usize,
     jobs: Giver<Job>,
 }
 
-static IDLE: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<Runner>> = Mutex::new(Vec::new());
 
-/// A stream that runs on a crew.
+/// A stream that runs on a runner.
 #[derive(Debug)]
 pub(crate) struct Running<T>(Taker<std::thread::Result<T>>);
 
 impl<T: Send + 'static> Running<T> {
-    /// Starts `run` on a crew of `workers` threads.
+    /// Starts `run` on a runner of `workers` threads.
     pub(crate) fn start(
         workers: usize,
         run: impl FnOnce(&Pool) -> T + Send + 'static,
     ) -> std::io::Result<Self> {
-        let crew = match take(workers) {
-            Some(crew) => crew,
-            None => hire(workers)?,
+        let runner = match take(workers) {
+            Some(runner) => runner,
+            None => start(workers)?,
         };
-        let jobs = crew.jobs.clone();
+        let jobs = runner.jobs.clone();
         let (giver, result) = handoff();
         let job = move |pool: &Pool| {
             let ended = catch_unwind(AssertUnwindSafe(|| run(pool)));
-            keep(crew);
+            keep(runner);
             giver.give(ended);
         };
         jobs.give(Box::new(job));
@@ -54,24 +54,24 @@ impl<T: Send + 'static> Running<T> {
     }
 }
 
-/// Takes an idle crew of the same size, if there is one.
-fn take(workers: usize) -> Option<Crew> {
+/// Takes an idle runner of the same size, if there is one.
+fn take(workers: usize) -> Option<Runner> {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = idle.iter().rposition(|crew| crew.workers == workers)?;
+    let at = idle.iter().rposition(|runner| runner.workers == workers)?;
     Some(idle.remove(at))
 }
 
-/// Keeps a crew for the next stream. If there are too many, the crew that has been idle for the longest time
+/// Keeps a runner for the next stream. If there are too many, the runner that has been idle for the longest time
 /// is dropped.
-fn keep(crew: Crew) {
+fn keep(runner: Runner) {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.push(crew);
+    idle.push(runner);
     let too_many = (idle.len() > KEPT).then(|| idle.remove(0));
     drop(idle);
     drop(too_many);
 }
 
-fn hire(workers: usize) -> std::io::Result<Crew> {
+fn start(workers: usize) -> std::io::Result<Runner> {
     let (jobs, waiting) = handoff::<Job>();
     Builder::new().name("anabranch".to_owned()).spawn(move || {
         let pool = Pool::new(workers);
@@ -79,5 +79,5 @@ fn hire(workers: usize) -> std::io::Result<Crew> {
             job(&pool);
         }
     })?;
-    Ok(Crew { workers, jobs })
+    Ok(Runner { workers, jobs })
 }

@@ -1,27 +1,27 @@
-//! A crew: threads that are started once and help with many jobs. The closures of a job may borrow.
+//! A pool: threads that are started once and help with many jobs. The closures of a job may borrow.
 //!
 //! ```
-//! use anabranch_record::crew::{Crew, Guest, Stay};
+//! use anabranch_record::pool::{ThreadPool, JobContext, Stay};
 //! use std::sync::atomic::{AtomicU32, Ordering};
 //!
-//! let crew = Crew::new(2, "helper");
+//! let pool = ThreadPool::new(2, "helper");
 //! let next = AtomicU32::new(0);
 //! let work = || while next.fetch_add(1, Ordering::Relaxed) < 1_000 {};
-//! let job = |_: &Guest<'_>| {
+//! let job = |_: &JobContext<'_>| {
 //!     work();
 //!     Stay::Done
 //! };
-//! crew.lend(1, &job, &|| (), |offer| {
+//! pool.lend(1, &job, &|| (), |offer| {
 //!     offer.call(); // helpers may join from now on
 //!     work(); // the caller can do all the work alone if no helper joins
 //! }); // when `lend` returns, no helper is inside `job`
 //! ```
 //!
-//! [`Crew::lend`] returns, or unwinds, only after every helper has left the job. A job never waits for a
-//! helper to join, so a job that lends again cannot deadlock. Work without a caller is an [errand](Dispatcher).
-//! The number of callers and helpers that are inside jobs is at most the size of the crew, or the number of callers if that is larger.
+//! [`ThreadPool::lend`] returns, or unwinds, only after every helper has left the job. A job never waits for a
+//! helper to join, so a job that lends again cannot deadlock. Work without a caller is a [task](Dispatcher).
+//! The number of callers and helpers that are inside jobs is at most the size of the pool, or the number of callers if that is larger.
 
-mod errands;
+mod tasks;
 mod threads;
 
 use std::fmt;
@@ -30,8 +30,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::backoff::{Backoff, Polling};
 use crate::mutant::Mutant;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, thread_local};
-use errands::Errands;
-pub use errands::{Dispatcher, Errand, Shift};
+use tasks::RunQueue;
+pub use tasks::{Dispatcher, Task, TaskContext};
 use threads::Threads;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
@@ -45,15 +45,15 @@ const BACK_TO_THE_LAST_JOB: Mutant = Mutant("back_to_the_last_job");
 const NO_NOTICE_ON_LEAVING: Mutant = Mutant("no_notice_on_leaving");
 const DONE_IS_FORGOTTEN: Mutant = Mutant("done_is_forgotten");
 
-/// A set of threads that help with jobs and do [errands](Dispatcher). Dropping it ends the threads.
-pub struct Crew {
+/// A set of threads that help with jobs and do [tasks](Dispatcher). Dropping it ends the threads.
+pub struct ThreadPool {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     /// How many callers and helpers may be inside jobs. If there are more callers than that, no helper joins.
     size: usize,
-    /// How many threads from outside the crew are inside `lend`.
+    /// How many threads from outside the pool are inside `lend`.
     callers: AtomicUsize,
     /// How many helpers are inside jobs.
     helpers: AtomicUsize,
@@ -64,15 +64,15 @@ struct Shared {
     /// Whether the last job was long enough for helpers to be useful.
     was_long: AtomicBool,
     state: Mutex<State>,
-    /// How many errands wait, for threads that do not take the lock.
-    errands: AtomicUsize,
-    /// Idle helpers wait here for a job or an errand.
+    /// How many tasks wait, for threads that do not take the lock.
+    tasks: AtomicUsize,
+    /// Idle helpers wait here for a job or a task.
     idle: Condvar,
     /// Callers wait here until their helpers have left.
     left: Condvar,
-    /// The thread that looks for errands which nobody takes waits here.
+    /// The thread that looks for tasks which nobody takes waits here.
     #[cfg(not(any(loom, shuttle)))]
-    lookout: Condvar,
+    watchdog: Condvar,
     /// The prefix of the threads' names.
     name: String,
     threads: Mutex<Threads>,
@@ -83,11 +83,11 @@ struct State {
     next: usize,
     sleeping: usize,
     closing: bool,
-    errands: Errands,
-    /// How many of the crew's threads are inside jobs or do errands.
+    tasks: RunQueue,
+    /// How many of the pool's threads are inside jobs or do tasks.
     busy: usize,
-    /// How many threads the crew has, without those that look out.
-    hired: usize,
+    /// How many threads the pool has, without the watchdog.
+    started: usize,
 }
 
 /// A job that is on offer.
@@ -95,7 +95,7 @@ struct Entry {
     id: usize,
     job: Erased<JobFn<'static>>,
     /// Wakes the helpers that wait inside the job, so that they look at whether they should leave.
-    nudge: Erased<NudgeFn<'static>>,
+    wake: Erased<WakeFn<'static>>,
     /// Whether helpers may enter: the job has called for them, and its caller has not left.
     open: bool,
     /// How many helpers may be inside at once.
@@ -105,7 +105,7 @@ struct Entry {
 
 /// A closure of a job, with its lifetime erased.
 ///
-/// Invariant: `job` is called only by helpers that are counted in `inside` of its entry. `nudge` is called
+/// Invariant: `job` is called only by helpers that are counted in `inside` of its entry. `wake` is called
 /// only while the state is locked and the entry is in it. `lend` keeps both borrows alive until the entry is
 /// closed, `inside` is 0, and the entry was removed.
 struct Erased<F: ?Sized>(*const F);
@@ -121,8 +121,8 @@ impl<F: ?Sized> Copy for Erased<F> {}
 // SAFETY: the closure behind the pointer is `Sync` in both uses, and it is only called.
 unsafe impl<F: ?Sized + Sync> Send for Erased<F> {}
 
-type JobFn<'a> = dyn Fn(&Guest<'_>) -> Stay + Sync + 'a;
-type NudgeFn<'a> = dyn Fn() + Sync + 'a;
+type JobFn<'a> = dyn Fn(&JobContext<'_>) -> Stay + Sync + 'a;
+type WakeFn<'a> = dyn Fn() + Sync + 'a;
 
 fn erase_job(job: &JobFn<'_>) -> Erased<JobFn<'static>> {
     // SAFETY: the two types differ only in a lifetime, and the invariant of `Erased` keeps all calls within
@@ -130,9 +130,9 @@ fn erase_job(job: &JobFn<'_>) -> Erased<JobFn<'static>> {
     Erased(unsafe { std::mem::transmute::<*const JobFn<'_>, *const JobFn<'static>>(job) })
 }
 
-fn erase_nudge(nudge: &NudgeFn<'_>) -> Erased<NudgeFn<'static>> {
+fn erase_wake(wake: &WakeFn<'_>) -> Erased<WakeFn<'static>> {
     // SAFETY: as in `erase_job`.
-    Erased(unsafe { std::mem::transmute::<*const NudgeFn<'_>, *const NudgeFn<'static>>(nudge) })
+    Erased(unsafe { std::mem::transmute::<*const WakeFn<'_>, *const WakeFn<'static>>(wake) })
 }
 
 /// What a helper reports when it comes back from a job.
@@ -145,27 +145,27 @@ pub enum Stay {
 }
 
 /// A helper's visit to a job.
-pub struct Guest<'c> {
+pub struct JobContext<'c> {
     shared: &'c Shared,
     id: usize,
 }
 
-impl fmt::Debug for Guest<'_> {
+impl fmt::Debug for JobContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guest").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("JobContext").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
-impl Guest<'_> {
+impl JobContext<'_> {
     /// Whether the helper should leave at its next opportunity because more callers have come.
     #[inline]
-    pub fn is_overstaffed(&self) -> bool {
-        self.shared.is_overstaffed()
+    pub fn is_oversubscribed(&self) -> bool {
+        self.shared.is_oversubscribed()
     }
 
     /// Announces that the helper leaves because it finds nothing to do.
     ///
-    /// If it is the last helper inside, the job is closed to helpers until it [calls](Offer::call) again.
+    /// If it is the last helper inside, the job is closed to helpers until it [calls](JobHandle::call) again.
     /// Without this, two jobs without work would pass one helper back and forth. Takes a lock.
     pub fn close_behind(&self) {
         let mut state = self.shared.lock();
@@ -177,20 +177,20 @@ impl Guest<'_> {
         }
     }
 
-    /// Whether another job has no helper yet, or an errand waits. A helper that finds nothing to do in its job should leave for
+    /// Whether another job has no helper yet, or a task waits. A helper that finds nothing to do in its job should leave for
     /// that one. Takes a lock.
     pub fn is_wanted_elsewhere(&self) -> bool {
         let state = self.shared.lock();
         let is_wanted =
             |entry: &Entry| entry.id != self.id && entry.open && entry.inside == 0 && entry.wants > 0;
-        state.errands.are_waiting() || state.jobs.iter().any(is_wanted)
+        state.tasks.are_waiting() || state.jobs.iter().any(is_wanted)
     }
 }
 
 thread_local! {
-    /// The crew that the current thread works for, as the address of its shared state. 0 means none.
+    /// The pool that the current thread works for, as the address of its shared state. 0 means none.
     #[allow(clippy::missing_const_for_thread_local)] // the model checkers' macro has no `const` form
-    static CREW: std::cell::Cell<usize> = std::cell::Cell::new(0);
+    static POOL: std::cell::Cell<usize> = std::cell::Cell::new(0);
 }
 
 /// How long a temporary helper stays when there is nothing to do.
@@ -201,22 +201,22 @@ const TEMPORARY_STAYS: std::time::Duration = std::time::Duration::from_secs(1);
 /// at once.
 const LONG_JOB_NS: u128 = 50_000;
 
-impl fmt::Debug for Crew {
+impl fmt::Debug for ThreadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crew").field("size", &self.shared.size).finish_non_exhaustive()
+        f.debug_struct("ThreadPool").field("size", &self.shared.size).finish_non_exhaustive()
     }
 }
 
-impl Crew {
-    /// Creates a crew for jobs of up to `size` threads, the caller included.
+impl ThreadPool {
+    /// Creates a pool for jobs of up to `size` threads, the caller included.
     ///
-    /// The crew has `size - 1` helpers, named `name-1`, `name-2` and so on. It has fewer helpers if the
+    /// The pool has `size - 1` helpers, named `name-1`, `name-2` and so on. It has fewer helpers if the
     /// system refuses to start a thread.
     ///
     /// # Panics
     /// If `size` is 0.
     pub fn new(size: usize, name: &str) -> Self {
-        assert!(size > 0, "a crew needs a size of at least 1, but `size` is 0");
+        assert!(size > 0, "a pool needs a size of at least 1, but `size` is 0");
         let shared = Arc::new(Shared {
             size,
             callers: AtomicUsize::new(0),
@@ -229,27 +229,27 @@ impl Crew {
                 next: 0,
                 sleeping: 0,
                 closing: false,
-                errands: Errands::new(),
+                tasks: RunQueue::new(),
                 busy: 0,
-                hired: 0,
+                started: 0,
             }),
-            errands: AtomicUsize::new(0),
+            tasks: AtomicUsize::new(0),
             idle: Condvar::new(),
             left: Condvar::new(),
             #[cfg(not(any(loom, shuttle)))]
-            lookout: Condvar::new(),
+            watchdog: Condvar::new(),
             name: name.to_owned(),
             threads: Mutex::new(Threads::new()),
         });
-        Shared::hire(&shared, size - 1);
+        Shared::start_threads(&shared, size - 1);
         Self { shared }
     }
 
-    /// Returns a dispatcher for errands. The crew then has `size` threads instead of `size - 1`, because an errand has
+    /// Returns a dispatcher for tasks. The pool then has `size` threads instead of `size - 1`, because a task has
     /// no caller that works as well. Returns `None` if the system refuses to start even one thread.
     pub fn dispatcher(&self) -> Option<Dispatcher> {
         let Self { shared } = self;
-        (Shared::hire(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))
+        (Shared::start_threads(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))
     }
 
     /// How many threads may be inside jobs at once, callers included.
@@ -257,10 +257,10 @@ impl Crew {
         self.shared.size
     }
 
-    /// Runs `body` on the calling thread, while up to `helpers` threads of the crew may run `job`.
+    /// Runs `body` on the calling thread, while up to `helpers` threads of the pool may run `job`.
     ///
-    /// A helper calls `job` once the offer has [called](Offer::call) for helpers. `job` should return when
-    /// all work is done, or when its [guest](Guest) should leave. The crew calls `nudge` to wake the
+    /// A helper calls `job` once the offer has [called](JobHandle::call) for helpers. `job` should return when
+    /// all work is done, or when its [context](JobContext) says that the helper should leave. The pool calls `wake` to wake the
     /// helpers that wait inside the job, so that they can leave for another job.
     ///
     /// # Panics
@@ -268,20 +268,20 @@ impl Crew {
     pub fn lend<R>(
         &self,
         helpers: usize,
-        job: &(dyn Fn(&Guest<'_>) -> Stay + Sync),
-        nudge: &(dyn Fn() + Sync),
-        body: impl FnOnce(&Offer<'_>) -> R,
+        job: &(dyn Fn(&JobContext<'_>) -> Stay + Sync),
+        wake: &(dyn Fn() + Sync),
+        body: impl FnOnce(&JobHandle<'_>) -> R,
     ) -> R {
         let shared = &*self.shared;
         let address = std::ptr::from_ref(shared).addr();
-        // A thread that is inside a job of this crew is counted already.
-        let outer = CREW.with(|crew| crew.replace(address));
+        // A thread that is inside a job of this pool is counted already.
+        let outer = POOL.with(|pool| pool.replace(address));
         if outer != address {
             shared.callers.fetch_add(1, Ordering::Relaxed);
         }
         let panic = Mutex::new(None);
-        let guarded = |guest: &Guest<'_>| {
-            catch_unwind(AssertUnwindSafe(|| job(guest))).unwrap_or_else(|payload| {
+        let guarded = |context: &JobContext<'_>| {
+            catch_unwind(AssertUnwindSafe(|| job(context))).unwrap_or_else(|payload| {
                 lock(&panic).get_or_insert(payload);
                 Stay::Done
             })
@@ -289,12 +289,12 @@ impl Crew {
         let mut state = shared.lock();
         let id = state.next;
         state.next += 1;
-        let (job, nudge) = (erase_job(&guarded), erase_nudge(nudge));
-        state.jobs.push(Entry { id, job, nudge, open: false, wants: helpers, inside: 0 });
+        let (job, wake) = (erase_job(&guarded), erase_wake(wake));
+        state.jobs.push(Entry { id, job, wake, open: false, wants: helpers, inside: 0 });
         drop(state);
 
         let result = {
-            let offer = Offer { shared, id, called: AtomicBool::new(false), outer, address };
+            let offer = JobHandle { shared, id, called: AtomicBool::new(false), outer, address };
             if shared.was_long.load(Ordering::Relaxed) {
                 offer.call();
             }
@@ -310,23 +310,23 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         let Self { shared } = self;
         shared.lock().closing = true;
         shared.calls.fetch_add(1, Ordering::Release);
         shared.idle.notify_all();
         #[cfg(not(any(loom, shuttle)))]
-        shared.lookout.notify_all();
+        shared.watchdog.notify_all();
         shared.join();
-        // Errands that were not done may own a dispatcher, and with it the queue that they are in.
-        let left = shared.lock().errands.clear();
+        // Tasks that were not done may own a dispatcher, and with it the queue that they are in.
+        let left = shared.lock().tasks.clear();
         drop(left);
     }
 }
 
-/// A job that is on offer to the crew while its caller is inside [`Crew::lend`].
-pub struct Offer<'c> {
+/// A job that is on offer to the pool while its caller is inside [`ThreadPool::lend`].
+pub struct JobHandle<'c> {
     shared: &'c Shared,
     id: usize,
     called: AtomicBool,
@@ -334,15 +334,15 @@ pub struct Offer<'c> {
     address: usize,
 }
 
-impl fmt::Debug for Offer<'_> {
+impl fmt::Debug for JobHandle<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Offer").field("called", &self.called).finish_non_exhaustive()
+        f.debug_struct("JobHandle").field("called", &self.called).finish_non_exhaustive()
     }
 }
 
-impl Offer<'_> {
+impl JobHandle<'_> {
     /// Lets helpers join. A caller calls this once the job turns out to be worth it, and again after the last
-    /// helper has [closed it](Guest::close_behind). Takes a lock.
+    /// helper has [closed it](JobContext::close_behind). Takes a lock.
     #[cold]
     pub fn call(&self) {
         self.called.store(true, Ordering::Relaxed);
@@ -362,7 +362,7 @@ impl Offer<'_> {
             0 => {
                 for entry in state.jobs.iter().filter(|entry| entry.id != self.id && entry.inside > 0) {
                     // SAFETY: the state is locked and the entry is in it.
-                    unsafe { (*entry.nudge.0)() };
+                    unsafe { (*entry.wake.0)() };
                 }
             }
             _ if wanted == 1 => self.shared.idle.notify_one(),
@@ -377,7 +377,7 @@ impl Offer<'_> {
     }
 }
 
-impl Drop for Offer<'_> {
+impl Drop for JobHandle<'_> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         if !JOB_STAYS_OPEN.is_on()
@@ -389,7 +389,7 @@ impl Drop for Offer<'_> {
             state = self.shared.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         state.jobs.retain(|entry| entry.id != self.id);
-        CREW.with(|crew| crew.set(self.outer));
+        POOL.with(|pool| pool.set(self.outer));
         if self.outer != self.address {
             self.shared.one_caller_less(&state);
         }
@@ -407,7 +407,7 @@ impl Shared {
         lock(&self.state)
     }
 
-    fn is_overstaffed(&self) -> bool {
+    fn is_oversubscribed(&self) -> bool {
         let helpers = self.helpers.load(Ordering::Relaxed);
         helpers > 0 && helpers + self.callers.load(Ordering::Relaxed) > self.size
     }
@@ -435,7 +435,7 @@ impl Shared {
             if state.closing {
                 return;
             }
-            let (locked, has_run) = Self::run_errand(this, state);
+            let (locked, has_run) = Self::run_task(this, state);
             state = locked;
             if has_run {
                 continue;
@@ -444,10 +444,10 @@ impl Shared {
                 last = Some(id);
                 state.busy += 1;
                 drop(state);
-                let guest = Guest { shared: this, id };
+                let context = JobContext { shared: this, id };
                 // SAFETY: this helper is counted in the entry's `inside`, so the caller is still inside
                 // `lend`.
-                let stay = unsafe { (*job.0)(&guest) };
+                let stay = unsafe { (*job.0)(&context) };
                 state = this.lock();
                 state.busy -= 1;
                 this.leave(&mut state, id, stay);
@@ -463,7 +463,7 @@ impl Shared {
                 let has_work;
                 (state, has_work) = this.sleep(state, is_temporary);
                 if !has_work && this.calls.load(Ordering::Acquire) == seen {
-                    state.hired -= 1;
+                    state.started -= 1;
                     return;
                 }
             }
@@ -500,7 +500,7 @@ impl Shared {
         (state, true)
     }
 
-    /// Enters the open job that has the fewest helpers, if there is one and the crew has room. Among equals
+    /// Enters the open job that has the fewest helpers, if there is one and the pool has room. Among equals
     /// it avoids the job that the helper was in last, which it may have left for the other one.
     fn enter(&self, state: &mut State, last: Option<usize>) -> Option<(usize, Erased<JobFn<'static>>)> {
         let entry =

@@ -12,8 +12,8 @@
 //! publisher is either before its store, and will see the sleeper, or after it, and the sleeper will see the
 //! store.
 //!
-//! Such a fence costs the sleeper some 10 us. Therefore the bell is *light* only while its listener has not
-//! slept for a while. If a listener sleeps often, the bell stays heavy, and both sides pass fences of their
+//! Such a fence costs the sleeper some 10 us. Therefore the notifier is *light* only while its listener has not
+//! slept for a while. If a listener sleeps often, the notifier stays heavy, and both sides pass fences of their
 //! own.
 
 use crate::mutant::Mutant;
@@ -31,13 +31,13 @@ const NO_FENCE_IN_RING: Mutant = Mutant("no_fence_in_ring");
 const ANNOUNCEMENT_ENDS_AFTER_THE_HOOK: Mutant = Mutant("announcement_ends_after_the_hook");
 const NO_FENCE_BEFORE_THE_LAST_HOOK: Mutant = Mutant("no_fence_before_the_last_hook");
 
-/// A bell with one listener: the other side rings, and the listener wakes up.
+/// A notifier with one listener: the other side notifies it, and the listener wakes up.
 ///
-/// While the listener does not wait, a ring reads one cache line only.
-pub(super) struct Bell(Padded<Parts>);
+/// While the listener does not wait, a notification reads one cache line only.
+pub(super) struct Notifier(Padded<Parts>);
 
 struct Parts {
-    /// Whether a thread may ring without a fence. Only the listener writes it. Before the listener sleeps it
+    /// Whether a thread may notify without a fence. Only the listener writes it. Before the listener sleeps it
     /// clears the flag and then makes every thread pass a fence. The flag is never set where the system has
     /// no such fence.
     light: AtomicBool,
@@ -48,20 +48,20 @@ struct Parts {
     wakes: Wakes,
 }
 
-/// The way in which a ring wakes a listener that waits.
+/// The way in which a notification wakes a listener that waits.
 enum Wakes {
-    /// The ring wakes the listener's thread.
+    /// It wakes the listener's thread.
     Thread(Box<EventCount>),
-    /// The ring calls this function. The user of the record has arranged that it wakes the listener.
+    /// It calls this function. The user of the record has arranged that it wakes the listener.
     Hook(Box<dyn Fn() + Send + Sync>),
 }
 
-impl Bell {
+impl Notifier {
     pub(super) fn new() -> Self {
         Self::that(Wakes::Thread(Box::default()))
     }
 
-    /// A bell that calls `hook` instead of waking its listener.
+    /// A notifier that calls `hook` instead of waking its listener.
     pub(super) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
         Self::that(Wakes::Hook(hook))
     }
@@ -71,7 +71,7 @@ impl Bell {
         Self(Padded::new(Parts { light: flag(), is_alone: flag(), announced: flag(), wakes }))
     }
 
-    /// From now on one thread both rings and listens, so the program order is enough and no fence is needed.
+    /// From now on one thread both notifies and listens, so the program order is enough and no fence is needed.
     pub(super) fn set_alone(&self) {
         self.0.is_alone.store(true, Ordering::Relaxed);
         self.0.light.store(true, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl Bell {
 
     /// Wakes the listener if it sleeps. The caller must have stored before what the listener is to find.
     #[inline]
-    pub(super) fn ring(&self) {
+    pub(super) fn notify(&self) {
         if self.0.light.load(Ordering::Relaxed) {
             everybody::light();
         } else {
@@ -90,7 +90,7 @@ impl Bell {
         match &self.0.wakes {
             Wakes::Thread(event) => {
                 if event.sleepers() > 0 {
-                    ring_loudly(event);
+                    notify_sleeper(event);
                 }
             }
             Wakes::Hook(hook) => {
@@ -114,10 +114,10 @@ impl Bell {
     }
 
     /// Takes the announcement back before the hook is called: the woken listener looks, and announces itself again if
-    /// it still has to wait. It takes long until the woken thread runs. Rings in this time are as cheap as those
+    /// it still has to wait. It takes long until the woken thread runs. Notifications in this time are as cheap as those
     /// without a listener.
     ///
-    /// This may end a second announcement, which the listener has made since the ring has seen the first. Then the swap
+    /// This may end a second announcement, which the listener has made since the notification has seen the first. Then the swap
     /// makes the listener's earlier stores visible, and the hook is called after the swap, so it wakes the listener
     /// again.
     #[inline]
@@ -129,8 +129,8 @@ impl Bell {
         }
     }
 
-    /// Wakes the listener for the last time, when the ringing side closes.
-    pub(super) fn ring_out(&self) {
+    /// Wakes the listener for the last time, when the notifying side closes.
+    pub(super) fn notify_last(&self) {
         match &self.0.wakes {
             Wakes::Thread(event) => event.notify_all(),
             Wakes::Hook(hook) => {
@@ -145,7 +145,7 @@ impl Bell {
     }
 }
 
-impl Announced for Bell {
+impl Announced for Notifier {
     /// The listener announces that it is about to wait for the hook. It must look once more afterwards.
     #[inline]
     fn announce(&self) {
@@ -171,36 +171,36 @@ impl Announced for Bell {
 
 #[cold]
 #[inline(never)]
-fn ring_loudly(event: &EventCount) {
+fn notify_sleeper(event: &EventCount) {
     event.notify();
 }
 
-/// After this many waits without sleep the bell becomes light.
+/// After this many waits without sleep the notifier becomes light.
 const CALM_WAITS: u8 = 16;
 
-/// The listener's side of a bell.
+/// The listener's side of a notifier.
 #[derive(Debug, Default)]
 pub(super) struct Listener {
     backoff: Backoff,
-    /// How many waits have passed since the last sleep, up to `CALM_WAITS`. The bell is light only at
+    /// How many waits have passed since the last sleep, up to `CALM_WAITS`. The notifier is light only at
     /// `CALM_WAITS`.
     calm: u8,
 }
 
 impl Listener {
-    /// Calls `look` until it returns a value. A thread that makes `look` succeed must ring `bell` afterwards.
+    /// Calls `look` until it returns a value. A thread that makes `look` succeed must call `notifier.notify()` afterwards.
     #[cold]
-    pub(super) fn until<R>(&mut self, bell: &Bell, mut look: impl FnMut() -> Option<R>) -> R {
-        if let Some(found) = self.poll(bell, &mut look) {
+    pub(super) fn until<R>(&mut self, notifier: &Notifier, mut look: impl FnMut() -> Option<R>) -> R {
+        if let Some(found) = self.poll(notifier, &mut look) {
             return found;
         }
-        let Wakes::Thread(event) = &bell.0.wakes else {
+        let Wakes::Thread(event) = &notifier.0.wakes else {
             panic!("use `stall_by` or `receive_by` to wait for a record with hooks");
         };
         loop {
             let key = event.prepare();
-            if bell.0.light.load(Ordering::Relaxed) {
-                bell.0.light.store(false, Ordering::Relaxed);
+            if notifier.0.light.load(Ordering::Relaxed) {
+                notifier.0.light.store(false, Ordering::Relaxed);
                 everybody::fence();
             }
             match look() {
@@ -216,14 +216,14 @@ impl Listener {
 
 impl Listener {
     /// Looks and polls, and remembers whether this found something.
-    fn poll<R>(&mut self, bell: &Bell, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
+    fn poll<R>(&mut self, notifier: &Notifier, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
         let found = look().or_else(|| self.backoff.poll(Polling::Busy, look));
         if found.is_none() {
             self.calm = 0;
         } else if self.calm < CALM_WAITS {
             self.calm += 1;
             let light = self.calm == CALM_WAITS && everybody::can_be_fenced();
-            bell.0.light.store(light || bell.0.is_alone.load(Ordering::Relaxed), Ordering::Relaxed);
+            notifier.0.light.store(light || notifier.0.is_alone.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         found
     }
@@ -232,10 +232,10 @@ impl Listener {
     #[cold]
     pub(super) fn until_by<R>(
         &mut self,
-        bell: &Bell,
+        notifier: &Notifier,
         how: &impl Sleep,
         mut look: impl FnMut() -> Option<R>,
     ) -> Option<R> {
-        self.poll(bell, &mut look).or_else(|| sleep_until(how, bell, look))
+        self.poll(notifier, &mut look).or_else(|| sleep_until(how, notifier, look))
     }
 }

@@ -1,13 +1,13 @@
-//! The crew that lends helpers to jobs, with every interleaving and every outcome that the memory model
+//! The pool that lends helpers to jobs, with every interleaving and every outcome that the memory model
 //! allows.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 //!
-//! Every model drops its crew, so a lost helper shows as a deadlock. A job borrows a cell whose accesses loom
+//! Every model drops its pool, so a lost helper shows as a deadlock. A job borrows a cell whose accesses loom
 //! checks, so a helper that touches it after `lend` has returned shows as a race.
 
 use crate::model::check;
-use anabranch_record::crew::{Crew, Guest, Stay};
+use anabranch_record::pool::{JobContext, Stay, ThreadPool};
 use anabranch_record::sync::{Arc, AtomicUsize, Condvar, Mutex, Ordering, RawCell, lock};
 use loom::thread;
 
@@ -59,14 +59,14 @@ impl Gate {
 fn a_helper_that_comes_late_or_not_at_all() {
     // The first job calls at once and its body ends at once. The second calls before its body ends.
     check(3, || {
-        let crew = Crew::new(2, "helper");
+        let pool = ThreadPool::new(2, "helper");
         for _ in 0..2 {
             let mut lent = Lent::new();
-            let job = |_: &Guest<'_>| {
+            let job = |_: &JobContext<'_>| {
                 lent.look();
                 Stay::Done
             };
-            crew.lend(1, &job, &|| (), |offer| offer.call());
+            pool.lend(1, &job, &|| (), |offer| offer.call());
             lent.take_back();
         }
     });
@@ -75,15 +75,15 @@ fn a_helper_that_comes_late_or_not_at_all() {
 #[test]
 fn a_helper_that_gives_way_and_may_come_again() {
     check(3, || {
-        let crew = Crew::new(2, "helper");
+        let pool = ThreadPool::new(2, "helper");
         let mut lent = Lent::new();
         let visits = AtomicUsize::new(0);
-        let job = |_: &Guest<'_>| {
+        let job = |_: &JobContext<'_>| {
             lent.look();
             let again = visits.fetch_add(1, Ordering::Relaxed) == 0;
             if again { Stay::Away } else { Stay::Done }
         };
-        crew.lend(1, &job, &|| (), |_| ());
+        pool.lend(1, &job, &|| (), |_| ());
         assert!(visits.load(Ordering::Relaxed) <= 2, "a helper came after there was nothing left");
         lent.take_back();
     });
@@ -94,23 +94,23 @@ fn a_helper_that_gives_way_is_not_waited_for_in_another_job() {
     // The helper goes from the inner job back to the outer one, and stays there until the inner `lend` has
     // returned.
     check(3, || {
-        let crew = Crew::new(2, "helper");
+        let pool = ThreadPool::new(2, "helper");
         let returned = Gate::new();
         let visits = AtomicUsize::new(0);
-        let stays = |_: &Guest<'_>| {
+        let stays = |_: &JobContext<'_>| {
             if visits.fetch_add(1, Ordering::Relaxed) == 0 {
                 return Stay::Away;
             }
             returned.wait_for(1);
             Stay::Done
         };
-        crew.lend(1, &stays, &|| (), |_| {
+        pool.lend(1, &stays, &|| (), |_| {
             let mut lent = Lent::new();
-            let gives_way = |_: &Guest<'_>| {
+            let gives_way = |_: &JobContext<'_>| {
                 lent.look();
                 Stay::Away
             };
-            crew.lend(1, &gives_way, &|| (), |offer| offer.call());
+            pool.lend(1, &gives_way, &|| (), |offer| offer.call());
             lent.take_back();
             returned.pass();
         });
@@ -120,16 +120,16 @@ fn a_helper_that_gives_way_is_not_waited_for_in_another_job() {
 #[test]
 fn two_helpers_leave_one_job() {
     check(2, || {
-        let crew = Crew::new(3, "helper");
+        let pool = ThreadPool::new(3, "helper");
         let mut lent = Lent::new();
         let visits = AtomicUsize::new(0);
-        let job = |_: &Guest<'_>| {
+        let job = |_: &JobContext<'_>| {
             lent.look();
             // A helper that always gave way would come back for ever.
             let again = visits.fetch_add(1, Ordering::Relaxed) == 0;
             if again { Stay::Away } else { Stay::Done }
         };
-        crew.lend(2, &job, &|| (), |_| ());
+        pool.lend(2, &job, &|| (), |_| ());
         lent.take_back();
     });
 }
@@ -138,14 +138,14 @@ fn two_helpers_leave_one_job() {
 fn a_call_is_heard() {
     // The helper of the first job goes back to sleep while the second job calls, and waits for it.
     check(3, || {
-        let crew = Crew::new(2, "helper");
+        let pool = ThreadPool::new(2, "helper");
         for _ in 0..2 {
             let came = Gate::new();
-            let job = |_: &Guest<'_>| {
+            let job = |_: &JobContext<'_>| {
                 came.pass();
                 Stay::Done
             };
-            crew.lend(1, &job, &|| (), |offer| {
+            pool.lend(1, &job, &|| (), |offer| {
                 offer.call();
                 came.wait_for(1);
             });
@@ -155,17 +155,17 @@ fn a_call_is_heard() {
 
 #[test]
 fn a_helper_comes_once_a_caller_has_gone() {
-    // Two callers are as many as the crew has threads. The helper comes to one when the other has ended.
+    // Two callers are as many as the pool has threads. The helper comes to one when the other has ended.
     check(2, || {
-        let crew = Arc::new(Crew::new(2, "helper"));
-        let other = Arc::clone(&crew);
+        let pool = Arc::new(ThreadPool::new(2, "helper"));
+        let other = Arc::clone(&pool);
         let caller = thread::spawn(move || other.lend(1, &|_| Stay::Done, &|| (), |_| ()));
         let came = Gate::new();
-        let job = |_: &Guest<'_>| {
+        let job = |_: &JobContext<'_>| {
             came.pass();
             Stay::Done
         };
-        crew.lend(1, &job, &|| (), |offer| {
+        pool.lend(1, &job, &|| (), |offer| {
             offer.call();
             came.wait_for(1);
         });
@@ -176,28 +176,28 @@ fn a_helper_comes_once_a_caller_has_gone() {
 #[test]
 fn a_helper_that_waits_in_one_job_is_called_to_another() {
     check(2, || {
-        let crew = Crew::new(2, "helper");
+        let pool = ThreadPool::new(2, "helper");
         let (outer, inner) = (Gate::new(), Gate::new());
         let nudged = AtomicUsize::new(0);
-        let waits = |guest: &Guest<'_>| {
+        let waits = |job: &JobContext<'_>| {
             inner.pass();
             outer.wait_for(1);
-            if guest.is_wanted_elsewhere() { Stay::Away } else { Stay::Done }
+            if job.is_wanted_elsewhere() { Stay::Away } else { Stay::Done }
         };
-        let nudge = || {
+        let wake = || {
             nudged.fetch_add(1, Ordering::Relaxed);
             outer.pass();
         };
-        crew.lend(1, &waits, &nudge, |offer| {
+        pool.lend(1, &waits, &wake, |offer| {
             offer.call();
             inner.wait_for(1);
-            // A job inside a job: its caller is counted once, so the crew has room for its helper.
+            // A job inside a job: its caller is counted once, so the pool has room for its helper.
             let came = Gate::new();
-            let job = |_: &Guest<'_>| {
+            let job = |_: &JobContext<'_>| {
                 came.pass();
                 Stay::Done
             };
-            crew.lend(1, &job, &|| (), |offer| {
+            pool.lend(1, &job, &|| (), |offer| {
                 offer.call();
                 came.wait_for(1);
             });
@@ -208,14 +208,14 @@ fn a_helper_that_waits_in_one_job_is_called_to_another() {
 
 #[test]
 fn a_crew_that_is_dropped_before_its_helper_looks_or_while_it_falls_asleep() {
-    check(3, || drop(Crew::new(2, "helper")));
+    check(3, || drop(ThreadPool::new(2, "helper")));
 }
 
 #[test]
-fn an_errand_is_done_whether_the_thread_starts_works_or_falls_asleep() {
+fn a_task_is_done_whether_the_thread_starts_works_or_falls_asleep() {
     check(3, || {
-        let crew = Crew::new(1, "helper");
-        let dispatcher = crew.dispatcher().unwrap();
+        let pool = ThreadPool::new(1, "helper");
+        let dispatcher = pool.dispatcher().unwrap();
         for _ in 0..2 {
             let done = Arc::new(Gate::new());
             let pass = Arc::clone(&done);
@@ -226,18 +226,18 @@ fn an_errand_is_done_whether_the_thread_starts_works_or_falls_asleep() {
 }
 
 #[test]
-fn an_errand_is_done_while_the_thread_of_a_crew_helps_a_job() {
-    // The crew has two threads, of which one helps.
+fn a_task_is_done_while_the_thread_of_a_crew_helps_a_job() {
+    // The pool has two threads, of which one helps.
     check(2, || {
-        let crew = Crew::new(2, "helper");
-        let dispatcher = crew.dispatcher().unwrap();
+        let pool = ThreadPool::new(2, "helper");
+        let dispatcher = pool.dispatcher().unwrap();
         let (done, came) = (Arc::new(Gate::new()), Gate::new());
-        let job = |_: &Guest<'_>| {
+        let job = |_: &JobContext<'_>| {
             came.pass();
             done.wait_for(1);
             Stay::Done
         };
-        crew.lend(1, &job, &|| (), |offer| {
+        pool.lend(1, &job, &|| (), |offer| {
             offer.call();
             came.wait_for(1);
             let pass = Arc::clone(&done);
@@ -248,12 +248,12 @@ fn an_errand_is_done_while_the_thread_of_a_crew_helps_a_job() {
 }
 
 #[test]
-fn the_last_share_of_a_crew_may_be_an_errands() {
+fn the_last_share_of_a_crew_may_be_a_tasks() {
     check(3, || {
-        let crew = Arc::new(Crew::new(1, "helper"));
-        let dispatcher = crew.dispatcher().unwrap();
-        let share = Arc::clone(&crew);
+        let pool = Arc::new(ThreadPool::new(1, "helper"));
+        let dispatcher = pool.dispatcher().unwrap();
+        let share = Arc::clone(&pool);
         dispatcher.send(Box::new(move |_| drop(share)));
-        drop(crew);
+        drop(pool);
     });
 }

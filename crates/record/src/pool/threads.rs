@@ -1,13 +1,13 @@
-//! The threads of a crew: how they start, and how they are joined.
+//! The threads of a pool: how they start, and how they are joined.
 
-use super::{CREW, Shared};
+use super::{POOL, Shared};
 use crate::mutant::Mutant;
 use crate::sync::{Arc, lock, thread, thread_local};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const JOINS_ITSELF: Mutant = Mutant("joins_itself");
 
-/// The threads of a crew, until they are joined, with their numbers from 1 on.
+/// The threads of a pool, until they are joined, with their numbers from 1 on.
 pub(super) struct Threads {
     list: Vec<(usize, thread::JoinHandle<()>)>,
     next: usize,
@@ -20,39 +20,39 @@ impl Threads {
 }
 
 thread_local! {
-    /// The crew of which the current thread is a thread, as the address of its shared state, and the thread's number. 0 means
+    /// The pool of which the current thread is a thread, as the address of its shared state, and the thread's number. 0 means
     /// none.
     #[allow(clippy::missing_const_for_thread_local)] // the model checkers' macro has no `const` form
     static HOME: std::cell::Cell<(usize, usize)> = std::cell::Cell::new((0, 0));
 }
 
 impl Shared {
-    /// Notes that the current thread is thread `number` of this crew.
+    /// Notes that the current thread is thread `number` of this pool.
     pub(super) fn is_home(&self, number: usize) {
         let address = std::ptr::from_ref(self).addr();
-        CREW.with(|crew| crew.set(address));
+        POOL.with(|pool| pool.set(address));
         HOME.with(|home| home.set((address, number)));
     }
 
     /// Starts threads that help until there are `wanted`, or fewer if the system refuses. Returns how many there are.
-    pub(super) fn hire(this: &Arc<Self>, wanted: usize) -> usize {
+    pub(super) fn start_threads(this: &Arc<Self>, wanted: usize) -> usize {
         loop {
             let mut state = this.lock();
-            if state.hired >= wanted {
-                return state.hired;
+            if state.started >= wanted {
+                return state.started;
             }
-            state.hired += 1;
+            state.started += 1;
             drop(state);
             let shared = Arc::clone(this);
             if !this.spawn(move |number| Self::help(&shared, number, false)) {
                 let mut state = this.lock();
-                state.hired -= 1;
-                return state.hired;
+                state.started -= 1;
+                return state.started;
             }
         }
     }
 
-    /// Starts a thread of the crew. Returns whether the system could start one.
+    /// Starts a thread of the pool. Returns whether the system could start one.
     pub(super) fn spawn(&self, body: impl FnOnce(usize) + Send + 'static) -> bool {
         let mut threads = lock(&self.threads);
         let number = threads.next;
@@ -79,7 +79,7 @@ impl Shared {
             let next = lock(&self.threads).list.pop();
             match next {
                 None => return,
-                // The last owner of the crew was an errand. This thread ends when it has looked at `closing`.
+                // The last owner of the pool was a task. This thread ends when it has looked at `closing`.
                 Some((number, _)) if is_home && number == own && !JOINS_ITSELF.is_on() => {}
                 // A helper catches every panic of a job, so a failed join has nothing to report.
                 Some((_, thread)) => _ = thread.join(),

@@ -10,7 +10,7 @@ use super::unit::Stages;
 
 /// The node that takes the items of another one, while a line is built. A line is built from the sink to the
 /// source, because the node that gives items must know the node that takes them.
-pub(crate) struct Taker<'run, S: Send> {
+pub(crate) struct Consumer<'run, S: Send> {
     /// The node's id in the plan.
     pub(crate) id: usize,
     pub(crate) end: End<'run, S>,
@@ -26,8 +26,8 @@ pub(crate) enum End<'run, S: Send> {
     Read(Box<dyn Read<S> + 'run>),
 }
 
-impl<'run, S: Send + 'run> Taker<'run, S> {
-    /// The taker is on cache lines of its own: the thread that pushes writes in it for each item, and other
+impl<'run, S: Send + 'run> Consumer<'run, S> {
+    /// The consumer is on cache lines of its own: the thread that pushes writes in it for each item, and other
     /// threads read what lies beside it.
     pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
         Self { id, end: End::Push(Box::new(Padded::new(push))) }
@@ -38,7 +38,7 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         Self { id, end: End::Pass(Box::new(pass)) }
     }
 
-    /// The part of a direct line that the taker is, if it is one.
+    /// The part of a direct line that the consumer is, if it is one.
     pub(crate) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
         match self.end {
             End::Pass(pass) => Some(pass),
@@ -50,8 +50,8 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         Self { id, end: End::Read(Box::new(read)) }
     }
 
-    /// Puts the taker behind a parallel stage, whose unit puts its results into a lane of `outlet`. Returns both unchanged if the
-    /// taker is not a parallel stage.
+    /// Puts the consumer behind a parallel stage, whose unit puts its results into a lane of `outlet`. Returns both unchanged if the
+    /// consumer is not a parallel stage.
     pub(crate) fn behind(
         self,
         assembly: &mut Assembly<'run>,
