@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anabranch_plan::network::{Bottleneck, Cores, Pass, Passes};
-use anabranch_plan::{Flow, ItemType, Machine, Node, NodeId, Placement, Plan, PlanError, State};
+use anabranch_plan::network::{Bottleneck, Cores};
+use anabranch_plan::{
+    Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Placement, Plan, PlanError, Record, State, Views,
+};
 use proptest::prelude::*;
 
 /// A network of rules without names of their own, with edges between them.
@@ -155,7 +157,7 @@ fn wrong_nodes_and_edges_are_named() {
     let mut stream = Plan::network(1);
     stream.rule(Node::rule("k"));
     assert!(matches!(stream.predict(1), Err(anabranch_plan::PredictError::Network)));
-    assert!(anabranch_plan::Passes::all().apply(&mut stream, &Machine::new(2)).is_empty());
+    assert!(Passes::all().apply(&mut stream, &Machine::new(2)).is_empty());
 }
 
 #[test]
@@ -494,7 +496,6 @@ fn copies_and_rules_that_are_placed_already_are_left_alone() {
 #[test]
 fn passes_decide_by_what_firings_and_turns_cost_on_the_machine() {
     use anabranch_plan::Overhead;
-    use anabranch_plan::network::{Pass, Passes};
 
     let chosen = |overhead: Overhead| {
         let mut plan = Plan::network(2);
