@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anabranch::default_workers;
 use anabranch::network::{Input, Kernels, Output, measured_overhead};
-use anabranch::plan::network::{Pass, Passes};
-use anabranch::plan::{Flow, ItemType, Machine, Node, NodeId, Plan};
+use anabranch::plan::{Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Plan};
 
 use super::{Setup, nanos};
 use anabranch_measure::rounds::{Contender, measure};

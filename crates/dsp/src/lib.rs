@@ -22,7 +22,6 @@
 pub mod arrivals;
 pub mod by_frame;
 pub mod command;
-mod drawing;
 mod error;
 pub mod experiments;
 pub mod exploration;

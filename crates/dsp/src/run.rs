@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use anabranch::network::{Graph, Network};
+use anabranch::network::Network;
 use anabranch::plan::{ItemType, Node, Plan, Settings};
 
-use crate::{Error, Meters, Result, drawing};
+use crate::{Error, Meters, Result};
 
 /// The form of a program that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,23 +82,24 @@ impl Run {
     /// # Errors
     /// The error of the process that has failed, or the error of the network itself.
     pub fn network(&self, net: Network<'_, Error>) -> Result<()> {
+        let net = net.workers(self.workers());
         match self.explain {
-            None => net.workers(self.workers()).run().map_err(|error| match error.into_failure() {
+            None => net.run().map_err(|error| match error.into_failure() {
                 Ok((_, error)) => error,
                 Err(error) => Error::new(error.to_string()),
             }),
             Some(_) => {
-                self.show(&net.graph());
+                self.show(&net.plan());
                 Ok(())
             }
         }
     }
 
     /// Prints a network to standard output.
-    pub fn show(&self, graph: &Graph) {
+    pub fn show(&self, plan: &Plan) {
         match self.explain {
-            Some(Explain::Svg) => print!("{}", drawing::svg(graph)),
-            Some(Explain::Text) | None => print!("{}", drawing::text(graph)),
+            Some(Explain::Svg) => print!("{}", plan.to_svg()),
+            Some(Explain::Text) | None => print!("{}", plan.explain()),
         }
     }
 

@@ -108,9 +108,13 @@ impl Plan {
 
 /// One line about the whole run. The Graphviz drawing uses it too.
 pub(crate) fn headline(plan: &Plan) -> String {
+    let (what, settings) = match plan.is_network() {
+        true => ("Network", count(plan.settings.workers, "worker")),
+        false => ("Plan", settings_line(plan)),
+    };
     match &plan.name {
-        Some(name) => format!("Plan \"{}\": {}", plain(name), settings_line(plan)),
-        None => format!("Plan: {}", settings_line(plan)),
+        Some(name) => format!("{what} \"{}\": {settings}", plain(name)),
+        None => format!("{what}: {settings}"),
     }
 }
 
@@ -153,14 +157,9 @@ pub(crate) fn domain_line(plan: &Plan, index: usize) -> String {
 /// `serial` or `parallel ×4`. The Graphviz drawing uses it too.
 pub(crate) fn kind(plan: &Plan, node: &Node) -> String {
     match node.role {
-        Role::Source => "serial source".to_owned(),
-        Role::Serial => "serial".to_owned(),
-        Role::Sink => "serial sink".to_owned(),
-        Role::Rule => match node.replicas {
-            Some(replicas @ 2..) => format!("rule ×{replicas}"),
-            _ => "rule".to_owned(),
-        },
+        Role::Source | Role::Sink => format!("serial {}", node.role.name()),
         Role::Parallel => format!("parallel ×{}", at_once(plan, node)),
+        role => role.name().to_owned(),
     }
 }
 

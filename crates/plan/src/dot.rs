@@ -3,14 +3,15 @@
 use crate::display::{domain_line, headline, kind, notes};
 use crate::quantity::{count, time};
 use crate::wording::{item_text, plain};
-use crate::{EdgeKind, Node, Plan};
+use crate::{EdgeKind, Node, Plan, Role};
 use std::fmt::Write;
 
 impl Plan {
     /// The plan in the DOT language of Graphviz, which `dot -Tsvg` draws.
     ///
     /// Each domain is a cluster, and each unit of several nodes is a cluster in it. Parallel nodes have three
-    /// outlines. Lanes are bold lines, and plain calls are dashed lines.
+    /// outlines. Lanes are bold lines, and plain calls are dashed lines. In a network, processes have round corners, and records
+    /// that are nodes have dashed outlines.
     pub fn to_dot(&self) -> String {
         let mut lines = Lines::default();
         lines.open("digraph plan {");
@@ -19,29 +20,19 @@ impl Plan {
         lines.add("fontname=\"sans-serif\";");
         lines.add("node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];");
         lines.add("edge [fontname=\"sans-serif\", fontsize=10];");
-        // Names of clusters must differ. A running number makes them differ even in a plan that is not valid.
-        let mut cluster = 0;
-        for domain in self.nodes.chunk_by(|a, b| a.domain == b.domain) {
-            lines.open(&format!("subgraph cluster_{cluster} {{"));
-            cluster += 1;
-            lines.add(&format!("label={};", quoted(&domain_line(self, domain[0].domain))));
-            lines.add("style=\"rounded,filled\"; color=gray60; fillcolor=gray97;");
-            for unit in domain.chunk_by(|a, b| a.unit == b.unit) {
-                let grouped = unit.len() > 1;
-                if grouped {
-                    lines.open(&format!("subgraph cluster_{cluster} {{"));
-                    cluster += 1;
-                    lines.add(&format!("label={};", quoted(&format!("unit {}", unit[0].unit))));
-                    lines.add("style=\"rounded,dashed\"; color=gray40;");
-                }
-                for node in unit {
-                    lines.add(&self.dot_node(node));
-                }
-                if grouped {
-                    lines.close();
-                }
+        if self.is_network() {
+            lines.add("rankdir=LR;");
+            for (node, about) in self.nodes.iter().zip(crate::network::abouts(self)) {
+                let style = match node.role {
+                    Role::Process => ", style=\"rounded,filled\"",
+                    Role::Record => ", style=dashed",
+                    _ => "",
+                };
+                let label = quoted(&format!("{}\n{}", plain(&node.name), about.join("\n")));
+                lines.add(&format!("n{} [label={label}{style}];", node.id.0));
             }
-            lines.close();
+        } else {
+            self.dot_domains(&mut lines);
         }
         for edge in &self.edges {
             let mut label = item_text(edge);
@@ -69,6 +60,33 @@ impl Plan {
         }
         lines.close();
         lines.text
+    }
+
+    fn dot_domains(&self, lines: &mut Lines) {
+        // Names of clusters must differ. A running number makes them differ even in a plan that is not valid.
+        let mut cluster = 0;
+        for domain in self.nodes.chunk_by(|a, b| a.domain == b.domain) {
+            lines.open(&format!("subgraph cluster_{cluster} {{"));
+            cluster += 1;
+            lines.add(&format!("label={};", quoted(&domain_line(self, domain[0].domain))));
+            lines.add("style=\"rounded,filled\"; color=gray60; fillcolor=gray97;");
+            for unit in domain.chunk_by(|a, b| a.unit == b.unit) {
+                let grouped = unit.len() > 1;
+                if grouped {
+                    lines.open(&format!("subgraph cluster_{cluster} {{"));
+                    cluster += 1;
+                    lines.add(&format!("label={};", quoted(&format!("unit {}", unit[0].unit))));
+                    lines.add("style=\"rounded,dashed\"; color=gray40;");
+                }
+                for node in unit {
+                    lines.add(&self.dot_node(node));
+                }
+                if grouped {
+                    lines.close();
+                }
+            }
+            lines.close();
+        }
     }
 
     fn dot_node(&self, node: &Node) -> String {

@@ -14,6 +14,9 @@ pub struct Edge {
     pub item: ItemType,
     /// How the items get from one node to the other.
     pub kind: EdgeKind,
+    /// What messages call the record. `None` if it has no name of its own, and for an edge of a stream.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub name: Option<String>,
 }
 
 /// How items get from one node to the next.
@@ -35,11 +38,13 @@ pub enum EdgeKind {
         /// enters again. At least 1.
         places: usize,
     },
-    /// Between two firing rules of a network: through a record.
+    /// Between two firing rules of a network: through a record. Also between a firing rule and a record that is a
+    /// [node](crate::Record).
     Record(Flow),
 }
 
-/// The rates of a record between two firing rules.
+/// The rates of a record between two firing rules. If one end of the edge is a record that is a node, the edge has no rate at
+/// that end, and the node has the delay and the horizon.
 ///
 /// ```
 /// use anabranch_plan::Flow;
@@ -65,12 +70,19 @@ pub struct Flow {
     /// How many items the record may hold. `None` if this is chosen when the network is built.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub horizon: Option<usize>,
+    /// How many items the record may hold if it has to grow to avoid a deadlock. If this is less than `horizon`, it does not grow.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "is_zero"))]
+    pub grows_to: usize,
+    /// How many indices in a row are dealt to the rule, if several rules take turns with the items. `None` if it gets all of
+    /// them.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub range: Option<usize>,
 }
 
 impl Flow {
     /// A record whose writer writes `produces` items in each firing, and whose reader consumes `consumes`.
     pub const fn of(produces: usize, consumes: usize) -> Self {
-        Flow { produces, consumes, peeks: 0, delay: 0, horizon: None }
+        Flow { produces, consumes, peeks: 0, delay: 0, horizon: None, grows_to: 0, range: None }
     }
 
     /// Lets the reader see `items` items in each firing.
@@ -91,6 +103,17 @@ impl Flow {
         Flow { horizon: Some(items), ..self }
     }
 
+    /// Lets the record grow up to `items` items to avoid a deadlock.
+    #[must_use]
+    pub const fn grow_to(self, items: usize) -> Self {
+        Flow { grows_to: items, ..self }
+    }
+
+    /// The most items that the record may ever hold. `None` if this is chosen when the network is built.
+    pub fn most(&self) -> Option<usize> {
+        self.horizon.map(|items| items.max(self.grows_to))
+    }
+
     /// How many items a firing of the reading rule sees, and so needs.
     pub fn sees(&self) -> usize {
         self.peeks.max(self.consumes)
@@ -102,4 +125,11 @@ impl EdgeKind {
     pub fn is_lane(self) -> bool {
         matches!(self, EdgeKind::Lane { .. })
     }
+}
+
+/// Whether a text leaves a number out.
+#[cfg(feature = "json")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) fn is_zero(number: &usize) -> bool {
+    *number == 0
 }

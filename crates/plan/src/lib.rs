@@ -84,7 +84,7 @@ pub use edge::{Edge, EdgeKind, Flow};
 pub use item::ItemType;
 #[cfg(feature = "json")]
 pub use json::{JSON_VERSION, JsonError};
-pub use node::{Node, NodeId, Placement, Rate, Role, Schedule, State};
+pub use node::{Node, NodeId, Placement, Rate, Record, Role, Schedule, State, Views};
 pub use overlay::{Measured, Overlay};
 pub use passes::{Note, Pass, Passes};
 pub use plan::{Domain, Plan};
@@ -93,4 +93,4 @@ pub use predict::{
 };
 pub use settings::{Burst, Executor, Settings, Wait};
 pub use svg::Sketch;
-pub use validate::{NodeName, PlanError};
+pub use validate::{EdgeName, NodeName, PlanError};

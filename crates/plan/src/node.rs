@@ -1,5 +1,6 @@
 //! Nodes: the source, the stages and the sink.
 
+use crate::{Flow, ItemType};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -81,7 +82,7 @@ pub struct Node {
     pub domain: usize,
     /// The branch of a fork that it belongs to. Branches are numbered from 1, along the plan. 0 for a node of the main
     /// line. The branches of a fork share the indices and the window of their domain.
-    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "is_main_line"))]
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "crate::edge::is_zero"))]
     pub branch: usize,
     /// Whether it is inside a loop: its items may go round again, to the entry of the loop.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
@@ -97,6 +98,9 @@ pub struct Node {
     /// the executor chooses.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub firings: Option<usize>,
+    /// What is known of a record that is a node.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub record: Option<Box<Record>>,
 }
 
 impl Node {
@@ -123,6 +127,7 @@ impl Node {
             unit: 0,
             parameters: BTreeMap::new(),
             firings: None,
+            record: None,
         }
     }
 
@@ -130,6 +135,18 @@ impl Node {
     /// firings run one after the other. A rule without state says so with `.state(State::None)`.
     pub fn rule(kernel: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Rule, kernel, State::Serial)
+    }
+
+    /// Creates a process of a network: code with a thread of its own. A plan does not know which records it reads and writes.
+    pub fn process(name: impl Into<Cow<'static, str>>) -> Self {
+        Node::new(Role::Process, "process", State::Serial).named(name).dedicated()
+    }
+
+    /// Creates a record of a network that is a node, because it has several readers or writers, or because some of them
+    /// belong to no rule.
+    pub fn record(name: impl Into<Cow<'static, str>>, record: Record) -> Self {
+        let node = Node::new(Role::Record, "record", State::Serial).named(name);
+        Node { record: Some(Box::new(record)), ..node }
     }
 
     /// Creates a source, which gives the items. One call runs at a time.
@@ -261,13 +278,6 @@ impl Node {
     }
 }
 
-/// Whether a text leaves the number of a branch out.
-#[cfg(feature = "json")]
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_main_line(branch: &usize) -> bool {
-    *branch == 0
-}
-
 /// What `ordered` is in a text that leaves it out.
 #[cfg(feature = "json")]
 fn yes() -> bool {
@@ -299,9 +309,63 @@ pub enum Role {
     Sink,
     /// A firing rule of a network: runs its kernel whenever its records have enough items and room.
     Rule,
+    /// A process of a network: code with a thread of its own, which waits for its items.
+    Process,
+    /// A record of a network that is more than an edge between two firing rules.
+    Record,
+}
+
+/// A record that is a [node](Node::record). Its name is that of its node. An edge leads to it from each firing rule that writes
+/// it, and from it to each firing rule that reads it. Other views belong to processes, which are not known before the run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Record {
+    /// The type of the items.
+    pub item: ItemType,
+    /// The delay and the horizon. Its rates mean nothing.
+    pub flow: Flow,
+    /// The views that write it.
+    pub writers: Views,
+    /// The views that read it.
+    pub readers: Views,
+}
+
+/// The views on one side of a record before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Views {
+    /// How many there are. 0 if processes register them while the network runs.
+    pub count: usize,
+    /// How many of them were dropped before the run.
+    pub dropped: usize,
+}
+
+impl Views {
+    /// Whether there were views, and all of them were dropped.
+    pub fn are_gone(self) -> bool {
+        self.count > 0 && self.dropped == self.count
+    }
 }
 
 impl Role {
+    /// The name, such as `source`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Source => "source",
+            Role::Parallel => "parallel",
+            Role::Serial => "serial",
+            Role::Sink => "sink",
+            Role::Rule => "rule",
+            Role::Process => "process",
+            Role::Record => "record",
+        }
+    }
+
+    /// Whether it is a part of a network, and not of a stream.
+    pub fn is_of_network(self) -> bool {
+        matches!(self, Role::Rule | Role::Process | Role::Record)
+    }
+
     /// Whether it may run for several items at once.
     pub fn is_parallel(self) -> bool {
         self == Role::Parallel

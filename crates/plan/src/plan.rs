@@ -124,7 +124,7 @@ impl Plan {
                 burst: self.settings.burst,
             }
         };
-        self.edges.push(Edge { from, to, item, kind });
+        self.edges.push(Edge { from, to, item, kind, name: None });
     }
 
     /// The node with this id.

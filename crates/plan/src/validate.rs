@@ -19,6 +19,28 @@ impl fmt::Display for NodeName {
     }
 }
 
+/// A record in an error message: ``"the edge from `a` (#0) to `b` (#1)"``, or with the name of the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeName {
+    /// What the record is called, if it has a name of its own.
+    pub name: Option<String>,
+    /// The node that gives the items.
+    pub from: NodeName,
+    /// The node that takes the items.
+    pub to: NodeName,
+}
+
+impl fmt::Display for EdgeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, from, to } = self;
+        write!(
+            f,
+            "{} from {from} to {to}",
+            name.as_deref().map_or("the edge".to_owned(), crate::wording::plain)
+        )
+    }
+}
+
 /// Why a plan cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -167,27 +189,45 @@ pub enum PlanError {
     )]
     RecordInStream { from: NodeName, to: NodeName },
     /// A network has no stages.
-    #[error("node {node} is no firing rule, but others are: all nodes of a network are rules")]
+    #[error(
+        "node {node} is no firing rule, but others are: all nodes of a network are rules, processes or records"
+    )]
     StageInNetwork { node: NodeName },
+    /// What follows from rates is known only if all of them are.
+    #[error("the rates of {node} are not known before the run: it is no firing rule")]
+    UnknownRates { node: NodeName },
     /// Firing rules exchange items through records.
-    #[error("the edge from {from} to {to} is no record, but firing rules exchange items through records")]
-    NoRecord { from: NodeName, to: NodeName },
+    #[error("{edge} is no record, but firing rules exchange items through records")]
+    NoRecord { edge: EdgeName },
     /// A rule that writes or reads nothing on an edge could fire for ever.
-    #[error("{node} {verb} 0 items on the edge from {from} to {to}; at least 1 is needed")]
-    NoRate { node: NodeName, verb: &'static str, from: NodeName, to: NodeName },
+    #[error("{node} {verb} 0 items on {edge}; at least 1 is needed")]
+    NoRate { node: NodeName, verb: &'static str, edge: EdgeName },
     /// No record can be so large.
-    #[error("the edge from {from} to {to} asks for {items} items at once; a record has at most 2^32")]
-    RateTooLarge { from: NodeName, to: NodeName, items: usize },
+    #[error("{edge} asks for {items} items at once; a record has at most 2^32")]
+    RateTooLarge { edge: EdgeName, items: usize },
     /// A firing would never have its items or its room.
-    #[error("the edge from {from} to {to} has a horizon of {horizon}, but needs {needed} or more")]
-    HorizonTooNarrow { from: NodeName, to: NodeName, horizon: usize, needed: usize },
+    #[error("{edge} has a horizon of {horizon}, but {what} needs {needed} or more")]
+    HorizonTooNarrow { edge: EdgeName, horizon: usize, what: String, needed: usize },
+    /// A firing has items of one range.
+    #[error(
+        "{node} has {rate} items of {edge} in each firing and sees {sees}, but they are dealt in ranges of {range}: the rate must          divide {range}, and the rule sees no more than that"
+    )]
+    UnevenRange { node: NodeName, edge: EdgeName, rate: usize, sees: usize, range: usize },
+    /// A record without writers stays empty, and one without readers stays full.
+    #[error("{record} has no {side}: it was dropped before the run, so nothing will be {what}; move the {side} into the process \
+             that is to use it{}", if others.is_empty() { String::new() } else { format!(". It is {verb} by {}", list(others)) })]
+    NoView {
+        record: String,
+        side: &'static str,
+        what: &'static str,
+        verb: &'static str,
+        others: Vec<NodeName>,
+    },
     /// No numbers of firings balance the rates.
     #[error(
-        "the rates are inconsistent at the edge from {from} to {to}: {from} writes {produces} and {to} consumes \
-         {consumes} in each firing, but by the other edges they do not fire as often as that takes; change one of the \
-         rates"
+        "the rates are inconsistent at {edge}: {rates} in each firing, but by the other edges there are not as many firings as          that takes, so that items would pile up or run out; change one of the rates"
     )]
-    InconsistentRates { from: NodeName, to: NodeName, produces: usize, consumes: usize },
+    InconsistentRates { edge: EdgeName, rates: String },
     /// The numbers do not fit.
     #[error("the rates up to {node} are too large: one iteration has more than 2^63 of its firings")]
     TooManyFirings { node: NodeName },
@@ -199,11 +239,10 @@ pub enum PlanError {
     NetworkDeadlock { nodes: Vec<NodeName>, items: usize },
     /// With larger horizons, the network would go on.
     #[error(
-        "the network stands still because a horizon is too small: {} wait for one another; give the edge from {from} \
-         to {to} a horizon of {horizon} or more, or none",
+        "the network stands still because a horizon is too small: {} wait for one another; give {edge} a horizon of {horizon} or          more, or none",
         list(nodes)
     )]
-    HorizonDeadlock { nodes: Vec<NodeName>, from: NodeName, to: NodeName, horizon: usize },
+    HorizonDeadlock { nodes: Vec<NodeName>, edge: EdgeName, horizon: usize },
     /// Copies of a rule would share its state.
     #[error("the rule {node} has {replicas} replicas, but keeps a state from one firing to the next")]
     ReplicatedState { node: NodeName, replicas: usize },
@@ -214,8 +253,8 @@ pub enum PlanError {
     #[error("the rule {node} has replicas, but an edge from it to itself")]
     ReplicatedLoop { node: NodeName },
     /// Copies get items that come later, so there is none to begin with.
-    #[error("the rule {node} has replicas, so the edge from {from} to {to} must have no delay")]
-    ReplicatedDelay { node: NodeName, from: NodeName, to: NodeName },
+    #[error("the rule {node} has replicas, so {edge} must have no delay")]
+    ReplicatedDelay { node: NodeName, edge: EdgeName },
     /// The rules of a unit run by turns on one thread.
     #[error("the rule {node} has replicas, but shares unit {unit} with others")]
     ReplicatedUnit { node: NodeName, unit: usize },
@@ -510,6 +549,14 @@ impl Plan {
                 _ => Ok(()),
             },
         }
+    }
+}
+
+impl Plan {
+    /// The name of an edge between nodes of the plan.
+    pub(crate) fn edge_name(&self, edge: &Edge) -> EdgeName {
+        let end = |id: NodeId| named(&self.nodes[id.0]);
+        EdgeName { name: edge.name.clone(), from: end(edge.from), to: end(edge.to) }
     }
 }
 

@@ -23,9 +23,10 @@ pub(crate) fn plain(name: &str) -> String {
     text
 }
 
-/// `Block, 24 B`. The Graphviz drawing uses it too.
+/// `Block, 24 B`, or the name of the record and the size. The Graphviz drawing uses it too.
 pub(crate) fn item_text(edge: &Edge) -> String {
-    format!("{}, {}", plain(&edge.item.short_name()), bytes(edge.item.size as u128))
+    let name = edge.name.clone().unwrap_or_else(|| edge.item.short_name());
+    format!("{}, {}", plain(&name), bytes(edge.item.size as u128))
 }
 
 /// Breaks a text at spaces into lines of at most 100 characters. All lines but the first begin with `indent`

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
+use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Mutex, lock};
 use anabranch_record::{Baton, Closer, Dealt, ReadDeal, Record, RegisterError, Revoker, bounded};
 
@@ -167,9 +168,9 @@ impl<'env, E: Send> Board<'env, E> {
     }
 
     /// Creates a process or rule, and counts it as live.
-    pub(super) fn new_process(&self, name: &str, is_rule: bool) -> Arc<Process> {
+    pub(super) fn new_process(&self, node: Node) -> Arc<Process> {
         let mut processes = lock(&self.hub.processes);
-        let process = Process::new(processes.len(), name, is_rule);
+        let process = Process::new(processes.len(), node);
         processes.push(Arc::clone(&process));
         self.hub.add_live();
         process

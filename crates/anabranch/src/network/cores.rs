@@ -21,8 +21,7 @@ const LOOKS: u32 = 1 << 12;
 ///
 /// ```no_run
 /// use anabranch::network::measured_cores;
-/// use anabranch::plan::network::Passes;
-/// use anabranch::plan::{Flow, ItemType, Machine, Node, Plan};
+/// use anabranch::plan::{Flow, ItemType, Machine, Node, Passes, Plan};
 ///
 /// let mut plan = Plan::network(2);
 /// let source = plan.rule(Node::rule("source").cost(4_000));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
 use anabranch_record::{All, Dealt, ReadDeal, RegisterError};
 
@@ -47,7 +48,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
     where
         F: for<'a, 't> FnOnce(&'a Here<'t, 'env, E>) -> Result<(), E> + Send + 'env,
     {
-        let process = self.board.new_process(name, false);
+        let process = self.board.new_process(Node::process(name.to_owned()));
         if self.process.is_over() {
             process.notice_ending();
         }

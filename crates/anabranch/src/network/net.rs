@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
+use anabranch_plan::{Executor, Node, Plan};
 use anabranch_record::sync::Arc;
 use anabranch_record::{All, Dealt, ReadDeal};
 
@@ -12,7 +13,6 @@ use crate::Pool;
 use super::{
     Error, Horizon,
     board::Board,
-    graph::Graph,
     here::Here,
     hub::Unrun,
     ports::Ports,
@@ -159,7 +159,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     where
         F: for<'a, 's> FnOnce(&'a Here<'s, 'env, E>) -> Result<(), E> + Send + 'env,
     {
-        let process = self.parts.board.new_process(name, false);
+        let process = self.parts.board.new_process(Node::process(name.to_owned()));
         self.parts.processes.push((process, Box::new(code)));
     }
 
@@ -206,9 +206,30 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         &self.parts.board
     }
 
-    /// The network as plain data: its processes and records, the ports between them, horizons and rates.
-    pub fn graph(&self) -> Graph {
-        Graph::of(&self.parts.board)
+    /// The plan that runs. Its nodes are the processes and the firing rules, in the order of their creation, and its edges are the
+    /// records between two rules. A record with other ends or with several views on a side is a node too, with an edge for each
+    /// rule that writes or reads it.
+    ///
+    /// The views that a process uses are not known before it runs, so no edge leads to a process. Of a
+    /// [registry](Self::registry), the views are not known either.
+    ///
+    /// ```
+    /// use anabranch::network::Network;
+    ///
+    /// let mut net = Network::<String>::new().workers(2);
+    /// let (give, take) = net.record::<f32>(8);
+    /// net.rule("gives", (), give.produces(1), |(), out| Ok(out.push(1.0)));
+    /// net.rule("takes", take.consumes(4), (), |_, ()| Ok(()));
+    /// assert_eq!(net.plan().repetitions().unwrap(), [4, 1]);
+    /// ```
+    pub fn plan(&self) -> Plan {
+        let (workers, executor) = match &self.threads {
+            Threads::Workers(workers) => (*workers, Executor::Threads),
+            Threads::Pool(pool) => (pool.threads(), Executor::Pool),
+        };
+        let (mut plan, _) = self.parts.board.plan(workers);
+        plan.settings.executor = executor;
+        plan
     }
 
     /// Drops the network and the captures of its processes without running it.

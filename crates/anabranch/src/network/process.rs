@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use anabranch_plan::Node;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
@@ -23,7 +24,8 @@ pub struct Process {
     pub(super) name: String,
     /// A number that no other process of this program has. At least 1.
     pub(super) id: u64,
-    pub(super) is_rule: bool,
+    /// What a plan says of it. Its unit is not known yet.
+    pub(super) node: Node,
     actor: Arc<Actor>,
     /// The indices of the views that the process owns.
     pub(super) views: Mutex<Vec<usize>>,
@@ -44,14 +46,14 @@ pub(super) struct Saw {
 }
 
 impl Process {
-    pub(super) fn new(index: usize, name: &str, is_rule: bool) -> Arc<Self> {
+    pub(super) fn new(index: usize, node: Node) -> Arc<Self> {
         // Not an atomic of `sync`: this static outlives a single run of a model checker.
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         Arc::new(Self {
             index,
-            name: name.into(),
+            name: node.name.to_string(),
             id: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
-            is_rule,
+            node,
             actor: Arc::new(Actor::new()),
             views: Mutex::default(),
             saw: Mutex::default(),

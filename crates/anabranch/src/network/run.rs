@@ -13,8 +13,8 @@ use crate::engine::affinity::Processors;
 use super::{
     Error,
     board::{Board, Failure, Outcome},
-    graph::Graph,
     here::{Code, Handles, spawn, start},
+    plan::misuse,
     process::Process,
     worker,
 };
@@ -36,9 +36,9 @@ pub(super) fn run<'env, E: Send + 'env>(
     threads: &Threads<'env>,
 ) -> Result<(), Error<E>> {
     let Parts { board, processes } = parts;
-    let graph = Graph::of(&board);
+    let (plan, inside) = board.plan(1);
     let hub = Arc::clone(&board.hub);
-    if let Some(message) = graph.defect() {
+    if let Some(message) = misuse(&plan) {
         hub.misuse(message);
     }
     if let Some(message) = lock(&hub.wrong).misuse.take() {
@@ -55,7 +55,7 @@ pub(super) fn run<'env, E: Send + 'env>(
     for cell in board.rules.iter().filter(|_| is_alone) {
         if let Some(mut held) = cell.baton.try_acquire() {
             for body in held.state().iter_mut().filter_map(|member| member.body.as_mut()) {
-                body.set_alone(&|record| graph.is_between_rules(record.index));
+                body.set_alone(&|record| inside.contains(&record.index));
             }
             held.let_go();
         }

@@ -68,8 +68,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         M: FailsInto<E> + Mode<Error: 'env>,
         F: FnOnce(Stream<'env, T>) -> Stream<'env, V, M> + Send + 'env,
     {
-        let feeder = self.parts.board.new_process(&format!("to {name}"), false);
-        let runner = self.parts.board.new_process(name, false);
+        let feeder = self.parts.board.new_process(Node::process(format!("to {name}")));
+        let runner = self.parts.board.new_process(Node::process(name.to_owned()));
         let inlet = Inlet::new(&self.parts.board, &feeder, &runner, take.horizon());
         let mut outlet = Outlet::new(give, &inlet.link);
         let items = Stream::pulled(Outflow(Arc::clone(&inlet)), Node::source("stage"))

@@ -56,7 +56,7 @@ impl Report {
                 let what = match node.role {
                     Role::Source => "the rest waits for its items",
                     Role::Parallel => "more cores would help",
-                    Role::Serial | Role::Sink | Role::Rule => "it is serial, and more workers would not help",
+                    _ => "it is serial, and more workers would not help",
                 };
                 format!("Bottleneck: `{}` ({} used); {what}.", node.name, percent(node.utilization))
             }

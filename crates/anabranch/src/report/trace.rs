@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use anabranch_plan::Role;
-
 use super::Report;
 use crate::engine::{Event, What};
 
@@ -104,7 +102,7 @@ impl Report {
         };
         let (name, cat) = match node {
             None => ("idle", "idle"),
-            Some(node) => (&*node.name, category(node.role)),
+            Some(node) => (&*node.name, node.role.name()),
         };
         let args = if node.is_some() { Args::Items { items: event.items as f64 } } else { Args::Nothing {} };
         Entry {
@@ -144,14 +142,4 @@ fn named<'r>(name: &'r str, tid: Option<usize>, args: Args<'r>) -> Entry<'r> {
 
 fn microseconds(nanos: u64) -> f64 {
     nanos as f64 / 1e3
-}
-
-fn category(role: Role) -> &'static str {
-    match role {
-        Role::Source => "source",
-        Role::Parallel => "parallel",
-        Role::Serial => "serial",
-        Role::Sink => "sink",
-        Role::Rule => "rule",
-    }
 }

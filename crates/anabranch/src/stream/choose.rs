@@ -85,20 +85,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn explain(&self) -> String {
         let (plan, notes) = self.draft.planned(Node::sink(ANY_END), ItemType::of::<T>());
-        let mut text = plan.explain_on(&machine());
-        text += "\nChoices\n";
-        for pass in Pass::ALL {
-            let mut said: Vec<&str> =
-                notes.iter().filter(|note| note.pass == pass).map(|note| &*note.text).collect();
-            let otherwise = self.otherwise(pass, &plan);
-            if said.is_empty() {
-                said.push(&otherwise);
-            }
-            for line in said {
-                text += &format!("  {pass:<10}{line}\n");
-            }
-        }
-        text
+        plan.explain_choices(&machine(), &notes, |pass| self.otherwise(pass, &plan))
     }
 
     /// The text for a pass that has changed nothing: what the executor does instead.

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::drawing::escaped;
-
 /// A line chart.
 #[derive(Debug, Clone)]
 pub struct Plot {
@@ -182,4 +180,8 @@ fn nice(step: f64) -> f64 {
         .map(|factor| factor * power)
         .find(|&nice| nice >= 0.999 * step)
         .unwrap_or(step)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

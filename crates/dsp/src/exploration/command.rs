@@ -7,7 +7,7 @@ use clap::Args;
 use crate::command::Shared;
 use crate::{Error, Progress, Result};
 
-use super::{Shape, Task, Work, graph, measure, sequential};
+use super::{Shape, Task, Work, measure, plan, sequential};
 
 /// The paper's synthetic benchmark: how fine may a burst be?
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
             let (horizon, is_pinned) = (arguments.horizon, arguments.pin);
             let task = Task { shape, work, indices, burst: bursts[0], horizon, is_pinned };
             if shared.is_explained() {
-                run.show(&graph(&task));
+                run.show(&plan(&task));
                 continue;
             }
             let text = if run.is_inline() {

@@ -15,7 +15,7 @@ mod work;
 
 pub(crate) use measure::median;
 pub use measure::{Baseline, Cell, Contender, Sample, Table, compare, measure, measured_network};
-pub use network::{graph, network};
+pub use network::{network, plan};
 pub use sequential::sequential;
 pub use work::Work;
 

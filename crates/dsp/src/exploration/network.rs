@@ -1,6 +1,7 @@
 //! The benchmark as a network of processes with threads.
 
-use anabranch::network::{All, Closed, Dealt, Graph, Horizon, Network, Reader, Writer};
+use anabranch::network::{All, Closed, Dealt, Horizon, Network, Reader, Writer};
+use anabranch::plan::Plan;
 
 use crate::{Error, Result};
 
@@ -17,11 +18,11 @@ pub fn network(task: &Task) -> Result<Vec<u32>> {
     Ok(sums)
 }
 
-/// Returns the processes and the record of the network.
-pub fn graph(task: &Task) -> Graph {
+/// Returns the plan of the network.
+pub fn plan(task: &Task) -> Plan {
     // The network is not run, so the sums stay alive as long as it may.
     let sums = Box::leak(vec![0; task.shape.consumers].into_boxed_slice());
-    build(task, sums).graph()
+    build(task, sums).plan()
 }
 
 fn build<'env>(task: &Task, sums: &'env mut [u32]) -> Network<'env, Error> {

@@ -79,8 +79,8 @@ fn explain_shows_the_network_and_runs_nothing() {
     let text = dsp(&[&arguments[..], &["--explain"]].concat(), folder.path(), b"");
     assert!(text.status.success(), "{}", message(&text));
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(text.starts_with("4 firing rules and 0 processes with threads, 2 records\n"), "{text}");
-    assert!(text.contains("transform\n    takes 4096 of"), "{text}");
+    assert!(text.starts_with("Network: 2 workers\n"), "{text}");
+    assert!(text.contains("transform") && text.contains("reads 4096"), "{text}");
     let svg = dsp(&[&arguments[..], &["--explain=svg"]].concat(), folder.path(), b"");
     let svg = String::from_utf8(svg.stdout).unwrap();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");

@@ -1,6 +1,7 @@
 //! The synthetic benchmark: every shape gives the sums of the loop.
 
-use dsp::exploration::{Cell, Shape, Table, Task, Work, graph, measure, network, sequential};
+use anabranch::plan::Role;
+use dsp::exploration::{Cell, Shape, Table, Task, Work, measure, network, plan, sequential};
 
 use crate::command::{dsp, message};
 
@@ -49,8 +50,11 @@ fn break_even_is_the_burst_from_which_on_the_network_is_faster() {
 }
 
 #[test]
-fn graph_has_the_processes_of_the_shape() {
-    assert_eq!(graph(&task(Shape::of(4, 1), 8)).processes.len(), 5);
+fn the_plan_has_the_processes_of_the_shape() {
+    assert_eq!(
+        plan(&task(Shape::of(4, 1), 8)).nodes.iter().filter(|node| node.role == Role::Process).count(),
+        5
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::validate::named;
-use crate::{Edge, EdgeKind, Flow, Node, Placement, Plan, PlanError, Role, State};
+use crate::{Edge, EdgeKind, Node, Placement, Plan, PlanError, Record, Role, State};
 
 /// The most items that a firing may ask for, and that a record may hold.
 pub const MOST_ITEMS: usize = 1 << 32;
@@ -18,10 +18,10 @@ impl Plan {
         }
         for node in &self.nodes {
             let name = || named(node);
-            if node.role != Role::Rule {
+            if !node.role.is_of_network() {
                 return Err(PlanError::StageInNetwork { node: name() });
             }
-            if node.placement == Placement::Dedicated {
+            if node.role == Role::Rule && node.placement == Placement::Dedicated {
                 return Err(PlanError::DedicatedRule { node: name() });
             }
             if node.firings == Some(0) {
@@ -48,7 +48,15 @@ impl Plan {
             return Err(PlanError::TooManyCores { cores, workers });
         }
         let firings = self.repetitions()?;
-        self.check_liveness(&firings)
+        if self.check_rules().is_ok() { self.check_liveness(&firings) } else { Ok(()) }
+    }
+
+    /// Checks that each node is a firing rule, so that all rates are known.
+    pub(crate) fn check_rules(&self) -> Result<(), PlanError> {
+        match self.nodes.iter().find(|node| node.role != Role::Rule) {
+            Some(node) => Err(PlanError::UnknownRates { node: named(node) }),
+            None => Ok(()),
+        }
     }
 
     /// The cores on which rules are placed, from the lowest to the highest number.
@@ -60,9 +68,12 @@ impl Plan {
         self.nodes.iter().filter_map(core).collect()
     }
 
-    /// Checks each edge by itself.
+    /// Checks each edge by itself, and each record that is a node.
     pub(super) fn check_records(&self) -> Result<(), PlanError> {
-        self.edges.iter().try_for_each(|edge| self.check_record(edge))
+        self.edges.iter().try_for_each(|edge| self.check_record(edge))?;
+        self.nodes
+            .iter()
+            .try_for_each(|node| node.record.as_ref().map_or(Ok(()), |record| self.check_views(node, record)))
     }
 
     fn check_record(&self, edge: &Edge) -> Result<(), PlanError> {
@@ -72,37 +83,73 @@ impl Plan {
         let Some(taker) = self.node(edge.to) else {
             return Err(PlanError::EdgeToUnknown { from: named(giver), to: edge.to });
         };
-        let (from, to) = (named(giver), named(taker));
-        let EdgeKind::Record(flow) = edge.kind else { return Err(PlanError::NoRecord { from, to }) };
-        let Flow { produces, consumes, delay, .. } = flow;
-        if produces == 0 {
-            return Err(PlanError::NoRate { node: from.clone(), verb: "produces", from, to });
+        let name = || self.edge_name(edge);
+        let EdgeKind::Record(flow) = edge.kind else { return Err(PlanError::NoRecord { edge: name() }) };
+        let record = giver.record.as_ref().or(taker.record.as_ref()).map_or(flow, |record| record.flow);
+        let ends = [
+            (giver, "produces", flow.produces, flow.produces),
+            (taker, "consumes", flow.consumes, flow.sees()),
+        ];
+        let rules = ends.into_iter().filter(|(node, ..)| node.role == Role::Rule);
+        if let Some((node, verb, ..)) = rules.clone().find(|(_, _, rate, _)| *rate == 0) {
+            return Err(PlanError::NoRate { node: named(node), verb, edge: name() });
         }
-        if consumes == 0 {
-            return Err(PlanError::NoRate { node: to.clone(), verb: "consumes", from, to });
+        let needs = rules.clone().map(|(node, _, _, needs)| (named(node).to_string(), needs));
+        for (what, needed) in needs.chain([("its delay".to_owned(), record.delay)]) {
+            match record.most() {
+                Some(horizon) if horizon < needed && horizon <= MOST_ITEMS => {
+                    return Err(PlanError::HorizonTooNarrow { edge: name(), horizon, what, needed });
+                }
+                horizon if needed.max(horizon.unwrap_or(0)) > MOST_ITEMS => {
+                    return Err(PlanError::RateTooLarge {
+                        edge: name(),
+                        items: needed.max(horizon.unwrap_or(0)),
+                    });
+                }
+                _ => {}
+            }
         }
-        let items = produces.max(flow.sees()).max(delay).max(flow.horizon.unwrap_or(0));
-        if items > MOST_ITEMS {
-            return Err(PlanError::RateTooLarge { from, to, items });
-        }
-        let needed = produces.max(flow.sees()).max(delay);
-        if let Some(horizon) = flow.horizon
-            && horizon < needed
-        {
-            return Err(PlanError::HorizonTooNarrow { from, to, horizon, needed });
-        }
-        let is_copied = |node: &crate::Node| node.replicas.is_some_and(|replicas| replicas > 1);
-        for node in [giver, taker].into_iter().filter(|node| is_copied(node)) {
+        for (node, _, rate, sees) in rules {
+            if let Some(range) = flow.range.filter(|range| range % rate != 0 || sees > rate) {
+                return Err(PlanError::UnevenRange { node: named(node), edge: name(), rate, sees, range });
+            }
+            if node.replicas.is_none_or(|replicas| replicas < 2) {
+                continue;
+            }
             if edge.from == edge.to {
                 return Err(PlanError::ReplicatedLoop { node: named(node) });
             }
-            if delay > 0 {
-                return Err(PlanError::ReplicatedDelay { node: named(node), from, to });
+            if record.delay > 0 {
+                return Err(PlanError::ReplicatedDelay { node: named(node), edge: name() });
+            }
+            if sees > rate {
+                return Err(PlanError::ReplicatedPeek { node: named(node), from: named(giver) });
             }
         }
-        if is_copied(taker) && flow.sees() > consumes {
-            return Err(PlanError::ReplicatedPeek { node: to, from });
-        }
         Ok(())
+    }
+
+    /// Checks that a record has not lost all views on one side.
+    fn check_views(&self, node: &Node, record: &Record) -> Result<(), PlanError> {
+        let others =
+            |ids: Vec<crate::NodeId>| ids.into_iter().filter_map(|id| self.node(id)).map(named).collect();
+        let record_name = || crate::wording::plain(&node.name);
+        match (record.writers.are_gone(), record.readers.are_gone()) {
+            (true, false) => Err(PlanError::NoView {
+                record: record_name(),
+                side: "writer",
+                what: "written",
+                verb: "read",
+                others: others(self.outputs(node.id).map(|edge| edge.to).collect()),
+            }),
+            (false, true) => Err(PlanError::NoView {
+                record: record_name(),
+                side: "reader",
+                what: "read",
+                verb: "written",
+                others: others(self.inputs(node.id).map(|edge| edge.from).collect()),
+            }),
+            _ => Ok(()),
+        }
     }
 }

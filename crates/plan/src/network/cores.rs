@@ -39,6 +39,11 @@ impl Cores {
         Cores { count, costs }
     }
 
+    /// Cores of which nothing is known. They are taken to be alike.
+    pub fn unknown() -> Self {
+        Cores { count: 0, costs: Vec::new() }
+    }
+
     /// How many cores there are.
     pub fn count(&self) -> usize {
         self.count

@@ -11,7 +11,7 @@
 //! - [`Plan::repetitions`]: how often each rule fires until every record holds as many items as before;
 //! - [`Plan::least_horizons`]: how many items each record must hold so that the network does not stand still;
 //! - [`Plan::predict_network`]: how fast it runs on a number of workers, and what limits it;
-//! - [`Passes`]: rewrites of the plan that change nothing but the time of its run.
+//! - [`Passes`](crate::Passes): rewrites of the plan that change nothing but the time of its run.
 //!
 //! ```
 //! use anabranch_plan::{Flow, ItemType, Node, Plan};
@@ -30,7 +30,7 @@
 
 mod check;
 mod cores;
-mod passes;
+pub(crate) mod passes;
 mod predict;
 mod rates;
 mod room;
@@ -41,14 +41,13 @@ mod text;
 
 pub use check::{MOST_ITEMS, MOST_REPLICAS};
 pub use cores::Cores;
-pub use passes::{Note, Pass, Passes};
 pub use predict::{Bottleneck, EdgeLoad, NetworkPrediction, NodeLoad};
 pub use room::FIRINGS;
 pub use tasks::{TaskError, Tasks};
-pub(crate) use text::{flow_text, sketch, text};
+pub(crate) use text::{abouts, flow_text, text};
 
 pub use crate::predict::{FIRING_NS, TURN_NS};
-use crate::{Edge, EdgeKind, Flow, ItemType, Node, NodeId, Plan, Role, Settings};
+use crate::{Edge, EdgeKind, Flow, ItemType, Node, NodeId, Plan, Settings};
 
 impl Plan {
     /// Creates a network without rules, which runs on this number of workers.
@@ -56,12 +55,12 @@ impl Plan {
         Plan { settings: Settings::new(workers, 1), ..Plan::empty() }
     }
 
-    /// Whether the plan is a network: whether it has a firing rule.
+    /// Whether the plan is a network: whether it has a firing rule, a process or a record as a node.
     pub fn is_network(&self) -> bool {
-        self.nodes.iter().any(|node| node.role == Role::Rule)
+        self.nodes.iter().any(|node| node.role.is_of_network())
     }
 
-    /// Adds a firing rule in a unit of its own.
+    /// Adds a firing rule, or another node of a network, in a unit of its own.
     pub fn rule(&mut self, node: Node) -> NodeId {
         let unit = self.nodes.iter().map(|node| node.unit.saturating_add(1)).max().unwrap_or(0);
         let id = NodeId(self.nodes.len());
@@ -69,9 +68,9 @@ impl Plan {
         id
     }
 
-    /// Adds a record between two rules. It is the next output of `from` and the next input of `to`.
+    /// Adds a record between two rules, or joins a rule to a record that is a node. It is the next output of `from` and the next input of `to`.
     pub fn record(&mut self, from: NodeId, to: NodeId, item: ItemType, flow: Flow) {
-        self.edges.push(Edge { from, to, item, kind: EdgeKind::Record(flow) });
+        self.edges.push(Edge { from, to, item, kind: EdgeKind::Record(flow), name: None });
     }
 
     /// The rates of the edges, in their order. To be called for valid networks: an edge that is no record has

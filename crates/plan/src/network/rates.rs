@@ -1,7 +1,7 @@
 //! The repetition vector: how often each rule fires in one iteration.
 
 use crate::validate::named;
-use crate::{Flow, Plan, PlanError};
+use crate::{Edge, Flow, Plan, PlanError, Role};
 
 /// The firings of a rule as a fraction of those of another.
 type Share = (u128, u128);
@@ -50,8 +50,9 @@ impl Parts {
 }
 
 impl Plan {
-    /// How often each rule of a network fires in one *iteration*, after which every record holds as many items
-    /// as before. These are the smallest numbers of at least 1 for which, on each edge, the firings of the
+    /// How often each node of a network fires in one *iteration*, after which every record holds as many items
+    /// as before. A record that is a node fires once for each item. Rules that only processes join are counted apart, because
+    /// the rates of processes are not known. The numbers are the smallest numbers of at least 1 for which, on each edge, the firings of the
     /// writer times its rate are the firings of the reader times its rate.
     ///
     /// ```
@@ -72,13 +73,18 @@ impl Plan {
         self.check_records()?;
         let mut parts = Parts::new(self.nodes.len());
         for (edge, flow) in self.edges.iter().zip(self.flows()) {
-            let (written, read) = (flow.produces as u128, flow.consumes as u128);
+            let Some((written, read)) = self.balance(edge, &flow) else { continue };
             let (from, to) = (edge.from.0, edge.to.0);
             let large = || PlanError::TooManyFirings { node: named(&self.nodes[to]) };
             if !parts.join(from, to, (written, read)).ok_or_else(large)? {
-                let (from, to) = (named(&self.nodes[from]), named(&self.nodes[to]));
-                let Flow { produces, consumes, .. } = flow;
-                return Err(PlanError::InconsistentRates { from, to, produces, consumes });
+                let writes = format!("{} writes {}", named(&self.nodes[from]), flow.produces);
+                let reads = format!("{} consumes {}", named(&self.nodes[to]), flow.consumes);
+                let rates = match (self.nodes[from].role, self.nodes[to].role) {
+                    (Role::Record, _) => reads,
+                    (_, Role::Record) => writes,
+                    _ => format!("{writes} and {reads}"),
+                };
+                return Err(PlanError::InconsistentRates { edge: self.edge_name(edge), rates });
             }
         }
         let mut of_root: Vec<Vec<(usize, Share)>> = vec![Vec::new(); self.nodes.len()];
@@ -92,6 +98,20 @@ impl Plan {
             self.scale(&part, &mut firings)?;
         }
         Ok(firings)
+    }
+
+    /// How many items a firing of each end passes. `None` if the rate of an end is not known.
+    fn balance(&self, edge: &Edge, flow: &Flow) -> Option<(u128, u128)> {
+        let (from, to) = (&self.nodes[edge.from.0], &self.nodes[edge.to.0]);
+        // While a view has its ranges of the items, the others have theirs.
+        let share = |rate: usize, views: usize| rate as u128 * flow.range.map_or(1, |_| views.max(1) as u128);
+        match (&from.record, &to.record) {
+            _ if [from.role, to.role].contains(&Role::Process) => None,
+            (None, None) => Some((flow.produces as u128, flow.consumes as u128)),
+            (None, Some(record)) => Some((share(flow.produces, record.writers.count), 1)),
+            (Some(record), None) => Some((1, share(flow.consumes, record.readers.count))),
+            (Some(_), Some(_)) => Some((1, 1)),
+        }
     }
 
     /// Turns the fractions of a part of the graph into the smallest whole numbers.

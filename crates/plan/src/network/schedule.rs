@@ -200,13 +200,15 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// The errors of [`repetitions`](Self::repetitions), and an error that names the rules of a cycle if the
-    /// network stands still.
+    /// The errors of [`repetitions`](Self::repetitions), an error if a node is no firing rule, and an error that names the rules
+    /// of a cycle if the network stands still.
     pub fn least_horizons(&self) -> Result<Vec<usize>, PlanError> {
         let firings = self.repetitions()?;
+        self.check_rules()?;
         let flows = self.flows();
         let set: Vec<Option<usize>> = flows.iter().map(|flow| flow.horizon).collect();
-        match schedule(self, &firings, &set) {
+        let most: Vec<Option<usize>> = flows.iter().map(Flow::most).collect();
+        match schedule(self, &firings, &most) {
             Some(Ok(most)) => Ok(set.into_iter().zip(most).map(|(set, most)| set.unwrap_or(most)).collect()),
             Some(Err(stuck)) => Err(self.tell(&stuck)),
             None => {
@@ -222,7 +224,7 @@ impl Plan {
 
     /// Checks that the network does not stand still, if this can be found out.
     pub(super) fn check_liveness(&self, firings: &[u64]) -> Result<(), PlanError> {
-        let horizons: Vec<Option<usize>> = self.flows().iter().map(|flow| flow.horizon).collect();
+        let horizons: Vec<Option<usize>> = self.flows().iter().map(Flow::most).collect();
         match schedule(self, firings, &horizons) {
             Some(Err(stuck)) => Err(self.tell(&stuck)),
             Some(Ok(_)) | None => Ok(()),
@@ -234,10 +236,8 @@ impl Plan {
         let nodes = stuck.nodes.iter().map(|node| named(&self.nodes[*node])).collect();
         let full = stuck.waits.iter().find(|(_, for_room)| *for_room);
         if let Some(&(edge, _)) = full {
-            let (from, to) = (self.edges[edge].from.0, self.edges[edge].to.0);
-            let horizon = flows[edge].horizon.unwrap_or(0).saturating_add(flows[edge].produces);
-            let (from, to) = (named(&self.nodes[from]), named(&self.nodes[to]));
-            return PlanError::HorizonDeadlock { nodes, from, to, horizon };
+            let horizon = flows[edge].most().unwrap_or(0).saturating_add(flows[edge].produces);
+            return PlanError::HorizonDeadlock { nodes, edge: self.edge_name(&self.edges[edge]), horizon };
         }
         let items = stuck.waits.iter().map(|(edge, _)| flows[*edge].sees()).min().unwrap_or(1);
         PlanError::NetworkDeadlock { nodes, items }

@@ -2,80 +2,104 @@
 
 use super::FIRINGS;
 use crate::quantity::{bytes, count, time};
-use crate::wording::plain;
-use crate::{EdgeKind, Flow, Node, Placement, Plan, Settings, Sketch, State};
+use crate::wording::{item_text, plain};
+use crate::{EdgeKind, Flow, Node, Placement, Plan, Role, State, Views};
 use std::fmt::Write;
 
 /// `3 → 2, sees 4, delay 1, horizon 8`.
 pub(crate) fn flow_text(flow: &Flow) -> String {
-    let mut text = format!("{} → {}", flow.produces, flow.consumes);
+    let mut parts = Vec::new();
+    match (flow.produces, flow.consumes) {
+        (0, 0) => {}
+        (produces, 0) => parts.push(format!("writes {produces}")),
+        (0, consumes) => parts.push(format!("reads {consumes}")),
+        (produces, consumes) => parts.push(format!("{produces} → {consumes}")),
+    }
     if flow.sees() > flow.consumes {
-        let _ = write!(text, ", sees {}", flow.sees());
+        parts.push(format!("sees {}", flow.sees()));
     }
+    parts.extend(flow.range.map(|range| format!("takes turns of {range}")));
     if flow.delay > 0 {
-        let _ = write!(text, ", delay {}", flow.delay);
+        parts.push(format!("delay {}", flow.delay));
     }
-    if let Some(horizon) = flow.horizon {
-        let _ = write!(text, ", horizon {horizon}");
-    }
-    text
+    parts.extend(flow.horizon.map(|horizon| format!("horizon {horizon}")));
+    parts
+        .extend(flow.most().filter(|most| Some(*most) > flow.horizon).map(|most| format!("grows to {most}")));
+    parts.join(", ")
 }
 
 /// The network as [`Plan::explain`] shows it, without the prediction.
 pub(crate) fn text(plan: &Plan) -> String {
-    let Settings { workers, .. } = plan.settings;
-    let name = plan.name.as_ref().map_or(String::new(), |name| format!(" \"{}\"", plain(name)));
-    let mut text = format!("Network{name}: {}\n\n", count(workers, "worker"));
-    let firings = plan.repetitions().ok();
+    let mut text = format!("{}\n\n", crate::display::headline(plan));
     let least = plan.least_horizons().ok();
     let names: Vec<String> = plan.nodes.iter().map(|node| plain(&node.name)).collect();
     let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    for (at, node) in plan.nodes.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "  {:<wide$}  {}",
-            names[at],
-            about(plan, node, firings.as_ref().map(|firings| firings[at]))
-        );
-        for (edge, record) in plan.edges.iter().enumerate().filter(|(_, edge)| edge.from.0 == at) {
-            let EdgeKind::Record(flow) = record.kind else { continue };
-            let to = names.get(record.to.0).map_or("?", |name| name);
-            let item = crate::wording::item_text(record);
+    let mut outputs = vec![Vec::new(); plan.nodes.len()];
+    for (at, edge) in plan.edges.iter().enumerate().filter(|(_, edge)| edge.from.0 < plan.nodes.len()) {
+        outputs[edge.from.0].push(at);
+    }
+    for ((about, name), outputs) in abouts(plan).into_iter().zip(&names).zip(outputs) {
+        let _ = writeln!(text, "  {name:<wide$}  {}", about.join("; "));
+        for at in outputs {
+            let edge = &plan.edges[at];
+            let EdgeKind::Record(flow) = edge.kind else { continue };
+            let to = names.get(edge.to.0).map_or("?", |name| name);
             let bound = match (&least, flow.horizon) {
-                (Some(least), None) => format!(", horizon {} or more", least[edge]),
+                (Some(least), None) => format!(", horizon {} or more", least[at]),
                 _ => String::new(),
             };
-            let _ = writeln!(text, "  {:wide$}    to {to}: {item}; {}{bound}", "", flow_text(&flow));
+            let _ =
+                writeln!(text, "  {:wide$}    to {to}: {}; {}{bound}", "", item_text(edge), flow_text(&flow));
         }
     }
-    if let Some(least) = least {
-        let sizes =
-            least.iter().zip(&plan.edges).map(|(items, edge)| *items as u128 * edge.item.size as u128);
-        let total = sizes.fold(0, u128::saturating_add);
+    let records = plan.nodes.iter().filter_map(|node| node.record.as_ref());
+    let mut held: Vec<(Option<usize>, usize)> =
+        records.map(|record| (record.flow.horizon, record.item.size)).collect();
+    for (at, (edge, flow)) in plan.edges.iter().zip(plan.flows()).enumerate() {
+        let is_port =
+            [edge.from, edge.to].iter().any(|end| plan.node(*end).is_some_and(|node| node.record.is_some()));
+        if !is_port {
+            held.push((flow.horizon.or(least.as_ref().map(|least| least[at])), edge.item.size));
+        }
+    }
+    let total = held
+        .into_iter()
+        .try_fold(0u128, |total, (items, size)| Some(total.saturating_add(items? as u128 * size as u128)));
+    if let Some(total) = total {
         let _ = writeln!(text, "\nMemory   {} in records at least, and what the items own", bytes(total));
     }
     text
 }
 
-/// The network as a picture: a box for each rule, and an arrow for each record.
-pub(crate) fn sketch(plan: &Plan) -> Sketch {
-    let mut sketch = Sketch::new(&plan.name.as_ref().map_or("Network".to_owned(), |name| plain(name)));
+/// What is known of each node, in a few words each.
+pub(crate) fn abouts(plan: &Plan) -> Vec<Vec<String>> {
     let firings = plan.repetitions().ok();
-    for (at, node) in plan.nodes.iter().enumerate() {
-        let text = about(plan, node, firings.as_ref().map(|firings| firings[at]));
-        sketch.tile(std::iter::once(plain(&node.name)).chain(text.split("; ").map(str::to_owned)));
-    }
-    for edge in &plan.edges {
-        let EdgeKind::Record(flow) = edge.kind else { continue };
-        let label = format!("{}\n{}", crate::wording::item_text(edge), flow_text(&flow));
-        sketch.arrow(edge.from.0, edge.to.0, &label, false);
-    }
-    sketch
+    let firings = |at: usize| firings.as_ref().map(|firings| firings[at]);
+    plan.nodes.iter().enumerate().map(|(at, node)| about(plan, node, firings(at))).collect()
 }
 
-/// What is known about a rule, in one line.
-fn about(plan: &Plan, node: &Node, firings: Option<u64>) -> String {
-    let mut parts = vec![format!("rule `{}`", plain(&node.operator))];
+fn about(plan: &Plan, node: &Node, firings: Option<u64>) -> Vec<String> {
+    if let Some(record) = &node.record {
+        let mut parts = vec![format!(
+            "record of {}, {}",
+            plain(&record.item.short_name()),
+            bytes(record.item.size as u128)
+        )];
+        for (what, Views { count: views, dropped }) in
+            [("writer", record.writers), ("reader", record.readers)]
+        {
+            let gone = if dropped > 0 { format!(", {dropped} dropped") } else { String::new() };
+            parts.push(count(views, what) + &gone);
+        }
+        parts.push(flow_text(&Flow { produces: 0, consumes: 0, ..record.flow }));
+        return parts;
+    }
+    if node.role == Role::Process {
+        return vec!["process with a thread".to_owned()];
+    }
+    let kernel =
+        if node.operator == "rule" { String::new() } else { format!(" `{}`", plain(&node.operator)) };
+    let mut parts = vec![format!("rule{kernel}")];
     if !node.parameters.is_empty() {
         let values =
             node.parameters.iter().map(|(name, value)| format!("{} = {}", plain(name), plain(value)));
@@ -109,5 +133,5 @@ fn about(plan: &Plan, node: &Node, firings: Option<u64>) -> String {
     if !others.is_empty() {
         parts.push(format!("by turns with {}", others.join(", ")));
     }
-    parts.join("; ")
+    parts
 }

@@ -110,6 +110,16 @@ impl Canvas {
         self.add(&format!("<polyline points=\"{}\" {}/>", points.join(" "), paint.attributes()));
     }
 
+    /// Draws a curve to the right from one point to another. `by` says how far it is bent at both ends, and `down` how much lower.
+    pub(super) fn curve(&mut self, from: (f64, f64), to: (f64, f64), (by, down): (f64, f64), paint: Paint) {
+        let [x, y, a, b, c, d, e, f] =
+            [from.0, from.1, from.0 + by, from.1 + down, to.0 - by, to.1 + down, to.0, to.1].map(number);
+        let look = paint.attributes();
+        self.add(&format!("<path d=\"M{x} {y} C{a} {b} {c} {d} {e} {f}\" {look}/>"));
+        let head = Paint { fill: paint.line, dashed: false, width: 1.0, ..paint };
+        self.polygon(&[(to.0 - 8.0, to.1 - 4.0), (to.0 - 8.0, to.1 + 4.0), to], head);
+    }
+
     /// Draws a filled shape with the points as its corners.
     pub(super) fn polygon(&mut self, points: &[(f64, f64)], paint: Paint) {
         let points: Vec<String> =

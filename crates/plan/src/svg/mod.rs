@@ -2,6 +2,7 @@
 
 mod canvas;
 mod curve;
+mod network;
 mod plan;
 mod sketch;
 

@@ -2,7 +2,7 @@
 
 use anabranch_plan::{
     Burst, Domain, Edge, EdgeKind, Executor, Flow, ItemType, JsonError, Machine, Node, NodeId, Passes,
-    Placement, Plan, Rate, Role, Schedule, Settings, State, Wait,
+    Placement, Plan, Rate, Record, Role, Schedule, Settings, State, Views, Wait,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -37,13 +37,25 @@ fn settings() -> impl Strategy<Value = Settings> {
     )
 }
 
+fn record() -> impl Strategy<Value = Record> {
+    let views = || (number(), number()).prop_map(|(count, dropped)| Views { count, dropped });
+    (text(), number(), flow(), views(), views()).prop_map(|(name, size, flow, writers, readers)| Record {
+        item: ItemType { name: name.into(), size },
+        flow,
+        writers,
+        readers,
+    })
+}
+
 fn node() -> impl Strategy<Value = Node> {
     let role = prop_oneof![
         Just(Role::Source),
         Just(Role::Parallel),
         Just(Role::Serial),
         Just(Role::Sink),
-        Just(Role::Rule)
+        Just(Role::Rule),
+        Just(Role::Process),
+        Just(Role::Record)
     ];
     let state =
         prop_oneof![Just(State::None), Just(State::PerWorker), Just(State::PerReplica), Just(State::Serial)];
@@ -58,7 +70,7 @@ fn node() -> impl Strategy<Value = Node> {
     let policies = (role, any::<bool>(), option::of(number()), state, placement, schedule, any::<bool>());
     let rate = (any::<u64>(), any::<u64>()).prop_map(|(given, taken)| Rate { given, taken });
     let costs = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(rate), any::<bool>());
-    let of_rules = (btree_map(text(), text(), 0..3), option::of(number()));
+    let of_rules = (btree_map(text(), text(), 0..3), option::of(number()), option::of(record()));
     let places = (number(), number(), any::<bool>(), number());
     (names, policies, costs, places, of_rules).prop_map(
         |(
@@ -66,7 +78,7 @@ fn node() -> impl Strategy<Value = Node> {
             (role, ordered, replicas, state, placement, schedule, fallible),
             (cost, waits, rate, in_blocks),
             (domain, branch, in_loop, unit),
-            (parameters, firings),
+            (parameters, firings, record),
         )| {
             Node {
                 id: NodeId(id),
@@ -89,7 +101,22 @@ fn node() -> impl Strategy<Value = Node> {
                 unit,
                 parameters,
                 firings,
+                record: record.map(Box::new),
             }
+        },
+    )
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    (number(), number(), number(), number(), option::of(number()), number(), option::of(number())).prop_map(
+        |(produces, consumes, peeks, delay, horizon, grows_to, range)| Flow {
+            produces,
+            consumes,
+            peeks,
+            delay,
+            horizon,
+            grows_to,
+            range,
         },
     )
 }
@@ -98,18 +125,17 @@ fn edge() -> impl Strategy<Value = Edge> {
     let kind = prop_oneof![
         Just(EdgeKind::Call),
         (number(), burst()).prop_map(|(window, burst)| EdgeKind::Lane { window, burst }),
-        (number(), number(), number(), number(), option::of(number())).prop_map(
-            |(produces, consumes, peeks, delay, horizon)| {
-                EdgeKind::Record(Flow { produces, consumes, peeks, delay, horizon })
-            }
-        )
+        flow().prop_map(EdgeKind::Record)
     ];
-    (number(), number(), text(), number(), kind).prop_map(|(from, to, name, size, kind)| Edge {
-        from: NodeId(from),
-        to: NodeId(to),
-        item: ItemType { name: name.into(), size },
-        kind,
-    })
+    (number(), number(), text(), number(), kind, option::of(text())).prop_map(
+        |(from, to, item, size, kind, name)| Edge {
+            from: NodeId(from),
+            to: NodeId(to),
+            item: ItemType { name: item.into(), size },
+            kind,
+            name,
+        },
+    )
 }
 
 fn plan() -> impl Strategy<Value = Plan> {

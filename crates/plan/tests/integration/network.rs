@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anabranch_plan::network::{Bottleneck, Cores, Pass, Passes};
-use anabranch_plan::{Flow, ItemType, Machine, Node, NodeId, Placement, Plan, PlanError, State};
+use anabranch_plan::network::{Bottleneck, Cores};
+use anabranch_plan::{
+    Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Placement, Plan, PlanError, Record, State, Views,
+};
 use proptest::prelude::*;
 
 /// A network of rules without names of their own, with edges between them.
@@ -35,6 +37,53 @@ fn repetitions_are_the_smallest_whole_numbers() {
     // Parts without an edge between them are counted apart.
     let plan = network(4, &[(0, 1, Flow::of(2, 4)), (2, 3, Flow::of(3, 1))]);
     assert_eq!(plan.repetitions().unwrap(), [2, 1, 1, 3]);
+}
+
+/// Two rules that write a record, one that reads it, and a process.
+fn shared_record(writers: Views, range: Option<usize>) -> Plan {
+    let mut plan = network(3, &[]);
+    let push = |plan: &mut Plan, node: Node| {
+        let at = plan.nodes.len();
+        plan.nodes.push(Node { id: NodeId(at), unit: at, ..node });
+        NodeId(at)
+    };
+    push(&mut plan, Node::process("p"));
+    let item = ItemType::of::<f32>();
+    let readers = Views { count: 1, dropped: 0 };
+    let record = Record { item: item.clone(), flow: Flow::of(0, 0).horizon(8), writers, readers };
+    let record = push(&mut plan, Node::record("r", record));
+    for rule in [0, 1] {
+        plan.record(NodeId(rule), record, item.clone(), Flow { range, ..Flow::of(2, 0) });
+    }
+    plan.record(record, NodeId(2), item, Flow::of(0, 4));
+    plan
+}
+
+#[test]
+fn a_record_with_several_writers_is_a_node() {
+    let two = Views { count: 2, dropped: 0 };
+    let plan = shared_record(two, Some(2));
+    plan.validate().unwrap();
+    // Both writers together give 4 items when each has fired once.
+    assert_eq!(plan.repetitions().unwrap()[..3], [1, 1, 1]);
+    assert!(plan.to_dot().contains("\"r\\nrecord of f32"), "{}", plan.to_dot());
+    assert!(plan.to_svg().contains(">r<"), "{}", plan.to_svg());
+    let text = plan.to_string();
+    assert!(text.contains("2 writers"), "{text}");
+    // The predictions and passes need all rates, and a process has none.
+    let mut plan = plan;
+    plan.nodes.iter_mut().for_each(|node| node.cost = Some(100));
+    let error = plan.predict_network(&Machine::new(2), 2).unwrap_err().to_string();
+    assert!(error.contains("`p`"), "{error}");
+
+    let message = message(&shared_record(two, Some(3)));
+    assert!(message.contains("dealt in ranges of 3"), "{message}");
+}
+
+#[test]
+fn a_record_without_writers_is_refused() {
+    let message = message(&shared_record(Views { count: 2, dropped: 2 }, Some(2)));
+    assert!(message.contains("no writer") && message.contains("`c`"), "{message}");
 }
 
 #[test]
@@ -155,7 +204,7 @@ fn wrong_nodes_and_edges_are_named() {
     let mut stream = Plan::network(1);
     stream.rule(Node::rule("k"));
     assert!(matches!(stream.predict(1), Err(anabranch_plan::PredictError::Network)));
-    assert!(anabranch_plan::Passes::all().apply(&mut stream, &Machine::new(2)).is_empty());
+    assert!(Passes::all().apply(&mut stream, &Machine::new(2)).is_empty());
 }
 
 #[test]
@@ -334,7 +383,7 @@ fn any_network() -> impl Strategy<Value = Plan> {
         (number.clone(), number.clone(), number.clone(), number.clone(), prop::option::of(number.clone()));
     let edge =
         (0..7usize, 0..7usize, flow).prop_map(|(from, to, (produces, consumes, peeks, delay, horizon))| {
-            (NodeId(from), NodeId(to), Flow { produces, consumes, peeks, delay, horizon })
+            (NodeId(from), NodeId(to), Flow { peeks, delay, horizon, ..Flow::of(produces, consumes) })
         });
     let node = (
         prop::option::of(number.clone()),
@@ -494,7 +543,6 @@ fn copies_and_rules_that_are_placed_already_are_left_alone() {
 #[test]
 fn passes_decide_by_what_firings_and_turns_cost_on_the_machine() {
     use anabranch_plan::Overhead;
-    use anabranch_plan::network::{Pass, Passes};
 
     let chosen = |overhead: Overhead| {
         let mut plan = Plan::network(2);

@@ -201,7 +201,7 @@ fn a_burst_is_ten_microseconds_of_work_and_leaves_some_for_the_others() {
 #[test]
 fn each_pass_can_be_switched_off() {
     let machine = Machine::new(4);
-    let all: Vec<Pass> = Pass::ALL.to_vec();
+    let all = vec![Pass::Fuse, Pass::Replicas, Pass::Window, Pass::Burst];
     let ran = |passes: Passes| -> Vec<Pass> {
         let mut plan = cheap_serial(40);
         let mut ran: Vec<Pass> = passes.apply(&mut plan, &machine).iter().map(|note| note.pass).collect();
@@ -211,8 +211,10 @@ fn each_pass_can_be_switched_off() {
     assert_eq!(ran(Passes::all()), all);
     assert_eq!(ran(Passes::default()), all);
     assert!(ran(Passes::none()).is_empty());
+    // The other passes are for networks.
     for pass in Pass::ALL {
-        assert_eq!(ran(Passes::none().with(pass)), [pass]);
+        let alone: Vec<Pass> = all.iter().copied().filter(|other| *other == pass).collect();
+        assert_eq!(ran(Passes::none().with(pass)), alone);
         let rest: Vec<Pass> = all.iter().copied().filter(|other| *other != pass).collect();
         assert_eq!(ran(Passes::all().without(pass)), rest);
         assert!(Passes::all().contains(pass) && !Passes::all().without(pass).contains(pass));

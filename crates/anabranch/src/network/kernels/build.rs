@@ -143,7 +143,12 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
             let range = |node: NodeId, rate: usize| (copies(&plan.nodes[node.0]), rate * turns[node.0]);
             let copies =
                 Copies { writers: range(edge.from, flow.produces), readers: range(edge.to, flow.consumes) };
-            sides.push(kind.make(board, Horizon::of(horizon).named(&name), copies, items));
+            sides.push(kind.make(
+                board,
+                Horizon::of(horizon).grow_to(flow.grows_to).named(&name),
+                copies,
+                items,
+            ));
         }
         Ok(sides)
     }
@@ -185,7 +190,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
                 (Ends::new(Side::Readers, inputs), Ends::new(Side::Writers, outputs));
             let attach =
                 kernel.make(&node.parameters, &mut inputs, &mut outputs).map_err(|error| wrong(&error.0))?;
-            let process = board.new_process(&node.name, true);
+            let process = board.new_process(Node { replicas: None, ..node.clone() });
             let firings = node.firings.unwrap_or(FIRINGS);
             drafts.push(Draft { process, firings, attach });
         }

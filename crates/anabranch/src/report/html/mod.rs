@@ -142,10 +142,7 @@ impl Report {
 
 fn kind(node: &NodeReport) -> String {
     match node.role {
-        Role::Source => "source".to_owned(),
         Role::Parallel => format!("parallel ×{}", node.threads),
-        Role::Serial => "serial".to_owned(),
-        Role::Sink => "sink".to_owned(),
-        Role::Rule => "rule".to_owned(),
+        role => role.name().to_owned(),
     }
 }

@@ -184,7 +184,7 @@ fn wrong_records_are_told() {
         Ok(())
     });
     let text = message(net);
-    assert!(text.contains("record 0 of u8 has no reader") && text.contains("\"gives\""), "{text}");
+    assert!(text.contains("record 0 of u8 has no reader") && text.contains("written by `gives`"), "{text}");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn numbers_at_both_ends_are_told_or_work() {
         };
         for (produces, consumes, peeks) in [(far, 1, 0), (1, far, 0), (1, 1, far), (0, 1, 1), (1, 0, 1)] {
             let text = pass(produces, consumes, peeks);
-            assert!(text.contains("of record 0 of u8 in each firing"), "{text}");
+            assert!(text.contains("record 0 of u8 from `gives` (#0) to `takes` (#1)"), "{text}");
         }
         for reads in [false, true] {
             let mut net = Network::<String>::new();
@@ -287,7 +287,7 @@ fn a_window_or_burst_that_never_fits_is_told() {
     });
     net.rule("peeks", take.consumes(1).peeks(5), (), |_, ()| Ok(()));
     let text = message(net);
-    assert!(text.contains("\"peeks\"") && text.contains("5 or more"), "{text}");
+    assert!(text.contains("horizon of 4, but `peeks` (#1) needs 5 or more"), "{text}");
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn rates_that_no_schedule_balances_are_told_at_their_record() {
     });
     net.rule("join", (from_a.consumes(1), from_b.consumes(1)), (), |_, ()| Ok(()));
     let text = message(net);
-    for part in ["inconsistent at record", "\"source\"", "\"join\""] {
+    for part in ["inconsistent at record", "`source` (#0) writes 1", "`join` (#1) consumes 1"] {
         assert!(text.contains(part), "{text}");
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Mutex;
 
 use crate::contract_support::random;
 use anabranch::network::{Input, Kernels, Output};
-use anabranch::plan::network::{Cores, Pass, Passes, Tasks};
-use anabranch::plan::{EdgeKind, Flow, ItemType, Machine, Node, NodeId, Placement, Plan, State};
+use anabranch::plan::network::{Cores, Tasks};
+use anabranch::plan::{
+    EdgeKind, Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Placement, Plan, State,
+};
 use proptest::prelude::*;
 
 /// The items that the sinks have seen, by the parameter `id` of their nodes.

@@ -169,7 +169,7 @@ fn rates_that_a_late_rule_cannot_have_are_told() {
     });
     let text = net.run().unwrap_err().to_string();
     assert!(
-        text.contains("\"peeks\"") && text.contains("record 0 of u64") && text.contains("5 or more"),
+        text.contains("`peeks`") && text.contains("record 0 of u64") && text.contains("5 or more"),
         "{text}"
     );
 }

@@ -1,9 +1,8 @@
 //! The pass that chooses how many times in a row a rule fires.
 
 use super::known::name;
-use super::note::{Note, Pass};
 use crate::quantity::{count, span};
-use crate::{Machine, NodeId, Plan};
+use crate::{Machine, NodeId, Note, Pass, Plan};
 
 /// The share of a turn that handing the rule on should cost. It is small enough to be negligible, and large enough that
 /// other rules get their turns soon.

@@ -1,10 +1,9 @@
 //! The pass that copies rules without state.
 
 use super::known::{is_joined, loads, name, workers};
-use super::note::{Note, Pass};
 use crate::network::MOST_REPLICAS;
 use crate::quantity::span;
-use crate::{Machine, NodeId, Plan, State};
+use crate::{Machine, NodeId, Note, Pass, Plan, State};
 
 /// A rule is copied only if a firing takes at least this many times the overhead of a firing: copies run on other
 /// threads, and handing their items over would cost as much as they save. With the measured overhead this is about 1

@@ -1,10 +1,9 @@
 //! The pass that makes horizons as small as a throughput allows.
 
 use super::known::{name, workers};
-use super::note::{Note, Pass};
 use crate::network::simulate::simulate;
 use crate::quantity::percent;
-use crate::{EdgeKind, Machine, Plan};
+use crate::{EdgeKind, Machine, Note, Pass, Plan};
 
 /// The share of the throughput with ample horizons that must be reached.
 const SHARE: f64 = 0.95;

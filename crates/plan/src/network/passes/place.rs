@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::{copies, loads, name};
-use super::note::{Note, Pass};
 use crate::network::Cores;
 use crate::quantity::span;
-use crate::{Machine, NodeId, Placement, Plan};
+use crate::{Machine, NodeId, Note, Pass, Placement, Plan};
 
 /// A core may get this many times its share of the work.
 const ROOM: f64 = 1.1;

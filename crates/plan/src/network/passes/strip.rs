@@ -1,10 +1,9 @@
 //! The pass that fits the records inside a unit into the cache.
 
 use super::known::name;
-use super::note::{Note, Pass};
 use crate::network::room::turn;
 use crate::quantity::{bytes, count};
-use crate::{NodeId, Plan};
+use crate::{NodeId, Note, Pass, Plan};
 
 /// The records inside a unit should take no more than this, in bytes: half of the second-level cache that cores
 /// have at least.
