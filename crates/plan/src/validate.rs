@@ -198,21 +198,22 @@ pub enum PlanError {
     UnknownRates { node: NodeName },
     /// Firing rules exchange items through records.
     #[error("{edge} is no record, but firing rules exchange items through records")]
-    NoRecord { edge: EdgeName },
+    NoRecord { edge: Box<EdgeName> },
     /// A rule that writes or reads nothing on an edge could fire for ever.
     #[error("{node} {verb} 0 items on {edge}; at least 1 is needed")]
-    NoRate { node: NodeName, verb: &'static str, edge: EdgeName },
+    NoRate { node: NodeName, verb: &'static str, edge: Box<EdgeName> },
     /// No record can be so large.
     #[error("{edge} asks for {items} items at once; a record has at most 2^32")]
-    RateTooLarge { edge: EdgeName, items: usize },
+    RateTooLarge { edge: Box<EdgeName>, items: usize },
     /// A firing would never have its items or its room.
     #[error("{edge} has a horizon of {horizon}, but {what} needs {needed} or more")]
-    HorizonTooNarrow { edge: EdgeName, horizon: usize, what: String, needed: usize },
+    HorizonTooNarrow { edge: Box<EdgeName>, horizon: usize, what: String, needed: usize },
     /// A firing has items of one range.
     #[error(
-        "{node} has {rate} items of {edge} in each firing and sees {sees}, but they are dealt in ranges of {range}: the rate must          divide {range}, and the rule sees no more than that"
+        "{node} has {rate} items of {edge} in each firing and sees {sees}, but they are dealt in ranges of {range}: the rate must \
+         divide {range}, and the rule sees no more than that"
     )]
-    UnevenRange { node: NodeName, edge: EdgeName, rate: usize, sees: usize, range: usize },
+    UnevenRange { node: NodeName, edge: Box<EdgeName>, rate: usize, sees: usize, range: usize },
     /// A record without writers stays empty, and one without readers stays full.
     #[error("{record} has no {side}: it was dropped before the run, so nothing will be {what}; move the {side} into the process \
              that is to use it{}", if others.is_empty() { String::new() } else { format!(". It is {verb} by {}", list(others)) })]
@@ -225,9 +226,10 @@ pub enum PlanError {
     },
     /// No numbers of firings balance the rates.
     #[error(
-        "the rates are inconsistent at {edge}: {rates} in each firing, but by the other edges there are not as many firings as          that takes, so that items would pile up or run out; change one of the rates"
+        "the rates are inconsistent at {edge}: {rates} in each firing, but by the other edges there are not as many firings as \
+         that takes, so that items would pile up or run out; change one of the rates"
     )]
-    InconsistentRates { edge: EdgeName, rates: String },
+    InconsistentRates { edge: Box<EdgeName>, rates: String },
     /// The numbers do not fit.
     #[error("the rates up to {node} are too large: one iteration has more than 2^63 of its firings")]
     TooManyFirings { node: NodeName },
@@ -239,10 +241,11 @@ pub enum PlanError {
     NetworkDeadlock { nodes: Vec<NodeName>, items: usize },
     /// With larger horizons, the network would go on.
     #[error(
-        "the network stands still because a horizon is too small: {} wait for one another; give {edge} a horizon of {horizon} or          more, or none",
+        "the network stands still because a horizon is too small: {} wait for one another; give {edge} a horizon of {horizon} or \
+         more, or none",
         list(nodes)
     )]
-    HorizonDeadlock { nodes: Vec<NodeName>, edge: EdgeName, horizon: usize },
+    HorizonDeadlock { nodes: Vec<NodeName>, edge: Box<EdgeName>, horizon: usize },
     /// Copies of a rule would share its state.
     #[error("the rule {node} has {replicas} replicas, but keeps a state from one firing to the next")]
     ReplicatedState { node: NodeName, replicas: usize },
@@ -254,7 +257,7 @@ pub enum PlanError {
     ReplicatedLoop { node: NodeName },
     /// Copies get items that come later, so there is none to begin with.
     #[error("the rule {node} has replicas, so {edge} must have no delay")]
-    ReplicatedDelay { node: NodeName, edge: EdgeName },
+    ReplicatedDelay { node: NodeName, edge: Box<EdgeName> },
     /// The rules of a unit run by turns on one thread.
     #[error("the rule {node} has replicas, but shares unit {unit} with others")]
     ReplicatedUnit { node: NodeName, unit: usize },
@@ -554,9 +557,9 @@ impl Plan {
 
 impl Plan {
     /// The name of an edge between nodes of the plan.
-    pub(crate) fn edge_name(&self, edge: &Edge) -> EdgeName {
+    pub(crate) fn edge_name(&self, edge: &Edge) -> Box<EdgeName> {
         let end = |id: NodeId| named(&self.nodes[id.0]);
-        EdgeName { name: edge.name.clone(), from: end(edge.from), to: end(edge.to) }
+        Box::new(EdgeName { name: edge.name.clone(), from: end(edge.from), to: end(edge.to) })
     }
 }
 
