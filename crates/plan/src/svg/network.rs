@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas, LINE_PX, Letters, Paint, width, wrapped};
 use super::plan::{CALL, FRAME, MARGIN_PX, PARALLEL, SERIAL};
 use crate::network::{abouts, flow_text};
 use crate::wording::{item_text, plain};
-use crate::{Plan, Role};
+use crate::{Flow, Plan, Role};
 use std::collections::BTreeSet;
 
 const LINE: Paint = Paint::line("#3d4856").wide(1.0);
@@ -15,7 +15,7 @@ const PAD_PX: f64 = 8.0;
 const TEXT_PX: f64 = 170.0;
 /// The least distance of two arrows at a box, in pixels.
 const PORT_PX: f64 = 16.0;
-/// The space between two boxes of a column, and between two columns, in pixels.
+/// The space between two boxes of a column, and the least between two columns, in pixels.
 const GAP_PX: f64 = 22.0;
 const COLUMN_PX: f64 = 90.0;
 
@@ -55,7 +55,11 @@ pub(super) fn draw(plan: &Plan) -> String {
     let mut canvas = Canvas::default();
     let title = crate::display::headline(plan);
     canvas.text((MARGIN_PX, MARGIN_PX + LINE_PX), Anchor::Start, Letters::BOLD, &title);
-    let (right, bottom) = place(&mut tiles, &edges, ends);
+    let flows = plan.flows();
+    let both =
+        |at: &usize| labels(plan, ends(at), &flows[*at]).map(|text| width(&text, Letters::FAINT) + 14.0);
+    let gap = edges.iter().map(|at| both(at).iter().sum()).fold(COLUMN_PX, f64::max);
+    let (right, bottom) = place(&mut tiles, gap, &edges, ends);
 
     // At each side of a box, the arrows are in the order of their other ends.
     let mut heights = vec![[0.0; 2]; plan.edges.len()];
@@ -69,7 +73,6 @@ pub(super) fn draw(plan: &Plan) -> String {
             }
         }
     }
-    let flows = plan.flows();
     let mut lowest = bottom;
     for at in &edges {
         let (from, to) = ends(at);
@@ -77,11 +80,11 @@ pub(super) fn draw(plan: &Plan) -> String {
         let end = (tiles[to].at[0], heights[*at][1]);
         canvas.open(&format!("{}; {}", item_text(&plan.edges[*at]), flow_text(&flows[*at])));
         if start.0 < end.0 {
-            canvas.curve(start, end, (COLUMN_PX / 2.0, 0.0), LINE);
+            canvas.curve(start, end, (gap / 2.0, 0.0), LINE);
         } else {
             // An arrow that leads back goes below the boxes, as far as a curve of this form reaches.
             let down = (bottom + GAP_PX - f64::midpoint(start.1, end.1)) * 4.0 / 3.0;
-            canvas.curve(start, end, (COLUMN_PX, down), CALL);
+            canvas.curve(start, end, (gap, down), CALL);
             lowest = bottom + 2.0 * GAP_PX;
         }
         canvas.close();
@@ -100,24 +103,33 @@ pub(super) fn draw(plan: &Plan) -> String {
         }
     }
     for at in &edges {
-        let ((from, to), flow, [y, to_y]) = (ends(at), flows[*at], heights[*at]);
-        if plan.nodes[from].role == Role::Rule {
-            let x = tiles[from].at[0] + tiles[from].at[2] + 4.0;
-            canvas.text((x, y - 4.0), Anchor::Start, Letters::FAINT, &flow.produces.to_string());
-        }
-        if plan.nodes[to].role == Role::Rule {
-            let sees =
-                if flow.sees() > flow.consumes { format!(" of {}", flow.sees()) } else { String::new() };
-            let label = format!("{}{sees}", flow.consumes);
-            canvas.text((tiles[to].at[0] - 10.0, to_y - 4.0), Anchor::End, Letters::FAINT, &label);
-        }
+        let ((from, to), flow, [y, to_y]) = (ends(at), &flows[*at], heights[*at]);
+        let [writes, reads] = labels(plan, (from, to), flow);
+        let x = tiles[from].at[0] + tiles[from].at[2] + 4.0;
+        canvas.text((x, y - 4.0), Anchor::Start, Letters::FAINT, &writes);
+        canvas.text((tiles[to].at[0] - 10.0, to_y - 4.0), Anchor::End, Letters::FAINT, &reads);
     }
     let wide = right.max(MARGIN_PX + width(&title, Letters::BOLD)) + MARGIN_PX;
     canvas.document(&title, wide, lowest + MARGIN_PX)
 }
 
-/// Gives each box its place. Returns the right and the lower edge of all.
-fn place(tiles: &mut [Tile], edges: &[usize], ends: impl Fn(&usize) -> (usize, usize)) -> (f64, f64) {
+/// The rates of a record at its two ends. Only firing rules have rates.
+fn labels(plan: &Plan, (from, to): (usize, usize), flow: &Flow) -> [String; 2] {
+    let sees = if flow.sees() > flow.consumes { format!(" of {}", flow.sees()) } else { String::new() };
+    let at = |node: usize, label: String| match plan.nodes[node].role {
+        Role::Rule => label,
+        _ => String::new(),
+    };
+    [at(from, flow.produces.to_string()), at(to, format!("{}{sees}", flow.consumes))]
+}
+
+/// Gives each box its place, with `gap` pixels between two columns. Returns the right and the lower edge of all.
+fn place(
+    tiles: &mut [Tile],
+    gap: f64,
+    edges: &[usize],
+    ends: impl Fn(&usize) -> (usize, usize),
+) -> (f64, f64) {
     let mut inputs = vec![Vec::new(); tiles.len()];
     edges.iter().map(&ends).for_each(|(from, to)| inputs[to].push(from));
     let mut columns: Vec<Vec<usize>> = Vec::new();
@@ -152,9 +164,9 @@ fn place(tiles: &mut [Tile], edges: &[usize], ends: impl Fn(&usize) -> (usize, u
             tiles[node].at = [x, y, wide, high];
             y += high + GAP_PX;
         }
-        x += wide + COLUMN_PX;
+        x += wide + gap;
     }
-    (x - COLUMN_PX, top + highest)
+    (x - gap, top + highest)
 }
 
 /// The column of each box: behind the boxes from which arrows lead to it. In a cycle, the arrows to the box that was added first
