@@ -4,7 +4,7 @@
 //! alone: each item goes from the source to the sink by calls. The threads executor
 //! ([`threads`]) runs the line with batons. Its workers walk the line from the sink to the source. They run
 //! serial nodes whose batons are free, claim items of parallel units, and park when they find no work. The
-//! comments cite the numbered rules of `PROTOCOL.md`, which is beside this file.
+//! comments cite the numbered rules of `crates/anabranch/PROTOCOL.md`.
 //!
 //! Each place of the line is a trait object, and the loop over the items is inside it. So there is one
 //! dynamic call for each claim or serving, and none for each item.

@@ -4,7 +4,7 @@
 //! Only awake threads can wake others. A thread that wakes another one first counts it as awake, and goes to
 //! sleep itself only later. So a count that has fallen to 0 stays there: no thread runs any more, and the
 //! thread that called `run` may do with the network what it likes. In this way a deadlock is found without a
-//! clock. `PROTOCOL.md`, beside this file, has the rules.
+//! clock. `crates/anabranch/PROTOCOL.md` has the rules, N1 to N10.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -16,9 +16,9 @@ use anabranch_record::sync::{
 
 use crate::engine::processors;
 
-use super::homes::Homes;
+use super::placed::PlacedRules;
 
-/// The count of the threads that are awake, and the desk at which workers wait for rules.
+/// The count of the threads that are awake, and the queue of rules at which workers wait.
 pub(super) struct Awake {
     /// How many processes and workers are awake.
     awake: AtomicUsize,
@@ -26,27 +26,27 @@ pub(super) struct Awake {
     rousings: AtomicUsize,
     /// Whether the network ends because something has gone wrong. Calls that would wait return instead.
     ending: AtomicBool,
-    desk: Mutex<Desk>,
+    queue: Mutex<RunQueue>,
     /// The thread that called `run` waits here.
     caller: Condvar,
     /// The other workers wait here.
     helpers: Condvar,
-    /// How many workers wait or spin. For those that wait, a copy of the numbers in the desk, which is read without its lock.
+    /// How many workers wait or spin. For those that wait, a copy of the numbers in the queue, which is read without its lock.
     idle: AtomicUsize,
     /// Whether one thread alone runs the network.
     is_alone: AtomicBool,
-    /// How many rules are in the desk's queue. A copy, which is read without its lock.
+    /// How many rules are in the queue. A copy, which is read without its lock.
     waiting_rules: AtomicUsize,
     /// How long idle workers poll before they wait.
     backoff: Padded<Backoff>,
     /// Whether a process has created rules, for which there may be too few helpers.
     new_rules: AtomicBool,
     /// The workers of rules that were placed on cores. Set before the run.
-    homes: OnceLock<Homes>,
+    placed: OnceLock<PlacedRules>,
 }
 
 /// The state by which idle workers are called.
-struct Desk {
+struct RunQueue {
     /// Rules to fire, for any worker.
     ready: VecDeque<usize>,
     /// How many helpers wait and have not been called.
@@ -80,7 +80,7 @@ impl Awake {
             awake: AtomicUsize::new(0),
             rousings: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
-            desk: Mutex::new(Desk {
+            queue: Mutex::new(RunQueue {
                 ready: VecDeque::new(),
                 sleeping: 0,
                 called: 0,
@@ -95,12 +95,12 @@ impl Awake {
             waiting_rules: AtomicUsize::new(0),
             backoff: Padded::new(Backoff::new()),
             new_rules: AtomicBool::new(false),
-            homes: OnceLock::new(),
+            placed: OnceLock::new(),
         }
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        lock(&self.desk)
+    fn queue(&self) -> MutexGuard<'_, RunQueue> {
+        lock(&self.queue)
     }
 
     /// Says that one thread alone will run the network.
@@ -150,14 +150,14 @@ impl Awake {
 
     /// Whether a rule waits for a worker.
     pub(super) fn has_rules(&self) -> bool {
-        !self.desk().ready.is_empty()
+        !self.queue().ready.is_empty()
     }
 
     /// Counts a thread as not awake: it sleeps, or it has ended.
     pub(super) fn rest(&self) {
         if self.awake.fetch_sub(1, Ordering::AcqRel) == 1 {
             // With the lock held, the caller of `run` either will still look at the count, or waits already.
-            let _desk = self.desk();
+            let _desk = self.queue();
             self.caller.notify_one();
         }
     }
@@ -178,15 +178,15 @@ impl Awake {
 
     /// Lets the thread that called `run` close every view.
     pub(super) fn call_for_sweep(&self) {
-        let mut desk = self.desk();
-        desk.sweep = true;
-        self.call_caller(&mut desk);
+        let mut queue = self.queue();
+        queue.sweep = true;
+        self.call_caller(&mut queue);
         self.caller.notify_one();
     }
 
-    fn call_caller(&self, desk: &mut Desk) {
-        if desk.caller_sleeps {
-            desk.caller_sleeps = false;
+    fn call_caller(&self, queue: &mut RunQueue) {
+        if queue.caller_sleeps {
+            queue.caller_sleeps = false;
             self.idle.fetch_sub(1, Ordering::Relaxed);
             self.rouse();
             self.caller.notify_one();
@@ -200,49 +200,49 @@ impl Awake {
     }
 
     /// Says that rules are placed on cores. To be called before the run, once.
-    pub(super) fn set_homes(&self, homes: Homes) {
-        let _ = self.homes.set(homes);
+    pub(super) fn set_placed(&self, placed: PlacedRules) {
+        let _ = self.placed.set(placed);
     }
 
     /// The workers of rules that were placed on cores, if any were.
-    pub(super) fn homes(&self) -> Option<&Homes> {
-        self.homes.get()
+    pub(super) fn placed(&self) -> Option<&PlacedRules> {
+        self.placed.get()
     }
 
     /// Whether the rule was placed on the core of another worker than the calling one.
     #[inline]
     pub(super) fn is_elsewhere(&self, rule: usize) -> bool {
-        self.homes.get().is_some_and(|homes| homes.is_elsewhere(rule))
+        self.placed.get().is_some_and(|placed| placed.is_elsewhere(rule))
     }
 
     /// Puts rules into the queue for all workers, and calls a waiting worker for each of them.
     pub(super) fn offer(&self, rules: impl IntoIterator<Item = usize>) {
-        let mut desk = self.desk();
+        let mut queue = self.queue();
         for rule in rules {
-            desk.ready.push_back(rule);
-            if desk.sleeping > 0 {
-                desk.sleeping -= 1;
-                desk.called += 1;
+            queue.ready.push_back(rule);
+            if queue.sleeping > 0 {
+                queue.sleeping -= 1;
+                queue.called += 1;
                 self.idle.fetch_sub(1, Ordering::Relaxed);
                 self.rouse();
                 self.count_rousing();
                 self.helpers.notify_one();
             } else {
-                self.call_caller(&mut desk);
+                self.call_caller(&mut queue);
             }
         }
-        self.waiting_rules.store(desk.ready.len(), Ordering::Relaxed);
+        self.waiting_rules.store(queue.ready.len(), Ordering::Relaxed);
     }
 
     pub(super) fn take_rule(&self) -> Option<usize> {
-        self.take_from(&mut self.desk())
+        self.take_from(&mut self.queue())
     }
 
-    fn take_from(&self, desk: &mut Desk) -> Option<usize> {
+    fn take_from(&self, queue: &mut RunQueue) -> Option<usize> {
         // A rule of another core is better than none: it may be long until that core's worker has time.
-        let at = desk.ready.iter().position(|rule| !self.is_elsewhere(*rule)).unwrap_or(0);
-        let rule = desk.ready.remove(at);
-        self.waiting_rules.store(desk.ready.len(), Ordering::Relaxed);
+        let at = queue.ready.iter().position(|rule| !self.is_elsewhere(*rule)).unwrap_or(0);
+        let rule = queue.ready.remove(at);
+        self.waiting_rules.store(queue.ready.len(), Ordering::Relaxed);
         rule
     }
 
@@ -266,55 +266,55 @@ impl Awake {
 
     /// Waits for a rule, as a helper that has nothing to do. Returns `None` when the network has ended.
     pub(super) fn wait_as_helper(&self) -> Option<usize> {
-        let mut desk = self.desk();
+        let mut queue = self.queue();
         loop {
-            if desk.over {
+            if queue.over {
                 return None;
             }
-            if let Some(rule) = self.take_from(&mut desk) {
+            if let Some(rule) = self.take_from(&mut queue) {
                 return Some(rule);
             }
-            desk.sleeping += 1;
+            queue.sleeping += 1;
             self.idle.fetch_add(1, Ordering::Relaxed);
             if self.awake.fetch_sub(1, Ordering::AcqRel) == 1 {
                 self.caller.notify_one();
             }
-            while desk.called == 0 && !desk.over {
-                desk = self.helpers.wait(desk).unwrap_or_else(|poisoned| poisoned.into_inner());
+            while queue.called == 0 && !queue.over {
+                queue = self.helpers.wait(queue).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
-            desk.called = desk.called.saturating_sub(1);
+            queue.called = queue.called.saturating_sub(1);
         }
     }
 
     /// Waits for something to do, as the thread that called `run`. This thread is counted as awake before the
     /// call, and after it too, unless the result is [`Call::Still`].
     pub(super) fn wait_as_caller(&self) -> Call {
-        let mut desk = self.desk();
-        if std::mem::take(&mut desk.sweep) {
+        let mut queue = self.queue();
+        if std::mem::take(&mut queue.sweep) {
             return Call::Sweep;
         }
-        if let Some(rule) = self.take_from(&mut desk) {
+        if let Some(rule) = self.take_from(&mut queue) {
             return Call::Rule(rule);
         }
-        desk.caller_sleeps = true;
+        queue.caller_sleeps = true;
         self.idle.fetch_add(1, Ordering::Relaxed);
         self.awake.fetch_sub(1, Ordering::AcqRel);
         loop {
-            if !desk.caller_sleeps {
+            if !queue.caller_sleeps {
                 return Call::Look;
             }
             if self.is_still() {
-                desk.caller_sleeps = false;
+                queue.caller_sleeps = false;
                 self.idle.fetch_sub(1, Ordering::Relaxed);
                 return Call::Still;
             }
-            desk = self.caller.wait(desk).unwrap_or_else(|poisoned| poisoned.into_inner());
+            queue = self.caller.wait(queue).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
     }
 
     /// Makes the helpers return.
     pub(super) fn dismiss(&self) {
-        self.desk().over = true;
+        self.queue().over = true;
         self.helpers.notify_all();
     }
 }

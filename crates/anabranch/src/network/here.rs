@@ -9,7 +9,7 @@ use anabranch_record::{All, Dealt, ReadDeal, RegisterError};
 
 use super::{
     Horizon,
-    board::{Board, Outcome},
+    contents::{Contents, Outcome},
     ports::Ports,
     process::Process,
     reader::Reader,
@@ -26,7 +26,7 @@ pub(super) type Code<'env, E> =
 /// The network of a process, for the process itself.
 pub struct Here<'s, 'env: 's, E> {
     pub(super) scope: &'s thread::Scope<'s, 'env>,
-    pub(super) board: Arc<Board<'env, E>>,
+    pub(super) contents: Arc<Contents<'env, E>>,
     pub(super) threads: Handles<'s>,
     pub(super) process: Arc<Process>,
 }
@@ -48,11 +48,11 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
     where
         F: for<'a, 't> FnOnce(&'a Here<'t, 'env, E>) -> Result<(), E> + Send + 'env,
     {
-        let process = self.board.new_process(Node::process(name.to_owned()));
+        let process = self.contents.new_process(Node::process(name.to_owned()));
         if self.process.is_over() {
             process.notice_ending();
         }
-        spawn(self.scope, &self.board, &self.threads, process, Box::new(code));
+        spawn(self.scope, &self.contents, &self.threads, process, Box::new(code));
     }
 
     /// Creates a firing rule, which fires as soon as its ports allow it. See
@@ -94,16 +94,16 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         V: Verdict,
         F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send + 'env,
     {
-        if let Some(cell) = self.board.add_rule(name, inputs, outputs, code) {
-            self.board.check_ports(cell);
-            self.board.hub.note_new_rule();
+        if let Some(cell) = self.contents.add_rule(name, inputs, outputs, code) {
+            self.contents.check_ports(cell);
+            self.contents.network.note_new_rule();
             cell.link.start();
         }
     }
 
     /// Creates a record, like [`Network::record`](super::Network::record).
     pub fn record<T: Send + 'env>(&self, horizon: impl Into<Horizon>) -> (Writer<T>, Reader<T>) {
-        self.board.record(horizon.into(), Vec::new())
+        self.contents.record(horizon.into(), Vec::new())
     }
 
     /// Creates a record, like [`Network::record_with`](super::Network::record_with).
@@ -112,7 +112,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         horizon: impl Into<Horizon>,
         items: impl IntoIterator<Item = T>,
     ) -> (Writer<T>, Reader<T>) {
-        self.board.record(horizon.into(), items.into_iter().collect())
+        self.contents.record(horizon.into(), items.into_iter().collect())
     }
 
     /// Creates a record, like [`Network::broadcast`](super::Network::broadcast).
@@ -135,7 +135,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         writers: Dealt,
         readers: R,
     ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
-        self.board.shared(horizon.into(), writers, readers)
+        self.contents.shared(horizon.into(), writers, readers)
     }
 
     /// Creates a record, like [`Network::registry`](super::Network::registry).
@@ -145,7 +145,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         writers: Dealt,
         readers: R,
     ) -> Registry<T, R> {
-        self.board.registry(horizon.into(), writers, readers)
+        self.contents.registry(horizon.into(), writers, readers)
     }
 
     /// Registers a writer of the record that reserves up to `horizon` slots at a time. `id` is less than the
@@ -159,7 +159,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Writer<T>, RegisterError> {
-        self.registered(self.board.register_writer(registry, id, horizon))
+        self.registered(self.contents.register_writer(registry, id, horizon))
     }
 
     /// Registers a reader of the record that receives up to `horizon` items at a time. `id` is less than the
@@ -173,14 +173,14 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Reader<T, R>, RegisterError> {
-        self.registered(self.board.register_reader(registry, id, horizon))
+        self.registered(self.contents.register_reader(registry, id, horizon))
     }
 
     /// Notes if a view could not be registered because the network ends.
     fn registered<V>(&self, result: Result<V, RegisterError>) -> Result<V, RegisterError> {
-        if result.is_err() && self.board.hub.is_ending() {
+        if result.is_err() && self.contents.network.is_ending() {
             self.process.notice_ending();
-            role::stop(&self.process, &self.board.hub);
+            role::stop(&self.process, &self.contents.network);
         }
         result
     }
@@ -195,25 +195,29 @@ impl<E> fmt::Debug for Here<'_, '_, E> {
 /// Starts the thread of a process.
 pub(super) fn spawn<'s, 'env: 's, E: Send + 'env>(
     scope: &'s thread::Scope<'s, 'env>,
-    board: &Arc<Board<'env, E>>,
+    contents: &Arc<Contents<'env, E>>,
     threads: &Handles<'s>,
     process: Arc<Process>,
     code: Code<'env, E>,
 ) {
-    let hub = Arc::clone(&board.hub);
-    hub.rouse();
-    let here =
-        Here { scope, board: Arc::clone(board), threads: Arc::clone(threads), process: Arc::clone(&process) };
+    let network = Arc::clone(&contents.network);
+    network.rouse();
+    let here = Here {
+        scope,
+        contents: Arc::clone(contents),
+        threads: Arc::clone(threads),
+        process: Arc::clone(&process),
+    };
     match start(scope, &process.name, move || live_as(&here, code)) {
         Some(handle) => lock(threads).push(handle),
         None => {
             let (name, count) = (&process.name, lock(threads).len());
-            hub.misuse(format!(
+            network.misuse(format!(
                 "the system cannot create a thread for process \"{name}\", after {count} others: make some of \
                  the processes firing rules, which need no threads"
             ));
-            board.end_process(&process, None);
-            hub.rest();
+            contents.end_process(&process, None);
+            network.rest();
         }
     }
 }
@@ -237,15 +241,15 @@ pub(super) fn start<'s, 'env: 's>(
 
 /// Runs a process on its thread, and ends it.
 fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) {
-    let (board, process) = (&here.board, &here.process);
+    let (contents, process) = (&here.contents, &here.process);
     let outcome = {
-        let _role = Role::play(process, &board.hub);
+        let _role = Role::play(process, &contents.network);
         match catch_unwind(AssertUnwindSafe(|| code(here))) {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(Outcome::Error(error)),
             Err(payload) => Some(Outcome::Panic(payload)),
         }
     };
-    board.end_process(process, outcome);
-    board.hub.rest();
+    contents.end_process(process, outcome);
+    contents.network.rest();
 }

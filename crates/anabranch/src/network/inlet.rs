@@ -24,12 +24,11 @@ use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, RunThreads};
 
 use super::{
-    board::{Board, Face},
-    hub::Hub,
-    process::Process,
+    contents::{Contents, ViewControl},
+    process::{Process, Sleeper},
     records::{Closing, RecordInfo, Side, ViewInfo, Wait},
     role::Role,
-    sleep::Sleeper,
+    state::NetworkState,
     writer::Writer,
 };
 
@@ -40,7 +39,7 @@ const QUIET_WITHOUT_A_LOOK: Mutant = Mutant("quiet_without_a_look");
 
 /// The state that a stage's stream and the network share.
 pub(super) struct StageLink {
-    hub: Arc<Hub>,
+    network: Arc<NetworkState>,
     /// The items that wait before the stream, as a record: for messages.
     record: Arc<RecordInfo>,
     /// The process that feeds the stage.
@@ -101,8 +100,8 @@ impl StageLink {
             if !state.is_blocked {
                 self.runner.actor().set_wait(None);
             }
-            self.hub.rouse();
-            self.hub.count_rousing();
+            self.network.rouse();
+            self.network.count_rousing();
         }
     }
 
@@ -115,11 +114,11 @@ impl StageLink {
             self.runner.actor().set_wait(Some(Wait { record, view, side: Side::Readers, count: 1 }));
         }
         drop(state);
-        self.hub.rest();
+        self.network.rest();
     }
 
     /// Counts a thread of the stream as waiting. `any` says whether any of them would find work.
-    fn lie_down(&self, any: &dyn Fn() -> bool) {
+    fn begin_wait(&self, any: &dyn Fn() -> bool) {
         let mut state = self.state();
         state.asleep += 1;
         if state.all_sleep() && !state.is_quiet && (QUIET_WITHOUT_A_LOOK.is_on() || !any()) {
@@ -128,7 +127,7 @@ impl StageLink {
     }
 
     /// Counts a thread of the stream as not waiting. Returns `false`, and does nothing, if the stage is quiet.
-    fn get_up(&self, any: &dyn Fn() -> bool) -> bool {
+    fn end_wait(&self, any: &dyn Fn() -> bool) -> bool {
         let mut state = self.state();
         if state.is_quiet && !any() {
             return false;
@@ -140,9 +139,9 @@ impl StageLink {
     }
 
     fn sleep(&self, event: &EventCount, mut key: WaitKey, any: &dyn Fn() -> bool) {
-        self.lie_down(any);
+        self.begin_wait(any);
         event.wait(key);
-        while !self.get_up(any) {
+        while !self.end_wait(any) {
             key = event.prepare();
             if any() || !self.state().is_quiet {
                 event.leave();
@@ -213,7 +212,7 @@ impl StageLink {
         let wakes = std::mem::take(&mut state.feeder_waits);
         drop(state);
         if wakes {
-            self.feeder.wake(&self.hub);
+            self.feeder.wake(&self.network);
         }
     }
 }
@@ -273,7 +272,7 @@ pub(super) struct Inlet<T> {
 /// A side of the items that wait, as a view of the network.
 pub(super) struct InletView(StdArc<StageLink>, Side);
 
-impl Face for InletView {
+impl ViewControl for InletView {
     fn close(&self) {
         match self.1 {
             Side::Writers => self.0.end(),
@@ -289,7 +288,7 @@ impl Face for InletView {
 }
 
 impl StageLink {
-    /// The description and the face of the view on `side`, which belongs to its process.
+    /// The description and the control of the view on `side`, which belongs to its process.
     fn view(self: &StdArc<Self>, side: Side) -> (Arc<ViewInfo>, InletView) {
         let (process, index) = match side {
             Side::Writers => (&self.feeder, self.views[0]),
@@ -306,16 +305,16 @@ impl StageLink {
 impl<T: Send> Inlet<T> {
     /// Creates the way from `feeder` into the stream that `runner` runs. At most `capacity` items wait in it.
     pub(super) fn new<E: Send>(
-        board: &Board<'_, E>,
+        contents: &Contents<'_, E>,
         feeder: &Arc<Process>,
         runner: &Arc<Process>,
         capacity: usize,
     ) -> StdArc<Self> {
         let mut horizon = super::Horizon::of(capacity).of_stage(&runner.name);
-        let record = board.new_record::<T>(&mut horizon, 0);
+        let record = contents.new_record::<T>(&mut horizon, 0);
         let link = |views| {
             StdArc::new(StageLink {
-                hub: Arc::clone(&board.hub),
+                network: Arc::clone(&contents.network),
                 record: Arc::clone(&record),
                 feeder: Arc::clone(feeder),
                 runner: Arc::clone(runner),
@@ -326,7 +325,7 @@ impl<T: Send> Inlet<T> {
                 event: Arc::default(),
             })
         };
-        let link = board.add_link(|views| {
+        let link = contents.add_link(|views| {
             let link = link(views);
             (StdArc::clone(&link), [Side::Writers, Side::Readers].map(|side| link.view(side)))
         });
@@ -343,7 +342,7 @@ impl<T: Send> Inlet<T> {
             let mut state = link.state();
             if state.is_gone {
                 drop(state);
-                link.feeder.notice(&link.hub, &link.record, Side::Readers);
+                link.feeder.notice(&link.network, &link.record, Side::Readers);
                 return false;
             }
             if !link.is_full() {
@@ -352,13 +351,13 @@ impl<T: Send> Inlet<T> {
                 link.call(state);
                 return true;
             }
-            let (process, hub) = (Arc::clone(&link.feeder), Arc::clone(&link.hub));
-            let sleeper = Sleeper { process, hub, wait: wait() };
+            let (process, network) = (Arc::clone(&link.feeder), Arc::clone(&link.network));
+            let sleeper = Sleeper { process, network, wait: wait() };
             sleeper.prepare();
             state.feeder_waits = true;
             drop(state);
             if !sleeper.sleep() {
-                link.feeder.notice(&link.hub, &link.record, Side::Readers);
+                link.feeder.notice(&link.network, &link.record, Side::Readers);
                 return false;
             }
         }
@@ -383,13 +382,13 @@ impl<T: Send> Pull for Outflow<T> {
                 let wakes = std::mem::take(&mut state.feeder_waits);
                 drop(state);
                 if wakes {
-                    link.feeder.wake(&link.hub);
+                    link.feeder.wake(&link.network);
                 }
                 return Pulled::Item(item);
             }
             drop(state);
             if link.has_ended.load(Ordering::Acquire) {
-                link.runner.notice(&link.hub, &link.record, Side::Writers);
+                link.runner.notice(&link.network, &link.record, Side::Writers);
                 return Pulled::End;
             }
             // Only a direct line asks a source that is not ready.
@@ -426,7 +425,7 @@ pub(super) struct Outlet<T> {
 
 impl<T: Send> Outlet<T> {
     pub(super) fn new(give: Writer<T>, link: &StdArc<StageLink>) -> Self {
-        give.grip.give_to(&link.runner);
+        give.handle.give_to(&link.runner);
         Self { give, link: StdArc::clone(link) }
     }
 
@@ -439,12 +438,12 @@ impl<T: Send> Outlet<T> {
         }
         let Err(item) = give.try_push(item) else { return Ok(()) };
         // This thread counts as awake by itself while it waits.
-        link.hub.rouse();
+        link.network.rouse();
         let pushed = link.block(|| {
-            let _role = Role::play(&link.runner, &link.hub);
+            let _role = Role::play(&link.runner, &link.network);
             give.push(item)
         });
-        link.hub.rouse_nobody();
+        link.network.rouse_nobody();
         pushed
     }
 }

@@ -71,23 +71,18 @@
 //! (Parks' method). Otherwise the run ends with an [`Error`] that says [which process waits for
 //! what](Deadlock). If a record is too small, the error also says the horizon that is large enough.
 
-mod adding;
 mod awake;
-mod board;
 mod calibrate;
+mod contents;
 mod cores;
 mod deadlock;
-mod door;
 mod error;
-mod grip;
 mod guarded;
 mod here;
-mod homes;
-mod horizon;
-mod hub;
 mod inlet;
 mod kernels;
 mod net;
+mod placed;
 mod plan;
 mod ports;
 mod process;
@@ -98,10 +93,11 @@ mod registry;
 mod role;
 mod rule;
 mod run;
-mod shelf;
-mod sleep;
 mod stage;
 mod standstill;
+mod state;
+mod view_handle;
+mod wait_list;
 mod worker;
 mod writer;
 
@@ -112,11 +108,11 @@ pub use deadlock::{Deadlock, WaitOn};
 pub use error::Error;
 pub use guarded::Guarded;
 pub use here::Here;
-pub use horizon::Horizon;
 pub use kernels::{Arguments, BuildError, Firing, KernelError, KernelPorts, Kernels};
 pub use net::Network;
 pub use ports::{Fill, Input, Output, Ports, Window};
 pub use reader::{Items, Reader};
+pub use records::Horizon;
 pub use registry::Registry;
 pub use rule::Verdict;
 pub use stage::FailsInto;

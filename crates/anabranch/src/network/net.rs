@@ -12,14 +12,14 @@ use crate::Pool;
 
 use super::{
     Error, Horizon,
-    board::Board,
+    contents::Contents,
     here::Here,
-    hub::Unrun,
     ports::Ports,
     reader::Reader,
     registry::Registry,
     rule::Verdict,
     run::{self, Parts, Threads},
+    state::Unrun,
     writer::Writer,
 };
 
@@ -41,9 +41,9 @@ pub struct Network<'env, E> {
 impl<'env, E: Send + 'env> Network<'env, E> {
     /// Creates a network without processes. Its firing rules run on as many workers as there are processors.
     pub fn new() -> Self {
-        let board = Arc::new(Board::new());
-        let unrun = Unrun(Arc::clone(&board.hub));
-        let parts = Parts { board, processes: Vec::new() };
+        let contents = Arc::new(Contents::new());
+        let unrun = Unrun(Arc::clone(&contents.network));
+        let parts = Parts { contents, processes: Vec::new() };
         Self {
             parts: ManuallyDrop::new(parts),
             threads: Threads::Workers(crate::default_workers()),
@@ -73,7 +73,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
 
     /// Creates a record with one writer and one reader.
     pub fn record<T: Send + 'env>(&mut self, horizon: impl Into<Horizon>) -> (Writer<T>, Reader<T>) {
-        self.parts.board.record(horizon.into(), Vec::new())
+        self.parts.contents.record(horizon.into(), Vec::new())
     }
 
     /// Creates a record with one writer and one reader that contains `items` from the start, as if they had
@@ -84,7 +84,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         horizon: impl Into<Horizon>,
         items: impl IntoIterator<Item = T>,
     ) -> (Writer<T>, Reader<T>) {
-        self.parts.board.record(horizon.into(), items.into_iter().collect())
+        self.parts.contents.record(horizon.into(), items.into_iter().collect())
     }
 
     /// Creates a record with one writer and `readers` readers. Each reader sees every item, in place.
@@ -139,7 +139,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         writers: Dealt,
         readers: R,
     ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
-        self.parts.board.shared(horizon.into(), writers, readers)
+        self.parts.contents.shared(horizon.into(), writers, readers)
     }
 
     /// Creates a record with which processes register views while they run. `writers` and `readers` say how
@@ -150,7 +150,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         writers: Dealt,
         readers: R,
     ) -> Registry<T, R> {
-        self.parts.board.registry(horizon.into(), writers, readers)
+        self.parts.contents.registry(horizon.into(), writers, readers)
     }
 
     /// Adds a process: plain code that runs on a thread of its own. It waits in its views, and may create
@@ -159,7 +159,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     where
         F: for<'a, 's> FnOnce(&'a Here<'s, 'env, E>) -> Result<(), E> + Send + 'env,
     {
-        let process = self.parts.board.new_process(Node::process(name.to_owned()));
+        let process = self.parts.contents.new_process(Node::process(name.to_owned()));
         self.parts.processes.push((process, Box::new(code)));
     }
 
@@ -199,11 +199,11 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         V: Verdict,
         F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send + 'env,
     {
-        self.parts.board.add_rule(name, inputs, outputs, code);
+        self.parts.contents.add_rule(name, inputs, outputs, code);
     }
 
-    pub(super) fn board(&self) -> &Board<'env, E> {
-        &self.parts.board
+    pub(super) fn contents(&self) -> &Contents<'env, E> {
+        &self.parts.contents
     }
 
     /// The plan that runs. Its nodes are the processes and the firing rules, in the order of their creation, and its edges are the
@@ -227,7 +227,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
             Threads::Workers(workers) => (*workers, Executor::Threads),
             Threads::Pool(pool) => (pool.threads(), Executor::Pool),
         };
-        let (mut plan, _) = self.parts.board.plan(workers);
+        let (mut plan, _) = self.parts.contents.plan(workers);
         plan.settings.executor = executor;
         plan
     }
@@ -266,7 +266,7 @@ impl<E> fmt::Debug for Network<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
             .field("processes", &self.parts.processes.len())
-            .field("rules", &self.parts.board.rules.len())
+            .field("rules", &self.parts.contents.rules.count())
             .finish_non_exhaustive()
     }
 }

@@ -6,27 +6,27 @@ use anabranch_plan::{Flow, ItemType, Node, NodeId, Plan, PlanError, Record, View
 use anabranch_record::sync::{Arc, lock};
 
 use super::{
-    board::{Board, RuleCell},
+    contents::{Contents, RuleCell},
     ports::PortInfo,
     records::{RecordInfo, Side},
 };
 
-impl<'env, E: Send> Board<'env, E> {
+impl<'env, E: Send> Contents<'env, E> {
     /// The network as a plan for this number of workers. Also returns the indices of the records that are edges, because their
     /// two ends are rules.
     pub(super) fn plan(&self, workers: usize) -> (Plan, BTreeSet<usize>) {
         let mut plan = Plan::network(workers);
-        for process in lock(&self.hub.processes).iter() {
+        for process in lock(&self.network.processes).iter() {
             push(&mut plan, process.node.clone());
         }
         let mut ports = Vec::new();
-        for cell in self.rules.iter() {
+        for (_, cell) in &self.rules {
             let own = ports_of(cell);
             let unit = own.first().map_or(0, |(index, _)| *index);
             own.iter().for_each(|(index, _)| plan.nodes[*index].unit = unit);
             ports.extend(own);
         }
-        let inside = add_records(&mut plan, &lock(&self.hub.records), ports, false);
+        let inside = add_records(&mut plan, &lock(&self.network.records), ports, false);
         (plan, inside)
     }
 
@@ -37,14 +37,14 @@ impl<'env, E: Send> Board<'env, E> {
         let mut ports = ports_of(cell);
         let mut records = BTreeMap::new();
         for (index, own) in &mut ports {
-            let process = Arc::clone(&lock(&self.hub.processes)[*index]);
+            let process = Arc::clone(&lock(&self.network.processes)[*index]);
             *index = push(&mut plan, process.node.clone()).0;
             records.extend(own.iter().map(|port| (port.record.index, Arc::clone(&port.record))));
         }
         let records: Vec<Arc<RecordInfo>> = records.into_values().collect();
         add_records(&mut plan, &records, ports, true);
         if let Some(message) = misuse(&plan) {
-            self.hub.misuse(message);
+            self.network.misuse(message);
         }
     }
 }

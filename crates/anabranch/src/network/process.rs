@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 
 use anabranch_plan::Node;
+use anabranch_record::Sleep;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 use super::{
     awake::Awake,
     records::{Closing, RecordInfo, Side, Wait},
+    state::NetworkState,
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
@@ -132,14 +134,14 @@ const WOKEN: usize = 3;
 pub struct Actor {
     /// `AWAKE`, `ARMED`, `ASLEEP` or `WOKEN`.
     word: AtomicUsize,
-    bed: Bed,
+    parker: Parker,
     /// The items or the room that the process waits for, while it sleeps.
     wait: Mutex<Option<Wait>>,
 }
 
 impl Actor {
     fn new() -> Self {
-        Self { word: AtomicUsize::new(AWAKE), bed: Bed::default(), wait: Mutex::new(None) }
+        Self { word: AtomicUsize::new(AWAKE), parker: Parker::default(), wait: Mutex::new(None) }
     }
 
     /// Wakes the thread if it sleeps, and counts it as awake. If the thread is about to sleep, it will not
@@ -161,7 +163,7 @@ impl Actor {
                 awake.rouse();
             }
             awake.count_rousing();
-            self.bed.wake();
+            self.parker.wake();
         } else {
             if !COUNTS_AFTER_WAKING.is_on() {
                 awake.rouse_nobody();
@@ -170,8 +172,8 @@ impl Actor {
     }
 
     /// Prepares for sleeps of the calling thread.
-    pub(super) fn make_bed(&self) {
-        self.bed.make();
+    pub(super) fn prepare_to_park(&self) {
+        self.parker.make();
     }
 
     /// Notes that the calling thread is about to sleep.
@@ -190,7 +192,7 @@ impl Actor {
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         if self.word.compare_exchange(ARMED, ASLEEP, success, failure).is_ok() {
             awake.rest();
-            self.bed.sleep_while(|| self.word.load(Ordering::Acquire) == ASLEEP);
+            self.parker.park_while(|| self.word.load(Ordering::Acquire) == ASLEEP);
         }
         *lock(&self.wait) = None;
         self.disarm();
@@ -206,19 +208,41 @@ impl Actor {
     }
 }
 
+/// Lets a process sleep in a view.
+pub(super) struct Sleeper {
+    pub(super) process: Arc<Process>,
+    pub(super) network: Arc<NetworkState>,
+    pub(super) wait: Wait,
+}
+
+impl Sleep for Sleeper {
+    fn prepare(&self) {
+        self.process.actor().arm();
+    }
+
+    fn cancel(&self) {
+        self.process.actor().disarm();
+    }
+
+    fn sleep(&self) -> bool {
+        self.process.actor().sleep(&self.network, &self.wait);
+        !self.network.is_ending()
+    }
+}
+
 /// The place where a thread sleeps. It sleeps by parking.
 #[cfg(not(shuttle))]
 #[derive(Debug, Default)]
-struct Bed(Mutex<Option<anabranch_record::sync::thread::Thread>>);
+struct Parker(Mutex<Option<anabranch_record::sync::thread::Thread>>);
 
 #[cfg(not(shuttle))]
-impl Bed {
+impl Parker {
     /// Prepares for sleeps of the calling thread.
     fn make(&self) {
         *lock(&self.0) = Some(anabranch_record::sync::thread::current());
     }
 
-    fn sleep_while(&self, is_asleep: impl Fn() -> bool) {
+    fn park_while(&self, is_asleep: impl Fn() -> bool) {
         while is_asleep() {
             anabranch_record::sync::thread::park();
         }
@@ -236,13 +260,13 @@ impl Bed {
 /// a model checker a thread therefore waits on a condition variable.
 #[cfg(shuttle)]
 #[derive(Debug, Default)]
-struct Bed(Mutex<()>, anabranch_record::sync::Condvar);
+struct Parker(Mutex<()>, anabranch_record::sync::Condvar);
 
 #[cfg(shuttle)]
-impl Bed {
+impl Parker {
     fn make(&self) {}
 
-    fn sleep_while(&self, is_asleep: impl Fn() -> bool) {
+    fn park_while(&self, is_asleep: impl Fn() -> bool) {
         let mut guard = lock(&self.0);
         while is_asleep() {
             guard = self.1.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());

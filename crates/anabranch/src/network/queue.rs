@@ -1,7 +1,7 @@
 //! How a rule gets a worker: each worker has a slot for the rule that it fires next, and a queue of its own.
 //!
 //! If a worker pokes a rule, the rule goes into the slot of that worker, and the rule that was there goes to the back of
-//! the worker's queue. Rules that are too many for the queue go to the hub, which calls idle workers. So do rules that
+//! the worker's queue. Rules that are too many for the queue go to the network, which calls idle workers. So do rules that
 //! are poked by threads other than workers, and all rules of a worker that takes long while another one is idle. The
 //! slot comes before the queue, but not in every turn, so that the rules in the queue get their turns.
 
@@ -14,14 +14,14 @@ use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
 use crate::engine::Moment;
 
-use super::{homes, hub::Hub, role::Role};
+use super::{placed, role::Role, state::NetworkState};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const RULE_IS_DEQUEUED_LATE: Mutant = Mutant("rule_is_dequeued_late");
 
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
-/// A worker takes the rule in the slot first, except in one of this many turns: then it looks at the hub and the queue first.
+/// A worker takes the rule in the slot first, except in one of this many turns: then it looks at the network and the queue first.
 const SLOT_LAST_EVERY: u32 = 64;
 
 /// A firing that takes at least this long is worth moving the rule in the slot to an idle worker.
@@ -32,7 +32,7 @@ const NONE: usize = usize::MAX;
 
 #[cfg(not(shuttle))]
 std::thread_local! {
-    /// The address of the hub whose worker this thread is. 0 if it is no worker.
+    /// The address of the network whose worker this thread is. 0 if it is no worker.
     static WORKS_FOR: Cell<usize> = const { Cell::new(0) };
     /// The rule to fire next.
     static NEXT: Cell<usize> = const { Cell::new(NONE) };
@@ -49,7 +49,7 @@ anabranch_record::sync::thread_local! {
 /// A rule, in the form in which its records know it.
 pub struct RuleLink {
     pub(super) index: usize,
-    pub(super) hub: Arc<Hub>,
+    pub(super) network: Arc<NetworkState>,
     /// Whether the rule is in a queue, and waits for a worker.
     queued: AtomicBool,
     /// Whether one thread alone runs the network, so that no atomic exchange is needed.
@@ -65,9 +65,9 @@ impl fmt::Debug for RuleLink {
 impl RuleLink {
     /// A link that counts as queued until it is started, so that no worker looks for the rule before it is
     /// there.
-    pub(super) fn new(index: usize, hub: &Arc<Hub>) -> Arc<Self> {
+    pub(super) fn new(index: usize, network: &Arc<NetworkState>) -> Arc<Self> {
         let (queued, is_alone) = (AtomicBool::new(true), AtomicBool::new(false));
-        Arc::new(Self { index, hub: Arc::clone(hub), queued, is_alone })
+        Arc::new(Self { index, network: Arc::clone(network), queued, is_alone })
     }
 
     /// Says that one thread alone runs the network.
@@ -86,9 +86,9 @@ impl RuleLink {
         self.queued.swap(queued, Ordering::AcqRel)
     }
 
-    /// Puts the new rule into a queue. To be called once, when the rule is on its shelf and the network runs.
+    /// Puts the new rule into a queue. To be called once, when the rule is in the list of rules and the network runs.
     pub(super) fn start(&self) {
-        enqueue(&self.hub, self.index);
+        enqueue(&self.network, self.index);
     }
 
     /// Puts the rule into a queue, so that a worker looks at it. If the rule is in a queue already, that
@@ -97,14 +97,14 @@ impl RuleLink {
     #[inline]
     pub(super) fn poke(&self) {
         if !self.swap_queued(true) {
-            enqueue(&self.hub, self.index);
+            enqueue(&self.network, self.index);
         }
     }
 
     /// Like [`poke`](Self::poke), but puts the rule behind all others.
     pub(super) fn poke_last(&self) {
         if !self.swap_queued(true) {
-            enqueue_last(&self.hub, self.index);
+            enqueue_last(&self.network, self.index);
         }
     }
 
@@ -127,26 +127,26 @@ impl RuleLink {
 
 /// Puts a rule into a queue, to be fired soon.
 #[inline]
-pub(super) fn enqueue(hub: &Hub, rule: usize) {
+pub(super) fn enqueue(network: &NetworkState, rule: usize) {
     // A view may be dropped when the thread-local variables of the thread are gone already.
-    if WORKS_FOR.try_with(Cell::get).unwrap_or(0) != std::ptr::from_ref(hub).addr() {
-        return hub.offer([rule]);
+    if WORKS_FOR.try_with(Cell::get).unwrap_or(0) != std::ptr::from_ref(network).addr() {
+        return network.offer([rule]);
     }
-    if hub.is_elsewhere(rule) {
-        return hub.offer([rule]);
+    if network.is_elsewhere(rule) {
+        return network.offer([rule]);
     }
     let other = NEXT.with(|next| next.replace(rule));
     if other != NONE {
-        enqueue_last(hub, other);
+        enqueue_last(network, other);
     }
 }
 
 /// Puts a rule at the end of a queue.
 #[inline]
-pub(super) fn enqueue_last(hub: &Hub, rule: usize) {
-    let works_here = WORKS_FOR.try_with(Cell::get).unwrap_or(0) == std::ptr::from_ref(hub).addr();
-    if !works_here || hub.has_idle_workers() || hub.is_elsewhere(rule) {
-        return hub.offer([rule]);
+pub(super) fn enqueue_last(network: &NetworkState, rule: usize) {
+    let works_here = WORKS_FOR.try_with(Cell::get).unwrap_or(0) == std::ptr::from_ref(network).addr();
+    if !works_here || network.has_idle_workers() || network.is_elsewhere(rule) {
+        return network.offer([rule]);
     }
     let surplus = KEPT_RULES.with(|kept| {
         let mut kept = kept.borrow_mut();
@@ -154,12 +154,12 @@ pub(super) fn enqueue_last(hub: &Hub, rule: usize) {
         if kept.len() > KEPT { kept.pop_front() } else { None }
     });
     if let Some(rule) = surplus {
-        hub.offer([rule]);
+        network.offer([rule]);
     }
 }
 
 /// A guard: the thread is a worker until it is dropped.
-pub(super) struct Badge {
+pub(super) struct WorkerGuard {
     before: usize,
     number: Option<usize>,
     next: usize,
@@ -167,11 +167,11 @@ pub(super) struct Badge {
     role: Role,
 }
 
-impl Badge {
-    pub(super) fn new(hub: &Hub, number: Option<usize>) -> Self {
+impl WorkerGuard {
+    pub(super) fn new(network: &NetworkState, number: Option<usize>) -> Self {
         Self {
-            before: WORKS_FOR.with(|hub_of| hub_of.replace(std::ptr::from_ref(hub).addr())),
-            number: homes::replace_number(number),
+            before: WORKS_FOR.with(|network_of| network_of.replace(std::ptr::from_ref(network).addr())),
+            number: placed::replace_number(number),
             next: NEXT.with(|next| next.replace(NONE)),
             kept: KEPT_RULES.with(|kept| std::mem::take(&mut *kept.borrow_mut())),
             // The code of a rule must not wait in a view. So the thread is no process's thread while it fires
@@ -181,11 +181,11 @@ impl Badge {
     }
 }
 
-impl Drop for Badge {
+impl Drop for WorkerGuard {
     fn drop(&mut self) {
         let _ = &self.role;
-        WORKS_FOR.with(|hub| hub.set(self.before));
-        homes::replace_number(self.number);
+        WORKS_FOR.with(|network| network.set(self.before));
+        placed::replace_number(self.number);
         NEXT.with(|next| next.set(self.next));
         KEPT_RULES.with(|kept| *kept.borrow_mut() = std::mem::take(&mut self.kept));
     }
@@ -196,22 +196,22 @@ pub(super) fn has_rules() -> bool {
     NEXT.with(Cell::get) != NONE || KEPT_RULES.with(|kept| !kept.borrow().is_empty())
 }
 
-/// Takes the next rule: from the slot, the worker's queue, or the hub.
-pub(super) fn take(hub: &Hub, turn: u32) -> Option<usize> {
+/// Takes the next rule: from the slot, the worker's queue, or the network.
+pub(super) fn take(network: &NetworkState, turn: u32) -> Option<usize> {
     let slot = || Some(NEXT.with(|next| next.replace(NONE))).filter(|&rule| rule != NONE);
     let kept = || KEPT_RULES.with(|kept| kept.borrow_mut().pop_front());
     if turn % SLOT_LAST_EVERY != SLOT_LAST_EVERY - 1 {
-        return slot().or_else(kept).or_else(|| hub.take_rule());
+        return slot().or_else(kept).or_else(|| network.take_rule());
     }
-    hub.take_rule().or_else(kept).or_else(slot)
+    network.take_rule().or_else(kept).or_else(slot)
 }
 
-/// Gives the rules in this worker's queue to the hub, if other workers are idle.
-pub(super) fn share(hub: &Hub) {
-    if hub.has_idle_workers() {
+/// Gives the rules in this worker's queue to the network, if other workers are idle.
+pub(super) fn share(network: &NetworkState) {
+    if network.has_idle_workers() {
         let kept = KEPT_RULES.with(|kept| std::mem::take(&mut *kept.borrow_mut()));
         if !kept.is_empty() {
-            hub.offer(kept);
+            network.offer(kept);
         }
     }
 }
@@ -231,28 +231,28 @@ pub(super) struct Giving {
 impl Giving {
     /// Called between two firings of a rule.
     #[inline]
-    pub(super) fn between_firings(&mut self, hub: &Hub) {
+    pub(super) fn between_firings(&mut self, network: &NetworkState) {
         if self.is_over {
             return;
         }
-        if hub.has_idle_workers() {
-            self.give(hub);
+        if network.has_idle_workers() {
+            self.give(network);
         } else {
             self.before = None;
         }
     }
 
     #[cold]
-    fn give(&mut self, hub: &Hub) {
-        share(hub);
+    fn give(&mut self, network: &NetworkState) {
+        share(network);
         let now = Moment::now();
         if let Some(before) = self.before {
             // A model checker has no time, and goes through both.
             self.is_over = now.since(before) < LONG_FIRING_NS && !cfg!(shuttle);
-            if !self.is_over && hub.has_idle_workers() {
+            if !self.is_over && network.has_idle_workers() {
                 let rule = NEXT.with(|next| next.replace(NONE));
                 if rule != NONE {
-                    hub.offer([rule]);
+                    network.offer([rule]);
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::ops::{Index, Range};
 
 use anabranch_record::{All, Deal, Dealt, Owning, ReadView, Reader as OneReader, ViewItems};
 
-use super::grip::{Grip, Lazy};
+use super::view_handle::{Lazy, ViewHandle};
 
 /// Reads a record of a [`Network`](super::Network): one item after the other as an iterator, or a window of
 /// items at a time.
@@ -20,7 +20,7 @@ use super::grip::{Grip, Lazy};
 /// them with the record's other readers.
 pub struct Reader<T, R: Deal = Dealt> {
     // Dropped first, because it notes which process has closed the view.
-    pub(super) grip: Grip,
+    pub(super) handle: ViewHandle,
     pub(super) port: ReadPort<T, R>,
 }
 
@@ -44,14 +44,14 @@ impl<T, R: Deal> Reader<T, R> {
     pub fn receive(&mut self, n: usize) -> Items<'_, T, R> {
         assert!(n > 0, "a burst has 1 item or more, not 0");
         let index = self.index();
-        if self.grip.enter().is_err() {
+        if self.handle.enter().is_err() {
             return Items(Burst::None(index));
         }
-        if n > self.grip.record.horizon() && !self.widen(n) {
-            self.grip.too_wide(n);
+        if n > self.handle.record.horizon() && !self.widen(n) {
+            self.handle.too_wide(n);
             return Items(Burst::None(index));
         }
-        let how = Lazy::new(&mut self.grip, n);
+        let how = Lazy::new(&mut self.handle, n);
         let items = match &mut self.port {
             ReadPort::One(view) => view.receive_by(n, &how).map(Burst::One),
             ReadPort::Many(view) => {
@@ -93,7 +93,7 @@ impl<T, R: Deal> Reader<T, R> {
     /// once. This is the first phase of a split-phase receive. It pays if there is other work to do before
     /// the items are read.
     pub fn ask(&mut self, n: usize) {
-        if self.grip.enter().is_ok() {
+        if self.handle.enter().is_ok() {
             match &mut self.port {
                 ReadPort::One(view) => view.ask(n),
                 ReadPort::Many(view) => view.ask(n),
@@ -103,10 +103,10 @@ impl<T, R: Deal> Reader<T, R> {
 
     /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
     fn widen(&mut self, n: usize) -> bool {
-        let fits = n <= self.grip.record.most;
+        let fits = n <= self.handle.record.most;
         if fits && let ReadPort::Many(view) = &mut self.port {
             view.widen(n);
-            self.grip.record.set_horizon(n);
+            self.handle.record.set_horizon(n);
         }
         fits
     }
@@ -121,14 +121,14 @@ impl<T, R: Deal> Reader<T, R> {
 
     /// How many items the record may hold at this moment.
     pub fn horizon(&self) -> usize {
-        self.grip.record.horizon()
+        self.handle.record.horizon()
     }
 
     /// Closes the view and leaves its id to a successor, which goes on where this view stops. Only a view
     /// that was registered with a [`Registry`](super::Registry) leaves its id; any other view just closes.
     pub fn leave(self) {
-        let Self { grip, port } = self;
-        drop(grip);
+        let Self { handle, port } = self;
+        drop(handle);
         if let ReadPort::Many(view) = port {
             view.leave();
         }
@@ -139,7 +139,7 @@ impl<T, R: Deal> Reader<T, R> {
     /// process ends.
     #[must_use = "the view that is handed over is moved into another process"]
     pub fn hand_over(mut self) -> Self {
-        self.grip.hand_over();
+        self.handle.hand_over();
         self
     }
 }
@@ -150,7 +150,7 @@ impl<T> Iterator for Reader<T, Dealt> {
 
     #[inline]
     fn next(&mut self) -> Option<T> {
-        if self.grip.enter().is_err() {
+        if self.handle.enter().is_err() {
             return None;
         }
         if let ReadPort::One(view) = &mut self.port
@@ -178,7 +178,7 @@ impl<T: Clone> Iterator for Reader<T, All> {
 impl<T, R: Deal> fmt::Debug for Reader<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
-            .field("record", &self.grip.record.title())
+            .field("record", &self.handle.record.title())
             .field("index", &self.index())
             .finish_non_exhaustive()
     }

@@ -8,10 +8,10 @@ use anabranch_record::{Dealt, Observer, ReadDeal, Record, RegisterError};
 
 use super::{
     Horizon,
-    board::{Board, Face},
-    door::Doors,
+    contents::{Contents, ViewControl},
     reader::Reader,
     records::{RecordInfo, Side},
+    wait_list::WaitLists,
     writer::Writer,
 };
 
@@ -32,13 +32,13 @@ struct Shared<T: Send, R: ReadDeal<T>> {
     /// Locked, so that a registry can be shared between threads even if items cannot.
     record: Mutex<Record<T, Dealt, R>>,
     info: anabranch_record::sync::Arc<RecordInfo>,
-    doors: Doors,
+    wait_lists: WaitLists,
 }
 
 /// Ends the ids that have no view.
 struct Vacant<T: Send, R: ReadDeal<T>>(Weak<Shared<T, R>>);
 
-impl<T: Send, R: ReadDeal<T>> Face for Vacant<T, R> {
+impl<T: Send, R: ReadDeal<T>> ViewControl for Vacant<T, R> {
     fn close(&self) {
         let Some(shared) = self.0.upgrade() else { return };
         let record = lock(&shared.record);
@@ -56,7 +56,7 @@ impl<T: Send, R: ReadDeal<T>> Face for Vacant<T, R> {
     fn grow(&self, _: usize) {}
 }
 
-impl<'env, E: Send> Board<'env, E> {
+impl<'env, E: Send> Contents<'env, E> {
     pub(super) fn registry<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         mut horizon: Horizon,
@@ -64,10 +64,10 @@ impl<'env, E: Send> Board<'env, E> {
         readers: R,
     ) -> Registry<T, R> {
         let info = self.new_record::<T>(&mut horizon, 0);
-        let doors = Doors::new(&self.hub);
-        let (on_items, on_room) = doors.hooks();
+        let wait_lists = WaitLists::new(&self.network);
+        let (on_items, on_room) = wait_lists.hooks();
         let record = Mutex::new(Record::bounded(writers, readers, on_items, on_room));
-        let shared = Arc::new(Shared { record, info, doors });
+        let shared = Arc::new(Shared { record, info, wait_lists });
         lock(&self.views).add(Side::Writers, Vacant(Arc::downgrade(&shared)));
         Registry { shared }
     }
@@ -77,7 +77,7 @@ impl<'env, E: Send> Board<'env, E> {
         if asked <= *Horizon::POSSIBLE.end() {
             return asked.max(1);
         }
-        self.hub.misuse(format!(
+        self.network.misuse(format!(
             "a view with a horizon of {asked} items is registered with {}: a horizon is 1 to 2^32",
             info.title()
         ));
@@ -90,9 +90,9 @@ impl<'env, E: Send> Board<'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Writer<T>, RegisterError> {
-        let Shared { record, info, doors } = &*registry.shared;
+        let Shared { record, info, wait_lists } = &*registry.shared;
         let horizon = self.horizon_of_view(horizon, info);
-        let writer = self.writer(&lock(record), id, horizon, info, doors)?;
+        let writer = self.writer(&lock(record), id, horizon, info, wait_lists)?;
         info.set_horizon(info.horizon().max(horizon));
         Ok(writer)
     }
@@ -103,9 +103,9 @@ impl<'env, E: Send> Board<'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Reader<T, R>, RegisterError> {
-        let Shared { record, info, doors } = &*registry.shared;
+        let Shared { record, info, wait_lists } = &*registry.shared;
         let horizon = self.horizon_of_view(horizon, info);
-        let reader = self.reader(&lock(record), id, horizon, info, doors)?;
+        let reader = self.reader(&lock(record), id, horizon, info, wait_lists)?;
         info.set_horizon(info.horizon().max(horizon));
         Ok(reader)
     }

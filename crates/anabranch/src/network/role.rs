@@ -4,13 +4,13 @@ use std::cell::{Cell, RefCell};
 
 use anabranch_record::sync::Arc;
 
-use super::{hub::Hub, process::Process, records::Closing};
+use super::{process::Process, records::Closing, state::NetworkState};
 
 /// The process that runs on a thread, and its network.
 #[derive(Clone)]
 struct Handle {
     process: Arc<Process>,
-    hub: Arc<Hub>,
+    network: Arc<NetworkState>,
 }
 
 #[cfg(not(shuttle))]
@@ -31,8 +31,8 @@ anabranch_record::sync::thread_local! {
 /// The process or rule that drops the views that a thread drops.
 #[derive(Clone, Copy)]
 struct Acting {
-    /// The address of the hub of its network.
-    hub: usize,
+    /// The address of the state of its network.
+    network: usize,
     /// The index of the process or rule.
     process: usize,
     /// The reason to note for the views.
@@ -40,17 +40,17 @@ struct Acting {
 }
 
 impl Acting {
-    const NOBODY: Self = Self { hub: 0, process: 0, closing: Closing::Outside };
+    const NOBODY: Self = Self { network: 0, process: 0, closing: Closing::Outside };
 
-    fn by(process: usize, hub: &Hub, closing: Closing) -> Self {
-        Self { hub: std::ptr::from_ref(hub).addr(), process, closing }
+    fn by(process: usize, network: &NetworkState, closing: Closing) -> Self {
+        Self { network: std::ptr::from_ref(network).addr(), process, closing }
     }
 
-    /// The one that acts on this thread in the network of `hub`.
-    fn of(hub: &Hub) -> Option<Self> {
+    /// The one that acts on this thread in `network`.
+    fn of(network: &NetworkState) -> Option<Self> {
         // A view may be dropped with the thread-local variables of a thread, when `ACTING` is gone already.
         let acting = ACTING.try_with(Cell::get).unwrap_or(Self::NOBODY);
-        (acting.hub == std::ptr::from_ref(hub).addr()).then_some(acting)
+        (acting.network == std::ptr::from_ref(network).addr()).then_some(acting)
     }
 }
 
@@ -60,26 +60,26 @@ pub(super) fn current() -> u64 {
     CURRENT.with(Cell::get)
 }
 
-/// The process whose thread this is, and the hub of its network.
-pub(super) fn current_process() -> Option<(Arc<Process>, Arc<Hub>)> {
-    HANDLE.with(|handle| handle.borrow().clone()).map(|handle| (handle.process, handle.hub))
+/// The process whose thread this is, and the state of its network.
+pub(super) fn current_process() -> Option<(Arc<Process>, Arc<NetworkState>)> {
+    HANDLE.with(|handle| handle.borrow().clone()).map(|handle| (handle.process, handle.network))
 }
 
-/// The reason to note for a view of the network of `hub` that is dropped on this thread.
-pub(super) fn closing_by(hub: &Hub) -> Closing {
-    Acting::of(hub).map_or(Closing::Outside, |acting| acting.closing)
+/// The reason to note for a view of `network` that is dropped on this thread.
+pub(super) fn closing_by(network: &NetworkState) -> Closing {
+    Acting::of(network).map_or(Closing::Outside, |acting| acting.closing)
 }
 
-/// The index of the process or rule of the network of `hub` for which this thread acts.
-pub(super) fn acting(hub: &Hub) -> Option<usize> {
-    Acting::of(hub).map(|acting| acting.process)
+/// The index of the process or rule of `network` for which this thread acts.
+pub(super) fn acting(network: &NetworkState) -> Option<usize> {
+    Acting::of(network).map(|acting| acting.process)
 }
 
 /// Closes every view to the process or rule for which this thread acts, because it has found out that the network ends.
-pub(super) fn stop(process: &Process, hub: &Hub) {
+pub(super) fn stop(process: &Process, network: &NetworkState) {
     // No process has the id 0, so each use of a view looks whether the process may use it.
     CURRENT.with(|cell| cell.set(0));
-    ACTING.with(|acting| acting.set(Acting::by(process.index, hub, Closing::Ending)));
+    ACTING.with(|acting| acting.set(Acting::by(process.index, network, Closing::Ending)));
 }
 
 /// A guard that restores the thread-local variables as they were before [`Role::play`] or [`Role::none`].
@@ -91,11 +91,11 @@ pub(super) struct Role {
 
 impl Role {
     /// Makes the calling thread the thread of the process, until the role is dropped.
-    pub(super) fn play(process: &Arc<Process>, hub: &Arc<Hub>) -> Self {
-        process.actor().make_bed();
-        let handle = Handle { process: Arc::clone(process), hub: Arc::clone(hub) };
+    pub(super) fn play(process: &Arc<Process>, network: &Arc<NetworkState>) -> Self {
+        process.actor().prepare_to_park();
+        let handle = Handle { process: Arc::clone(process), network: Arc::clone(network) };
         let id = if process.is_over() { 0 } else { process.id };
-        Self::set(id, Some(handle), Acting::by(process.index, hub, process.closing()))
+        Self::set(id, Some(handle), Acting::by(process.index, network, process.closing()))
     }
 
     /// Makes the calling thread the thread of no process, until the role is dropped.
@@ -105,8 +105,8 @@ impl Role {
 
     /// Notes that the calling thread fires the rule with this index: views that it drops count as dropped by the rule.
     #[inline]
-    pub(super) fn act(index: usize, hub: &Hub) {
-        ACTING.with(|acting| acting.set(Acting::by(index, hub, Closing::Process(index))));
+    pub(super) fn act(index: usize, network: &NetworkState) {
+        ACTING.with(|acting| acting.set(Acting::by(index, network, Closing::Process(index))));
     }
 
     fn set(current: u64, handle: Option<Handle>, acting: Acting) -> Self {

@@ -6,11 +6,11 @@ use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::Arc;
 
 use super::{
-    hub::Hub,
     ports::{PortInfo, Ports, Readiness},
     process::Process,
     queue::{Giving, RuleLink},
     records::{RecordInfo, Wait},
+    state::NetworkState,
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
@@ -49,8 +49,8 @@ pub(super) enum Step<E> {
 
 /// A rule with ports and code of any type.
 pub(super) trait Fire<E>: Send {
-    /// Fires up to `budget` times. `shared` is the hub, unless one thread alone runs the network.
-    fn step(&mut self, budget: usize, shared: Option<&Hub>) -> Step<E>;
+    /// Fires up to `budget` times. `shared` is the network, unless one thread alone runs the network.
+    fn step(&mut self, budget: usize, shared: Option<&NetworkState>) -> Step<E>;
     /// The items or the room that the rule waits for, if it waits.
     fn wait(&self) -> Option<Wait>;
     /// A description of each port.
@@ -123,15 +123,15 @@ where
     O: Ports + Send,
     F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send,
 {
-    fn step(&mut self, budget: usize, shared: Option<&Hub>) -> Step<E> {
+    fn step(&mut self, budget: usize, shared: Option<&NetworkState>) -> Step<E> {
         self.withdraw();
         let (mut fired, mut giving) = (0, Giving::default());
         loop {
             match self.readiness() {
                 Readiness::Ready | Readiness::Unread if fired == budget => return Step::Again,
                 Readiness::Ready | Readiness::Unread if fired > 0 => {
-                    if let Some(hub) = shared {
-                        giving.between_firings(hub);
+                    if let Some(network) = shared {
+                        giving.between_firings(network);
                     }
                 }
                 Readiness::Ready | Readiness::Unread => {}

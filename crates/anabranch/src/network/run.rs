@@ -12,7 +12,7 @@ use crate::engine::affinity::Processors;
 
 use super::{
     Error,
-    board::{Board, Failure, Outcome},
+    contents::{Contents, Failure, Outcome},
     here::{Code, Handles, spawn, start},
     plan::misuse,
     process::Process,
@@ -27,7 +27,7 @@ pub(super) enum Threads<'env> {
 
 /// The content of a network before it runs.
 pub(super) struct Parts<'env, E> {
-    pub(super) board: Arc<Board<'env, E>>,
+    pub(super) contents: Arc<Contents<'env, E>>,
     pub(super) processes: Vec<(Arc<Process>, Code<'env, E>)>,
 }
 
@@ -35,24 +35,24 @@ pub(super) fn run<'env, E: Send + 'env>(
     parts: Parts<'env, E>,
     threads: &Threads<'env>,
 ) -> Result<(), Error<E>> {
-    let Parts { board, processes } = parts;
-    let (plan, inside) = board.plan(1);
-    let hub = Arc::clone(&board.hub);
+    let Parts { contents, processes } = parts;
+    let (plan, inside) = contents.plan(1);
+    let network = Arc::clone(&contents.network);
     if let Some(message) = misuse(&plan) {
-        hub.misuse(message);
+        network.misuse(message);
     }
-    if let Some(message) = lock(&hub.wrong).misuse.take() {
-        hub.finish();
+    if let Some(message) = lock(&network.wrong).misuse.take() {
+        network.finish();
         return Err(Error::misused(message));
     }
-    hub.start();
+    network.start();
     let is_alone = matches!(threads, Threads::Workers(1));
     // Only processes create further processes and rules.
     if is_alone && processes.is_empty() {
-        hub.set_alone();
-        board.rules.iter().for_each(|cell| cell.link.set_alone());
+        network.set_alone();
+        contents.rules.iter().for_each(|(_, cell)| cell.link.set_alone());
     }
-    for cell in board.rules.iter().filter(|_| is_alone) {
+    for (_, cell) in contents.rules.iter().filter(|_| is_alone) {
         if let Some(mut held) = cell.baton.try_acquire() {
             for body in held.state().iter_mut().filter_map(|member| member.body.as_mut()) {
                 body.set_alone(&|record| inside.contains(&record.index));
@@ -60,43 +60,43 @@ pub(super) fn run<'env, E: Send + 'env>(
             held.let_go();
         }
     }
-    for cell in board.rules.iter() {
+    for (_, cell) in &contents.rules {
         cell.link.start();
     }
     // This thread is counted as awake. Each process is counted before its thread starts.
-    hub.rouse();
+    network.rouse();
     match threads {
-        Threads::Workers(workers) => live(&board, processes, workers.saturating_sub(1), None),
+        Threads::Workers(workers) => live(&contents, processes, workers.saturating_sub(1), None),
         Threads::Pool(pool) => {
-            let board_of_helpers = &board;
+            let contents_of_helper = &contents;
             let job = move |_: &anabranch_record::pool::JobContext<'_>| {
-                board_of_helpers.hub.rouse();
-                worker::help(board_of_helpers, None);
+                contents_of_helper.network.rouse();
+                worker::help(contents_of_helper, None);
                 Stay::Done
             };
             // Processes may create more rules.
-            let rules = if processes.is_empty() { board.rules.len() } else { usize::MAX };
+            let rules = if processes.is_empty() { contents.rules.count() } else { usize::MAX };
             let helpers = (pool.threads() - 1).min(rules.saturating_sub(1));
             pool.inner.lend(helpers, &job, &|| (), |offer| {
-                live(&board, processes, helpers, Some(&|| offer.call()));
+                live(&contents, processes, helpers, Some(&|| offer.call()));
             });
         }
     }
-    hub.finish();
-    judge(&board)
+    network.finish();
+    judge(&contents)
 }
 
 /// Runs the processes and up to `helpers` further workers until all have ended. `call` calls the helpers.
 /// Without it, they are threads of the run.
 fn live<'env, E: Send + 'env>(
-    board: &Arc<Board<'env, E>>,
+    contents: &Arc<Contents<'env, E>>,
     processes: Vec<(Arc<Process>, Code<'env, E>)>,
     helpers: usize,
     call: Option<&dyn Fn()>,
 ) {
     // Threads of a pool are not pinned, because other runs share them.
-    let homes = board.hub.homes().filter(|_| call.is_none());
-    let processors = homes.map(|_| Processors::of_this_thread()).unwrap_or_default();
+    let placed = contents.network.placed().filter(|_| call.is_none());
+    let processors = placed.map(|_| Processors::of_this_thread()).unwrap_or_default();
     // Asked here, where the thread may run on all of them: the answer is kept for the whole process.
     crate::engine::processors();
     thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn live<'env, E: Send + 'env>(
         let started = Cell::new(0);
         let call_helpers = || {
             // More workers than rules would find nothing to do.
-            let useful = helpers.min(board.rules.len().saturating_sub(usize::from(call.is_some())));
+            let useful = helpers.min(contents.rules.count().saturating_sub(usize::from(call.is_some())));
             while started.get() < useful {
                 started.set(useful.min(started.get() + 1));
                 if let Some(call) = call {
@@ -112,28 +112,28 @@ fn live<'env, E: Send + 'env>(
                     call();
                     continue;
                 }
-                let board_of_helper = Arc::clone(board);
-                board.hub.rouse();
+                let contents_of_helper = Arc::clone(contents);
+                contents.network.rouse();
                 let (number, processors) = (started.get(), processors.clone());
                 let helper = move || {
-                    if let Some(homes) = board_of_helper.hub.homes() {
-                        homes.pin(&processors, number);
+                    if let Some(placed) = contents_of_helper.network.placed() {
+                        placed.pin(&processors, number);
                     }
-                    worker::help(&board_of_helper, Some(number));
+                    worker::help(&contents_of_helper, Some(number));
                 };
                 match start(scope, "anabranch-worker", helper) {
                     Some(handle) => lock(&threads).push(handle),
                     // The network also runs with fewer workers.
-                    None => board.hub.rest(),
+                    None => contents.network.rest(),
                 }
             }
         };
         call_helpers();
         for (process, code) in processes {
-            spawn(scope, board, &threads, process, code);
+            spawn(scope, contents, &threads, process, code);
         }
         // The calling thread is not pinned: threads that a kernel starts on it would stay on one processor.
-        worker::lead(board, call.is_none().then_some(0), call_helpers);
+        worker::lead(contents, call.is_none().then_some(0), call_helpers);
         // No process creates another one any more. The joins make sure that all threads have ended.
         loop {
             let handles = std::mem::take(&mut *lock(&threads));
@@ -148,12 +148,12 @@ fn live<'env, E: Send + 'env>(
 }
 
 /// The result of the run, after every thread has ended.
-fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
-    let failures = std::mem::take(&mut *lock(&board.failures));
-    let wrong = std::mem::take(&mut *lock(&board.hub.wrong));
+fn judge<E: Send>(contents: &Contents<'_, E>) -> Result<(), Error<E>> {
+    let failures = std::mem::take(&mut *lock(&contents.failures));
+    let wrong = std::mem::take(&mut *lock(&contents.network.wrong));
     let is_deadlock = wrong.deadlock.is_some();
     let is_networks = is_deadlock || wrong.misuse.is_some();
-    if let Some(failure) = first_of_its_own(board, failures, is_deadlock, is_networks) {
+    if let Some(failure) = first_of_its_own(contents, failures, is_deadlock, is_networks) {
         return match failure.outcome {
             Outcome::Error(error) => Err(Error::failed(&failure.process.name, error)),
             Outcome::Panic(payload) => resume_unwind(payload),
@@ -162,7 +162,7 @@ fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
     if let Some(message) = wrong.misuse {
         return Err(Error::misused(message));
     }
-    wrong.deadlock.map_or(Ok(()), |found| Err(Error::deadlocked(board.completed(found))))
+    wrong.deadlock.map_or(Ok(()), |found| Err(Error::deadlocked(contents.completed(found))))
 }
 
 /// The failure that counts. Of the failures that do not follow from the end of another process, it is the one
@@ -172,12 +172,12 @@ fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
 /// network, by a process that has failed, or by a process that has itself noticed such an end. If all
 /// failures follow from one another, the one that became known first counts.
 fn first_of_its_own<E>(
-    board: &Board<'_, E>,
+    contents: &Contents<'_, E>,
     failures: Vec<Failure<E>>,
     is_deadlock: bool,
     is_networks: bool,
 ) -> Option<Failure<E>> {
-    let processes = lock(&board.hub.processes);
+    let processes = lock(&contents.network.processes);
     let failed: BTreeSet<usize> = failures.iter().map(|failure| failure.process.index).collect();
     // Whether a failure of `start` follows from others; each process is looked at once.
     let follows = |start: &Process| {

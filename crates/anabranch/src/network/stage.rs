@@ -68,9 +68,9 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         M: FailsInto<E> + Mode<Error: 'env>,
         F: FnOnce(Stream<'env, T>) -> Stream<'env, V, M> + Send + 'env,
     {
-        let feeder = self.parts.board.new_process(Node::process(format!("to {name}")));
-        let runner = self.parts.board.new_process(Node::process(name.to_owned()));
-        let inlet = Inlet::new(&self.parts.board, &feeder, &runner, take.horizon());
+        let feeder = self.parts.contents.new_process(Node::process(format!("to {name}")));
+        let runner = self.parts.contents.new_process(Node::process(name.to_owned()));
+        let inlet = Inlet::new(&self.parts.contents, &feeder, &runner, take.horizon());
         let mut outlet = Outlet::new(give, &inlet.link);
         let items = Stream::pulled(Outflow(Arc::clone(&inlet)), Node::source("stage"))
             .fed(Arc::clone(&inlet.link) as Arc<dyn Feed>);

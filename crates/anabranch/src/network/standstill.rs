@@ -7,15 +7,15 @@
 use anabranch_record::sync::{Arc, lock};
 
 use super::{
-    board::Board,
+    contents::Contents,
     deadlock::{Deadlock, WaitOn},
-    hub::Found,
     process::Process,
     queue,
     records::{Closing, RecordInfo, Side, Wait},
+    state::Found,
 };
 
-impl<E: Send> Board<'_, E> {
+impl<E: Send> Contents<'_, E> {
     /// Makes a process go on, or ends the network with a deadlock.
     pub(super) fn stands_still(&self) {
         let waits = self.waits();
@@ -30,21 +30,21 @@ impl<E: Send> Board<'_, E> {
             },
             sides: waits.iter().map(|(_, wait)| (Arc::clone(&wait.record), wait.side)).collect(),
         };
-        lock(&self.hub.wrong).suspect.get_or_insert_with(|| deadlock.clone());
-        let before = self.hub.rousings();
+        lock(&self.network.wrong).suspect.get_or_insert_with(|| deadlock.clone());
+        let before = self.network.rousings();
         self.close_forgotten();
-        if self.hub.rousings() != before || queue::has_rules() || self.hub.has_rules() {
+        if self.network.rousings() != before || queue::has_rules() || self.network.has_rules() {
             return;
         }
-        lock(&self.hub.wrong).deadlock.get_or_insert(deadlock);
-        self.hub.end();
+        lock(&self.network.wrong).deadlock.get_or_insert(deadlock);
+        self.network.end();
         self.close_all();
     }
 
     /// The processes and rules that wait, in the order of their creation.
     fn waits(&self) -> Vec<(Arc<Process>, Wait)> {
         let mut waits: Vec<(Arc<Process>, Wait)> = Vec::new();
-        for cell in self.rules.iter() {
+        for (_, cell) in &self.rules {
             let Some(mut held) = cell.baton.try_acquire() else { continue };
             for member in held.state().iter() {
                 if let Some(wait) = member.body.as_ref().and_then(|body| body.wait()) {
@@ -53,7 +53,7 @@ impl<E: Send> Board<'_, E> {
             }
             held.let_go();
         }
-        for process in lock(&self.hub.processes).iter() {
+        for process in lock(&self.network.processes).iter() {
             if let Some(wait) = process.actor().wait() {
                 waits.push((Arc::clone(process), wait));
             }
@@ -79,7 +79,7 @@ impl<E: Send> Board<'_, E> {
         let views = lock(&self.views);
         let Some(entry) = views.entries.get(&wait.view) else { return false };
         wait.record.set_horizon(items);
-        entry.face.grow(items);
+        entry.control.grow(items);
         true
     }
 
@@ -87,9 +87,10 @@ impl<E: Send> Board<'_, E> {
     fn asks(&self, wait: &Wait) -> usize {
         match wait.side {
             Side::Readers => wait.count,
-            Side::Writers => {
-                lock(&self.views).entries.get(&wait.view).map_or(0, |entry| entry.face.span_for(wait.count))
-            }
+            Side::Writers => lock(&self.views)
+                .entries
+                .get(&wait.view)
+                .map_or(0, |entry| entry.control.span_for(wait.count)),
         }
     }
 
@@ -99,16 +100,18 @@ impl<E: Send> Board<'_, E> {
         lock(&self.views).entries.retain(|_, entry| {
             let is_forgotten = entry.info.is_open() && entry.info.owner().is_none();
             if is_forgotten {
-                forgotten
-                    .push((Arc::clone(&entry.info), std::mem::replace(&mut entry.face, Box::new(Nothing))));
+                forgotten.push((
+                    Arc::clone(&entry.info),
+                    std::mem::replace(&mut entry.control, Box::new(Nothing)),
+                ));
             }
             !is_forgotten
         });
         // Closing a record wakes processes, which may drop other forgotten views at once. So each is noted as forgotten
         // first.
         forgotten.retain(|(info, _)| info.close(Closing::Forgotten));
-        for (_, face) in forgotten {
-            face.close();
+        for (_, control) in forgotten {
+            control.close();
         }
     }
 
@@ -116,7 +119,7 @@ impl<E: Send> Board<'_, E> {
     /// ended, it is known who held them.
     pub(super) fn completed(&self, found: Found) -> Deadlock {
         let Found { mut deadlock, sides } = found;
-        let processes = lock(&self.hub.processes);
+        let processes = lock(&self.network.processes);
         for (wait, (record, side)) in deadlock.waits.iter_mut().zip(sides) {
             for view in lock(record.views(side.other())).iter() {
                 if view.closing() == Some(Closing::Forgotten)
@@ -136,7 +139,7 @@ impl<E: Send> Board<'_, E> {
         let record: &RecordInfo = &wait.record;
         let other_side = wait.side.other();
         let views = lock(record.views(other_side));
-        let processes = lock(&self.hub.processes);
+        let processes = lock(&self.network.processes);
         let mut others: Vec<(String, usize)> = Vec::new();
         for view in views.iter().filter(|view| view.is_open()) {
             if let Some(owner) = view.owner().and_then(|owner| processes.get(owner)) {
@@ -158,10 +161,10 @@ impl<E: Send> Board<'_, E> {
     }
 }
 
-/// Stands in for the face of a view that is being closed.
+/// Stands in for the control of a view that is being closed.
 struct Nothing;
 
-impl super::board::Face for Nothing {
+impl super::contents::ViewControl for Nothing {
     fn close(&self) {}
 
     fn span_for(&self, _: usize) -> usize {

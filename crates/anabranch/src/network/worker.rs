@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{
     awake::Call,
-    board::{Board, Member, Outcome},
-    queue::{Badge, RuleLink, enqueue, share, take},
+    contents::{Contents, Member, Outcome},
+    queue::{RuleLink, WorkerGuard, enqueue, share, take},
     records::Closing,
     role::Role,
     rule::Step,
@@ -19,40 +19,40 @@ const NO_TURN_AFTER_THE_FIRST: Mutant = Mutant("no_turn_after_the_first");
 pub(super) const FIRINGS: usize = 64;
 /// Works on the thread that called `run`, until every process has ended. Calls `call_helpers` when there are
 /// more rules than before. `number` is the number of the worker that this thread is, if workers have numbers.
-pub(super) fn lead<E: Send>(board: &Board<'_, E>, number: Option<usize>, call_helpers: impl Fn()) {
-    let hub = &*board.hub;
-    let _badge = Badge::new(hub, number);
-    if hub.is_alone() {
-        return lead_alone(board);
+pub(super) fn lead<E: Send>(contents: &Contents<'_, E>, number: Option<usize>, call_helpers: impl Fn()) {
+    let network = &*contents.network;
+    let _guard = WorkerGuard::new(network, number);
+    if network.is_alone() {
+        return lead_alone(contents);
     }
     let mut turn = 0u32;
     loop {
-        while let Some(rule) = take(hub, turn) {
-            if hub.has_new_rules() {
+        while let Some(rule) = take(network, turn) {
+            if network.has_new_rules() {
                 call_helpers();
             }
             turn = turn.wrapping_add(1);
-            fire(board, rule);
-            share(hub);
+            fire(contents, rule);
+            share(network);
         }
-        if let Some(rule) = hub.poll() {
-            fire(board, rule);
+        if let Some(rule) = network.poll() {
+            fire(contents, rule);
             continue;
         }
-        let call = hub.wait_as_caller();
-        if hub.has_new_rules() {
+        let call = network.wait_as_caller();
+        if network.has_new_rules() {
             call_helpers();
         }
         match call {
-            Call::Rule(rule) => fire(board, rule),
+            Call::Rule(rule) => fire(contents, rule),
             Call::Look => {}
-            Call::Sweep => board.close_all(),
+            Call::Sweep => contents.close_all(),
             Call::Still => {
-                if hub.live() == 0 {
-                    return hub.dismiss();
+                if network.live() == 0 {
+                    return network.dismiss();
                 }
-                board.stands_still();
-                hub.rouse();
+                contents.stands_still();
+                network.rouse();
             }
         }
     }
@@ -60,13 +60,13 @@ pub(super) fn lead<E: Send>(board: &Board<'_, E>, number: Option<usize>, call_he
 
 /// Works as the only thread of the network, which has rules alone. So there are no other threads to wake, and no
 /// process that creates rules.
-fn lead_alone<'env, E: Send>(board: &Board<'env, E>) {
-    let hub = &*board.hub;
+fn lead_alone<'env, E: Send>(contents: &Contents<'env, E>) {
+    let network = &*contents.network;
     let mut cells: Vec<(&RuleLink, Vec<Member<'env, E>>)> =
-        board.rules.iter().map(|cell| (&*cell.link, Vec::new())).collect();
+        contents.rules.iter().map(|(_, cell)| (&*cell.link, Vec::new())).collect();
     // The rules are taken out of their batons, which no other thread wants.
     let exchange = |cells: &mut Vec<(&RuleLink, Vec<Member<'env, E>>)>| {
-        for (cell, (_, members)) in board.rules.iter().zip(cells) {
+        for ((_, cell), (_, members)) in contents.rules.iter().zip(cells) {
             if let Some(mut held) = cell.baton.try_acquire() {
                 std::mem::swap(held.state(), members);
                 held.let_go();
@@ -76,61 +76,61 @@ fn lead_alone<'env, E: Send>(board: &Board<'env, E>) {
     exchange(&mut cells);
     let mut turn = 0u32;
     loop {
-        while let Some(rule) = take(hub, turn) {
+        while let Some(rule) = take(network, turn) {
             turn = turn.wrapping_add(1);
             if let Some((link, members)) = cells.get_mut(rule) {
                 link.dequeued();
-                if look_at(board, members, true) == Look::Again {
+                if look_at(contents, members, true) == Look::Again {
                     link.poke_last();
                 }
             }
         }
-        match hub.wait_as_caller() {
-            Call::Rule(rule) => enqueue(hub, rule),
+        match network.wait_as_caller() {
+            Call::Rule(rule) => enqueue(network, rule),
             Call::Look => {}
-            Call::Sweep => board.close_all(),
+            Call::Sweep => contents.close_all(),
             Call::Still => {
-                if hub.live() == 0 {
-                    return hub.dismiss();
+                if network.live() == 0 {
+                    return network.dismiss();
                 }
                 exchange(&mut cells);
-                board.stands_still();
+                contents.stands_still();
                 exchange(&mut cells);
-                hub.rouse();
+                network.rouse();
             }
         }
     }
 }
 
 /// Works on another thread, until the network has ended. A thread of a pool has no number.
-pub(super) fn help<E: Send>(board: &Board<'_, E>, number: Option<usize>) {
-    let hub = &*board.hub;
-    let _badge = Badge::new(hub, number);
+pub(super) fn help<E: Send>(contents: &Contents<'_, E>, number: Option<usize>) {
+    let network = &*contents.network;
+    let _guard = WorkerGuard::new(network, number);
     let mut turn = 0u32;
     loop {
-        while let Some(rule) = take(hub, turn) {
+        while let Some(rule) = take(network, turn) {
             turn = turn.wrapping_add(1);
-            fire(board, rule);
-            share(hub);
+            fire(contents, rule);
+            share(network);
         }
-        if let Some(rule) = hub.poll() {
-            fire(board, rule);
+        if let Some(rule) = network.poll() {
+            fire(contents, rule);
             continue;
         }
-        match hub.wait_as_helper() {
-            Some(rule) => fire(board, rule),
+        match network.wait_as_helper() {
+            Some(rule) => fire(contents, rule),
             None => return,
         }
     }
 }
 
 /// Gives a rule its turn.
-fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
-    let Some(cell) = board.rules.get(rule) else { return };
+fn fire<E: Send>(contents: &Contents<'_, E>, rule: usize) {
+    let Some(cell) = contents.rules.get(rule) else { return };
     cell.link.dequeued();
     let Some(mut held) = cell.baton.try_acquire() else { return };
     loop {
-        let look = look_at(board, held.state(), false);
+        let look = look_at(contents, held.state(), false);
         if look == Look::Over {
             return held.close();
         }
@@ -160,10 +160,14 @@ enum Look {
 
 /// Lets the rules of a cell fire. Rules that exchange items poke their cell, so one look at each is enough.
 #[inline]
-fn look_at<'env, E: Send>(board: &Board<'env, E>, members: &mut [Member<'env, E>], is_alone: bool) -> Look {
+fn look_at<'env, E: Send>(
+    contents: &Contents<'env, E>,
+    members: &mut [Member<'env, E>],
+    is_alone: bool,
+) -> Look {
     let mut look = Look::Over;
     for member in members {
-        match step(board, member, is_alone) {
+        match step(contents, member, is_alone) {
             None => {}
             Some(true) if look == Look::Over => look = Look::Idle,
             Some(true) => {}
@@ -175,18 +179,22 @@ fn look_at<'env, E: Send>(board: &Board<'env, E>, members: &mut [Member<'env, E>
 
 /// Lets a rule of a cell fire. Returns whether it waits, or `None` if it has ended.
 #[inline]
-fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>, is_alone: bool) -> Option<bool> {
-    let hub = &*board.hub;
+fn step<'env, E: Send>(
+    contents: &Contents<'env, E>,
+    member: &mut Member<'env, E>,
+    is_alone: bool,
+) -> Option<bool> {
+    let network = &*contents.network;
     let body = member.body.as_mut()?;
-    let step = if hub.is_ending() {
+    let step = if network.is_ending() {
         member.process.notice_own(Closing::Ending);
         Step::Over(Ok(()))
     } else {
-        Role::act(member.index, hub);
-        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings, (!is_alone).then_some(hub)))) {
+        Role::act(member.index, network);
+        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings, (!is_alone).then_some(network)))) {
             Ok(step) => step,
             Err(payload) => {
-                board.retire(member, Some(Outcome::Panic(payload)));
+                contents.retire(member, Some(Outcome::Panic(payload)));
                 return None;
             }
         }
@@ -195,12 +203,12 @@ fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>, is_
         Step::Idle => Some(true),
         Step::Again => Some(false),
         Step::Over(result) => {
-            board.retire(member, result.err().map(Outcome::Error));
+            contents.retire(member, result.err().map(Outcome::Error));
             None
         }
         Step::Misuse(complaint) => {
-            hub.misuse(format!("rule \"{}\" {complaint}", member.process.name));
-            board.retire(member, None);
+            network.misuse(format!("rule \"{}\" {complaint}", member.process.name));
+            contents.retire(member, None);
             None
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use anabranch_record::{Closed, Dealt, ViewSlots, WriteView, Writer as OneWriter};
 
-use super::grip::{Grip, Lazy};
+use super::view_handle::{Lazy, ViewHandle};
 
 /// Writes into a record of a [`Network`](super::Network).
 ///
@@ -17,7 +17,7 @@ use super::grip::{Grip, Lazy};
 /// turn.
 pub struct Writer<T> {
     // Dropped first, because it notes which process has closed the view.
-    pub(super) grip: Grip,
+    pub(super) handle: ViewHandle,
     pub(super) port: WritePort<T>,
 }
 
@@ -34,7 +34,7 @@ impl<T> Writer<T> {
     /// [`Closed`] if no reader is left.
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), Closed> {
-        self.grip.enter()?;
+        self.handle.enter()?;
         if let WritePort::One(view) = &mut self.port
             && let Ok(mut slots) = view.try_stall(1)
         {
@@ -86,12 +86,12 @@ impl<T> Writer<T> {
     #[inline]
     pub fn stall(&mut self, n: usize) -> Result<Slots<'_, T>, Closed> {
         assert!(n > 0, "a burst has 1 slot or more, not 0");
-        self.grip.enter()?;
-        if n > self.grip.record.horizon() && !self.widen(n) {
-            self.grip.too_wide(n);
+        self.handle.enter()?;
+        if n > self.handle.record.horizon() && !self.widen(n) {
+            self.handle.too_wide(n);
             return Err(Closed);
         }
-        let how = Lazy::new(&mut self.grip, n);
+        let how = Lazy::new(&mut self.handle, n);
         let slots = match &mut self.port {
             WritePort::One(view) => view.stall_by(n, &how).map(|slots| slots.map(Burst::One)),
             WritePort::Many(view) => {
@@ -112,10 +112,10 @@ impl<T> Writer<T> {
 
     /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
     fn widen(&mut self, n: usize) -> bool {
-        let fits = n <= self.grip.record.most;
+        let fits = n <= self.handle.record.most;
         if fits && let WritePort::Many(view) = &mut self.port {
             view.widen(n);
-            self.grip.record.set_horizon(n);
+            self.handle.record.set_horizon(n);
         }
         fits
     }
@@ -130,14 +130,14 @@ impl<T> Writer<T> {
 
     /// How many items the record may hold at this moment.
     pub fn horizon(&self) -> usize {
-        self.grip.record.horizon()
+        self.handle.record.horizon()
     }
 
     /// Closes the view and leaves its id to a successor, which goes on where this view stops. Only a view
     /// that was registered with a [`Registry`](super::Registry) leaves its id; any other view just closes.
     pub fn leave(self) {
-        let Self { grip, port } = self;
-        drop(grip);
+        let Self { handle, port } = self;
+        drop(handle);
         if let WritePort::Many(view) = port {
             view.leave();
         }
@@ -148,7 +148,7 @@ impl<T> Writer<T> {
     /// process ends.
     #[must_use = "the view that is handed over is moved into another process"]
     pub fn hand_over(mut self) -> Self {
-        self.grip.hand_over();
+        self.handle.hand_over();
         self
     }
 }
@@ -156,7 +156,7 @@ impl<T> Writer<T> {
 impl<T> fmt::Debug for Writer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer")
-            .field("record", &self.grip.record.title())
+            .field("record", &self.handle.record.title())
             .field("index", &self.index())
             .finish_non_exhaustive()
     }

@@ -7,8 +7,8 @@ use anabranch_record::sync::Arc;
 
 use super::super::{
     Horizon, Network,
-    board::{Board, Member},
-    homes::Homes,
+    contents::{Contents, Member},
+    placed::PlacedRules,
     process::Process,
     records::Side,
     worker::FIRINGS,
@@ -43,7 +43,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
             return Err(BuildError::NoNetwork);
         }
         let net = Network::new().workers(plan.settings.workers);
-        match self.fill(plan, net.board()) {
+        match self.fill(plan, net.contents()) {
             Ok(()) => Ok(net),
             Err(error) => {
                 net.discard();
@@ -52,8 +52,8 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
         }
     }
 
-    fn fill(&self, plan: &Plan, board: &Board<'env, E>) -> Result<(), BuildError> {
-        let mut sides = self.records(plan, board)?;
+    fn fill(&self, plan: &Plan, contents: &Contents<'env, E>) -> Result<(), BuildError> {
+        let mut sides = self.records(plan, contents)?;
         let mut units: BTreeMap<usize, Vec<Draft<'env, E>>> = BTreeMap::new();
         let mut edges: Vec<Vec<usize>> = vec![Vec::new(); plan.nodes.len()];
         for (at, edge) in plan.edges.iter().enumerate() {
@@ -66,7 +66,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
         let copied: BTreeSet<usize> =
             plan.nodes.iter().filter(|node| copies(node) > 1).map(|node| node.unit).collect();
         for (node, edges) in plan.nodes.iter().zip(&edges) {
-            let drafts = self.rules(plan, node, edges, board, &mut sides)?;
+            let drafts = self.rules(plan, node, edges, contents, &mut sides)?;
             units.entry(node.unit).or_default().extend(drafts);
         }
         // The records inside of units, by their indices.
@@ -83,21 +83,21 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
                 });
             if copied.contains(&unit) {
                 on.resize(on.len() + drafts.len(), core);
-                drafts.into_iter().for_each(|draft| add(board, vec![draft], &inside));
+                drafts.into_iter().for_each(|draft| add(contents, vec![draft], &inside));
             } else {
                 on.push(core);
-                add(board, drafts, &inside);
+                add(contents, drafts, &inside);
             }
         }
         let cores = plan.cores_of_rules();
         if !cores.is_empty() {
-            board.hub.set_homes(Homes::new(&on, cores.into_iter().collect()));
+            contents.network.set_placed(PlacedRules::new(&on, cores.into_iter().collect()));
         }
         Ok(())
     }
 
     /// Makes the records of all edges.
-    fn records(&self, plan: &Plan, board: &Board<'env, E>) -> Result<Vec<Sides>, BuildError> {
+    fn records(&self, plan: &Plan, contents: &Contents<'env, E>) -> Result<Vec<Sides>, BuildError> {
         let horizons = plan.horizons()?;
         let mut bytes = 0usize;
         let mut kinds = Vec::new();
@@ -144,7 +144,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
             let copies =
                 Copies { writers: range(edge.from, flow.produces), readers: range(edge.to, flow.consumes) };
             sides.push(kind.make(
-                board,
+                contents,
                 Horizon::of(horizon).grow_to(flow.grows_to).named(&name),
                 copies,
                 items,
@@ -159,7 +159,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
         plan: &Plan,
         node: &Node,
         edges: &[usize],
-        board: &Board<'env, E>,
+        contents: &Contents<'env, E>,
         sides: &mut [Sides],
     ) -> Result<Vec<Draft<'env, E>>, BuildError> {
         let wrong = |text: &str| {
@@ -190,7 +190,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
                 (Ends::new(Side::Readers, inputs), Ends::new(Side::Writers, outputs));
             let attach =
                 kernel.make(&node.parameters, &mut inputs, &mut outputs).map_err(|error| wrong(&error.0))?;
-            let process = board.new_process(Node { replicas: None, ..node.clone() });
+            let process = contents.new_process(Node { replicas: None, ..node.clone() });
             let firings = node.firings.unwrap_or(FIRINGS);
             drafts.push(Draft { process, firings, attach });
         }
@@ -199,8 +199,12 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
 }
 
 /// Adds rules that are fired by turns. `inside` are the indices of the records between them.
-fn add<'env, E: Send + 'env>(board: &Board<'env, E>, drafts: Vec<Draft<'env, E>>, inside: &BTreeSet<usize>) {
-    board.add_rules(|link| {
+fn add<'env, E: Send + 'env>(
+    contents: &Contents<'env, E>,
+    drafts: Vec<Draft<'env, E>>,
+    inside: &BTreeSet<usize>,
+) {
+    contents.add_rules(|link| {
         let member = |draft: Draft<'env, E>| {
             let Draft { process, firings, attach } = draft;
             let mut body = attach(&process, link);

@@ -9,7 +9,7 @@ use anabranch_record::Dealt;
 
 use super::super::{
     Horizon,
-    board::Board,
+    contents::Contents,
     ports::{Input, Output, Ports},
     reader::Reader,
     records::Side,
@@ -167,7 +167,7 @@ impl<T: Clone + Send + Sync + 'static> Filler<T> {
 pub(super) type Initial = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 /// Items whose type is not known.
 type Items = Vec<Box<dyn Any>>;
-type MakeRecord<'env, E> = fn(&Board<'env, E>, Horizon, Copies, Items) -> Sides;
+type MakeRecord<'env, E> = fn(&Contents<'env, E>, Horizon, Copies, Items) -> Sides;
 
 /// The functions of a type of items by which records of it are made.
 pub(super) struct ItemKind<'env, E> {
@@ -199,12 +199,12 @@ impl<'env, E: Send + 'env> ItemKind<'env, E> {
     /// Makes a record with these items to begin with.
     pub(super) fn make(
         &self,
-        board: &Board<'env, E>,
+        contents: &Contents<'env, E>,
         horizon: Horizon,
         copies: Copies,
         items: Items,
     ) -> Sides {
-        (self.make)(board, horizon, copies, items)
+        (self.make)(contents, horizon, copies, items)
     }
 
     /// Makes items to begin with. `None` if their value is not known.
@@ -220,7 +220,7 @@ impl<'env, E: Send + 'env> ItemKind<'env, E> {
 }
 
 fn make<'env, T: Send + 'static, E: Send + 'env>(
-    board: &Board<'env, E>,
+    contents: &Contents<'env, E>,
     horizon: Horizon,
     copies: Copies,
     items: Items,
@@ -232,11 +232,11 @@ fn make<'env, T: Send + 'static, E: Send + 'env>(
     if copies.writers.0 == 1 && copies.readers.0 == 1 {
         let items =
             items.into_iter().filter_map(|item| item.downcast::<T>().ok()).map(|item| *item).collect();
-        let (writer, reader) = board.record(horizon, items);
+        let (writer, reader) = contents.record(horizon, items);
         return boxed(vec![writer], vec![reader]);
     }
     let dealt =
         |(copies, range): (usize, usize)| if copies == 1 { Dealt::one() } else { Dealt::of(copies, range) };
-    let (writers, readers) = board.shared(horizon, dealt(copies.writers), dealt(copies.readers));
+    let (writers, readers) = contents.shared(horizon, dealt(copies.writers), dealt(copies.readers));
     boxed(writers, readers)
 }

@@ -7,7 +7,7 @@ use super::super::{
     queue::RuleLink,
     records::{RecordInfo, Wait},
 };
-use super::{Face, PortInfo, Ports, Readiness};
+use super::{PortInfo, Ports, Readiness, ViewControl};
 
 /// Finds the group that has a port, and calls it. The number of the port is lowered by the size of each group
 /// before.
@@ -26,7 +26,7 @@ macro_rules! port_of {
 macro_rules! tuples {
     ($($name:ident)*) => {
         #[allow(non_snake_case, unused_variables, unused_mut, unused_assignments)]
-        impl<$($name: Face),*> Face for ($($name,)*) {
+        impl<$($name: ViewControl),*> ViewControl for ($($name,)*) {
             fn count(&self) -> usize {
                 let ($($name,)*) = self;
                 0 $(+ $name.count())*
@@ -110,9 +110,9 @@ tuples!(A B C D);
 tuples!(A B C D F);
 tuples!(A B C D F G);
 
-impl<P: Face> Face for Vec<P> {
+impl<P: ViewControl> ViewControl for Vec<P> {
     fn count(&self) -> usize {
-        self.iter().map(Face::count).sum()
+        self.iter().map(ViewControl::count).sum()
     }
 
     fn readiness(&mut self) -> Readiness {

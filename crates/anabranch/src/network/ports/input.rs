@@ -12,7 +12,7 @@ use super::super::{
     reader::{Burst, Items, ReadPort, Reader},
     records::{RecordInfo, Side, Wait},
 };
-use super::{Face, PortInfo, Ports, Readiness};
+use super::{PortInfo, Ports, Readiness, ViewControl};
 
 /// A reader as an input of a firing rule. [`Reader::consumes`] makes it.
 pub struct Input<T, R: Deal = Dealt> {
@@ -40,7 +40,7 @@ impl<T, R: Deal> Input<T, R> {
     }
 }
 
-impl<T, R: Deal> Face for Input<T, R> {
+impl<T, R: Deal> ViewControl for Input<T, R> {
     fn count(&self) -> usize {
         1
     }
@@ -73,10 +73,10 @@ impl<T, R: Deal> Face for Input<T, R> {
     }
 
     fn wait(&self, port: usize) -> Option<Wait> {
-        let grip = &self.reader.grip;
+        let handle = &self.reader.handle;
         (port == 0).then(|| Wait {
-            record: Arc::clone(&grip.record),
-            view: grip.info.index,
+            record: Arc::clone(&handle.record),
+            view: handle.info.index,
             side: Side::Readers,
             count: self.peeks,
         })
@@ -84,21 +84,21 @@ impl<T, R: Deal> Face for Input<T, R> {
 
     fn describe(&self, into: &mut Vec<PortInfo>) {
         into.push(PortInfo {
-            record: Arc::clone(&self.reader.grip.record),
+            record: Arc::clone(&self.reader.handle.record),
             side: Side::Readers,
             rate: self.consumes,
             needs: self.peeks,
-            range: self.reader.grip.range,
+            range: self.reader.handle.range,
         });
     }
 
     fn attach(&mut self, process: &Process, link: &Arc<RuleLink>) {
-        self.reader.grip.give_to(process);
+        self.reader.handle.give_to(process);
         let is_alone = matches!(self.reader.port, ReadPort::One(_));
-        self.reader.grip.door.give_to_rule(link, is_alone);
+        self.reader.handle.wait_list.give_to_rule(link, is_alone);
         if let ReadPort::Many(view) = &mut self.reader.port
             && self.peeks > view.horizon()
-            && self.peeks <= self.reader.grip.record.most
+            && self.peeks <= self.reader.handle.record.most
         {
             view.widen(self.peeks);
         }
@@ -107,8 +107,8 @@ impl<T, R: Deal> Face for Input<T, R> {
     fn set_alone(&mut self, _: &dyn Fn(&RecordInfo) -> bool) {}
 
     fn notice(&self, process: &Process) {
-        let grip = &self.reader.grip;
-        process.notice(&grip.hub, &grip.record, Side::Writers);
+        let handle = &self.reader.handle;
+        process.notice(&handle.network, &handle.record, Side::Writers);
     }
 }
 

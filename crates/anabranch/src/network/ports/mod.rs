@@ -46,7 +46,7 @@ pub struct PortInfo {
 mod sealed {
     use super::*;
 
-    pub trait Face {
+    pub trait ViewControl {
         /// How many ports there are.
         fn count(&self) -> usize;
         fn readiness(&mut self) -> Readiness;
@@ -68,10 +68,10 @@ mod sealed {
     }
 }
 
-pub(super) use sealed::Face;
+pub(super) use sealed::ViewControl;
 
 /// The inputs or outputs of a firing rule: `()`, an [`Input`] or [`Output`], or a tuple or vector of these.
-pub trait Ports: Face {
+pub trait Ports: ViewControl {
     /// The items or slots that a firing gets: a [`Window`] for each input, a [`Fill`] for each output.
     type Bursts<'a>
     where

@@ -11,7 +11,7 @@ use super::super::{
     records::{RecordInfo, Side, Wait},
     writer::{Slots, WritePort, Writer},
 };
-use super::{Face, PortInfo, Ports, Readiness};
+use super::{PortInfo, Ports, Readiness, ViewControl};
 
 /// A writer as an output of a firing rule. [`Writer::produces`] makes it.
 pub struct Output<T> {
@@ -27,7 +27,7 @@ impl<T> Writer<T> {
     }
 }
 
-impl<T> Face for Output<T> {
+impl<T> ViewControl for Output<T> {
     fn count(&self) -> usize {
         1
     }
@@ -60,10 +60,10 @@ impl<T> Face for Output<T> {
     }
 
     fn wait(&self, port: usize) -> Option<Wait> {
-        let grip = &self.writer.grip;
+        let handle = &self.writer.handle;
         (port == 0).then(|| Wait {
-            record: Arc::clone(&grip.record),
-            view: grip.info.index,
+            record: Arc::clone(&handle.record),
+            view: handle.info.index,
             side: Side::Writers,
             count: self.produces,
         })
@@ -71,21 +71,21 @@ impl<T> Face for Output<T> {
 
     fn describe(&self, into: &mut Vec<PortInfo>) {
         into.push(PortInfo {
-            record: Arc::clone(&self.writer.grip.record),
+            record: Arc::clone(&self.writer.handle.record),
             side: Side::Writers,
             rate: self.produces,
             needs: self.produces,
-            range: self.writer.grip.range,
+            range: self.writer.handle.range,
         });
     }
 
     fn attach(&mut self, process: &Process, link: &Arc<RuleLink>) {
-        self.writer.grip.give_to(process);
+        self.writer.handle.give_to(process);
         let is_alone = matches!(self.writer.port, WritePort::One(_));
-        self.writer.grip.door.give_to_rule(link, is_alone);
+        self.writer.handle.wait_list.give_to_rule(link, is_alone);
         if let WritePort::Many(view) = &mut self.writer.port
             && self.produces > view.horizon()
-            && self.produces <= self.writer.grip.record.most
+            && self.produces <= self.writer.handle.record.most
         {
             view.widen(self.produces);
         }
@@ -93,15 +93,15 @@ impl<T> Face for Output<T> {
 
     fn set_alone(&mut self, is_inner: &dyn Fn(&RecordInfo) -> bool) {
         if let WritePort::One(view) = &self.writer.port
-            && is_inner(&self.writer.grip.record)
+            && is_inner(&self.writer.handle.record)
         {
             view.set_alone();
         }
     }
 
     fn notice(&self, process: &Process) {
-        let grip = &self.writer.grip;
-        process.notice(&grip.hub, &grip.record, Side::Readers);
+        let handle = &self.writer.handle;
+        process.notice(&handle.network, &handle.record, Side::Readers);
     }
 }
 
@@ -117,7 +117,7 @@ impl<T> Ports for Output<T> {
             WritePort::One(view) => view.try_stall(self.produces).ok().map(Slots::one),
             WritePort::Many(view) => view.try_stall(self.produces).ok().map(Slots::many),
         };
-        Fill { slots, record: &self.writer.grip.record, left: self.produces, surplus: 0 }
+        Fill { slots, record: &self.writer.handle.record, left: self.produces, surplus: 0 }
     }
 
     #[inline]

@@ -30,14 +30,14 @@ pub(super) fn replace_number(number: Option<usize>) -> Option<usize> {
 }
 
 /// The workers of rules that were placed on cores.
-pub(super) struct Homes {
+pub(super) struct PlacedRules {
     /// For each rule, the number of its worker, if it was placed.
     of_rule: Vec<Option<usize>>,
     /// For each worker, its core.
     cores: Vec<usize>,
 }
 
-impl Homes {
+impl PlacedRules {
     /// `core` has the core of each rule that was placed, and `cores` are all of these.
     pub(super) fn new(core: &[Option<usize>], cores: Vec<usize>) -> Self {
         let worker = |core: &Option<usize>| cores.iter().position(|other| Some(*other) == *core);

@@ -7,47 +7,46 @@ use anabranch_record::sync::{Arc, lock};
 use anabranch_record::{Closed, Sleep};
 
 use super::{
-    door::{Door, Waiter},
-    hub::Hub,
-    process::Process,
+    process::{Process, Sleeper},
     records::{Closing, RecordInfo, Side, ViewInfo, Wait},
     role,
-    sleep::Sleeper,
+    state::NetworkState,
+    wait_list::{WaitList, Waiter},
 };
 
 /// The id of no process.
 const NOBODY: u64 = u64::MAX;
 
-pub(super) struct Grip {
+pub(super) struct ViewHandle {
     /// The id of the process that owns the view. This process uses the view without further checks.
     owner: u64,
-    /// The id of the process that was last added to the door.
-    enlisted: u64,
+    /// The id of the process that was last added to the wait list.
+    added: u64,
     pub(super) info: Arc<ViewInfo>,
     pub(super) record: Arc<RecordInfo>,
-    pub(super) hub: Arc<Hub>,
-    /// The door at which the view's process waits.
-    pub(super) door: Arc<Door>,
+    pub(super) network: Arc<NetworkState>,
+    /// The list in which the view's process waits.
+    pub(super) wait_list: Arc<WaitList>,
     /// The length of the ranges that are dealt to the view. `None` if it is the only view on its side.
     pub(super) range: Option<usize>,
 }
 
-impl Grip {
+impl ViewHandle {
     pub(super) fn new(
         info: Arc<ViewInfo>,
         record: &Arc<RecordInfo>,
-        hub: &Arc<Hub>,
-        door: &Arc<Door>,
+        network: &Arc<NetworkState>,
+        wait_list: &Arc<WaitList>,
         range: Option<usize>,
     ) -> Self {
         lock(record.views(info.side)).push(Arc::clone(&info));
         Self {
             owner: NOBODY,
-            enlisted: NOBODY,
+            added: NOBODY,
             info,
             record: Arc::clone(record),
-            hub: Arc::clone(hub),
-            door: Arc::clone(door),
+            network: Arc::clone(network),
+            wait_list: Arc::clone(wait_list),
             range,
         }
     }
@@ -66,9 +65,9 @@ impl Grip {
     #[cold]
     fn enter_slowly(&mut self) -> Result<(), Closed> {
         let current = role::current_process();
-        if let Some((process, hub)) = &current {
+        if let Some((process, network)) = &current {
             assert!(
-                Arc::ptr_eq(hub, &self.hub),
+                Arc::ptr_eq(network, &self.network),
                 "process \"{}\" uses {}, which belongs to another network: make the record in the network \
                  whose processes use it",
                 process.name,
@@ -76,17 +75,17 @@ impl Grip {
             );
         }
         if let Some(closing) = self.info.closing() {
-            if let Some((process, hub)) = &current {
+            if let Some((process, network)) = &current {
                 if closing == Closing::Forgotten {
                     self.info.set_owner(Some(process.index));
-                    hub.is_deadlock_after_all();
+                    network.is_deadlock_after_all();
                 }
                 process.notice_own(closing);
                 self.stop_if_over(process);
             }
             return Err(Closed);
         }
-        if self.hub.is_over() || current.as_ref().is_some_and(|(process, _)| process.is_over()) {
+        if self.network.is_over() || current.as_ref().is_some_and(|(process, _)| process.is_over()) {
             return Err(Closed);
         }
         if let Some((process, _)) = &current
@@ -107,7 +106,7 @@ impl Grip {
     /// Makes the view belong to no process, and so to the process that uses it next.
     pub(super) fn hand_over(&mut self) {
         if let Some(owner) = self.info.owner()
-            && let Some(process) = lock(&self.hub.processes).get(owner).cloned()
+            && let Some(process) = lock(&self.network.processes).get(owner).cloned()
         {
             let mut views = lock(&process.views);
             if let Some(at) = views.iter().position(|&view| view == self.info.index) {
@@ -124,7 +123,7 @@ impl Grip {
     /// If the calling thread is not the thread of a process.
     #[cold]
     pub(super) fn sleeper(&mut self, count: usize) -> Sleeper {
-        let Some((process, hub)) = role::current_process() else {
+        let Some((process, network)) = role::current_process() else {
             let what = match self.side() {
                 Side::Writers => "room",
                 Side::Readers => "items",
@@ -135,19 +134,19 @@ impl Grip {
                 self.record.title(),
             );
         };
-        if self.enlisted != process.id {
-            self.door.enlist(Waiter::Actor(Arc::clone(process.actor())));
-            self.enlisted = process.id;
+        if self.added != process.id {
+            self.wait_list.add(Waiter::Actor(Arc::clone(process.actor())));
+            self.added = process.id;
         }
         let wait = Wait { record: Arc::clone(&self.record), view: self.info.index, side: self.side(), count };
-        Sleeper { process, hub, wait }
+        Sleeper { process, network, wait }
     }
 
     /// Notes that the current process has found the other side closed.
     #[cold]
     pub(super) fn notice(&self) {
-        if let Some((process, hub)) = role::current_process() {
-            process.notice(&hub, &self.record, self.side().other());
+        if let Some((process, network)) = role::current_process() {
+            process.notice(&network, &self.record, self.side().other());
             self.stop_if_over(&process);
         }
     }
@@ -155,7 +154,7 @@ impl Grip {
     /// Closes every view to the current process if it has found out that the network ends.
     fn stop_if_over(&self, process: &Process) {
         if process.is_over() {
-            role::stop(process, &self.hub);
+            role::stop(process, &self.network);
         }
     }
 
@@ -168,7 +167,7 @@ impl Grip {
             Side::Writers => "room for",
             Side::Readers => "a view of",
         };
-        self.hub.misuse(format!(
+        self.network.misuse(format!(
             "process \"{name}\" asks for {what} {count} items at once, but {} has a horizon of {}: make the \
              record with a horizon of {count} or more",
             self.record.title(),
@@ -181,40 +180,40 @@ impl Grip {
     }
 }
 
-impl Drop for Grip {
+impl Drop for ViewHandle {
     fn drop(&mut self) {
         if self.info.closing() == Some(Closing::Forgotten) {
             // The process has held the view all the time, so the view was not forgotten.
-            if let Some(process) = role::acting(&self.hub) {
+            if let Some(process) = role::acting(&self.network) {
                 self.info.set_owner(Some(process));
-                self.hub.is_deadlock_after_all();
+                self.network.is_deadlock_after_all();
             }
         } else {
-            self.info.close(role::closing_by(&self.hub));
+            self.info.close(role::closing_by(&self.network));
         }
     }
 }
 
 /// Lets the current process sleep. Its [`Sleeper`] is created on first use.
 pub(super) struct Lazy<'a> {
-    grip: RefCell<&'a mut Grip>,
+    handle: RefCell<&'a mut ViewHandle>,
     /// How many items or slots the process waits for.
     count: usize,
     sleeper: OnceCell<Sleeper>,
 }
 
 impl<'a> Lazy<'a> {
-    pub(super) fn new(grip: &'a mut Grip, count: usize) -> Self {
-        Self { grip: RefCell::new(grip), count, sleeper: OnceCell::new() }
+    pub(super) fn new(handle: &'a mut ViewHandle, count: usize) -> Self {
+        Self { handle: RefCell::new(handle), count, sleeper: OnceCell::new() }
     }
 
     fn sleeper(&self) -> &Sleeper {
-        self.sleeper.get_or_init(|| self.grip.borrow_mut().sleeper(self.count))
+        self.sleeper.get_or_init(|| self.handle.borrow_mut().sleeper(self.count))
     }
 
     /// Notes that the other side was found closed.
     pub(super) fn notice(&self) {
-        self.grip.borrow().notice();
+        self.handle.borrow().notice();
     }
 }
 

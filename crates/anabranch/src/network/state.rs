@@ -19,7 +19,7 @@ const RUNNING: usize = 1;
 const OVER: usize = 2;
 
 /// The state that the views, processes and workers of one network share.
-pub(super) struct Hub {
+pub(super) struct NetworkState {
     awake: Awake,
     /// How many processes and rules have not ended.
     live: AtomicUsize,
@@ -50,7 +50,7 @@ pub(super) struct Found {
     pub(super) sides: Vec<(Arc<RecordInfo>, Side)>,
 }
 
-impl Deref for Hub {
+impl Deref for NetworkState {
     type Target = Awake;
 
     #[inline]
@@ -59,7 +59,7 @@ impl Deref for Hub {
     }
 }
 
-impl Hub {
+impl NetworkState {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             awake: Awake::new(),
@@ -132,7 +132,7 @@ impl Hub {
 }
 
 /// Closes the views of a network that is dropped without having been run.
-pub(super) struct Unrun(pub(super) Arc<Hub>);
+pub(super) struct Unrun(pub(super) Arc<NetworkState>);
 
 impl Drop for Unrun {
     fn drop(&mut self) {

@@ -9,21 +9,22 @@ use anabranch_record::{Baton, Closer, Dealt, ReadDeal, Record, RegisterError, Re
 
 use super::{
     Horizon,
-    door::Doors,
-    grip::Grip,
-    hub::Hub,
+    ports::Ports,
     process::Process,
     queue::RuleLink,
     reader::{ReadPort, Reader},
     records::{Closing, RecordInfo, Side, ViewInfo},
     role::{self, Role},
-    rule::Fire,
-    shelf::Shelf,
+    rule::{Body, Fire, Verdict},
+    state::NetworkState,
+    view_handle::ViewHandle,
+    wait_list::WaitLists,
+    worker::FIRINGS,
     writer::{WritePort, Writer},
 };
 
 /// Controls a view of any type, while another thread may hold it.
-pub(super) trait Face: Send + Sync {
+pub(super) trait ViewControl: Send + Sync {
     fn close(&self);
     /// For a writer: the horizon in items with which `n` more slots would be free now.
     fn span_for(&self, n: usize) -> usize;
@@ -31,7 +32,7 @@ pub(super) trait Face: Send + Sync {
     fn grow(&self, items: usize);
 }
 
-impl<T: Send> Face for Closer<T> {
+impl<T: Send> ViewControl for Closer<T> {
     fn close(&self) {
         self.close();
     }
@@ -43,7 +44,7 @@ impl<T: Send> Face for Closer<T> {
     fn grow(&self, _: usize) {}
 }
 
-impl<T: Send> Face for Revoker<T> {
+impl<T: Send> ViewControl for Revoker<T> {
     fn close(&self) {
         self.revoke();
     }
@@ -60,7 +61,7 @@ impl<T: Send> Face for Revoker<T> {
 /// A view, and the means to close it.
 pub(super) struct Entry<'env> {
     pub(super) info: Arc<ViewInfo>,
-    pub(super) face: Box<dyn Face + 'env>,
+    pub(super) control: Box<dyn ViewControl + 'env>,
 }
 
 /// A rule, or several rules that are fired by turns on one thread.
@@ -104,12 +105,12 @@ fn has_memory<T>(items: usize) -> bool {
     items.checked_next_power_of_two().is_some_and(|slots| Vec::<T>::new().try_reserve_exact(slots).is_ok())
 }
 
-pub(super) struct Board<'env, E> {
-    pub(super) hub: Arc<Hub>,
+pub(super) struct Contents<'env, E> {
+    pub(super) network: Arc<NetworkState>,
     pub(super) views: Mutex<Views<'env>>,
     /// The failures, in the order in which they became known.
     pub(super) failures: Mutex<Vec<Failure<E>>>,
-    pub(super) rules: Shelf<RuleCell<'env, E>>,
+    pub(super) rules: boxcar::Vec<RuleCell<'env, E>>,
 }
 
 /// The views of a network by their indices. All open views are in it, and closed ones may be.
@@ -129,27 +130,27 @@ impl<'env> Views<'env> {
         [self.next - 2, self.next - 1]
     }
 
-    /// Adds a view on `side`, which `face` controls.
-    pub(super) fn add(&mut self, side: Side, face: impl Face + 'env) -> Arc<ViewInfo> {
+    /// Adds a view on `side`, which `control` can close and widen.
+    pub(super) fn add(&mut self, side: Side, control: impl ViewControl + 'env) -> Arc<ViewInfo> {
         if self.entries.len() >= self.limit {
             self.entries.retain(|_, entry| entry.info.is_open());
             self.limit = 64.max(2 * self.entries.len());
         }
         let info = ViewInfo::new(self.next, side);
         self.next += 1;
-        let entry = Entry { info: Arc::clone(&info), face: Box::new(face) };
+        let entry = Entry { info: Arc::clone(&info), control: Box::new(control) };
         self.entries.insert(info.index, entry);
         info
     }
 }
 
-impl<'env, E: Send> Board<'env, E> {
+impl<'env, E: Send> Contents<'env, E> {
     pub(super) fn new() -> Self {
         Self {
-            hub: Hub::new(),
+            network: NetworkState::new(),
             views: Mutex::default(),
             failures: Mutex::new(Vec::new()),
-            rules: Shelf::new(),
+            rules: boxcar::Vec::new(),
         }
     }
 
@@ -159,27 +160,48 @@ impl<'env, E: Send> Board<'env, E> {
         &self,
         make: impl FnOnce(&Arc<RuleLink>) -> Vec<Member<'env, E>>,
     ) -> Option<&RuleCell<'env, E>> {
-        let index = self.rules.add(|index| {
-            let link = RuleLink::new(index, &self.hub);
+        let index = self.rules.push_with(|index| {
+            let link = RuleLink::new(index, &self.network);
             let members = make(&link);
             RuleCell { link, baton: Baton::new(members) }
         });
         self.rules.get(index)
     }
 
+    /// Adds a rule, which does not fire before its link is started.
+    pub(super) fn add_rule<I, O, V, F>(
+        &self,
+        name: &str,
+        inputs: I,
+        outputs: O,
+        code: F,
+    ) -> Option<&RuleCell<'env, E>>
+    where
+        I: Ports + Send + 'env,
+        O: Ports + Send + 'env,
+        V: Verdict,
+        F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send + 'env,
+    {
+        let process = self.new_process(Node::rule("rule").named(name.to_owned()));
+        self.add_rules(|link| {
+            let body = Body::new(inputs, outputs, code, &process, link);
+            vec![Member::new(&process, FIRINGS, Box::new(body))]
+        })
+    }
+
     /// Creates a process or rule, and counts it as live.
     pub(super) fn new_process(&self, node: Node) -> Arc<Process> {
-        let mut processes = lock(&self.hub.processes);
+        let mut processes = lock(&self.network.processes);
         let process = Process::new(processes.len(), node);
         processes.push(Arc::clone(&process));
-        self.hub.add_live();
+        self.network.add_live();
         process
     }
 
     /// Creates the description of a new record. If the horizon is not possible, the network ends with an
     /// error.
     pub(super) fn new_record<T>(&self, horizon: &mut Horizon, initial: usize) -> Arc<RecordInfo> {
-        let mut records = lock(&self.hub.records);
+        let mut records = lock(&self.network.records);
         let asked = horizon.items;
         let is_possible = Horizon::POSSIBLE.contains(&asked);
         // A record that is not possible gets little memory: the network does not run.
@@ -194,18 +216,18 @@ impl<'env, E: Send> Board<'env, E> {
         drop(records);
         let title = info.title();
         if !is_possible {
-            self.hub.misuse(format!(
+            self.network.misuse(format!(
                 "{title} is made with a horizon of {asked} items: a horizon is 1 to 2^32, so that its writer can \
                  commit an item and its reader receive it"
             ));
         } else if !fits {
-            self.hub.misuse(format!(
+            self.network.misuse(format!(
                 "{title} is made with a horizon of {asked} items of {} bytes, for which there is no memory: make it \
                  with a smaller one, which may grow",
                 size_of::<T>()
             ));
         } else if initial > horizon.items {
-            self.hub.misuse(format!(
+            self.network.misuse(format!(
                 "{title} is made with {initial} items, but with a horizon of {asked}: make it with a horizon of \
                  {initial} or more"
             ));
@@ -220,11 +242,12 @@ impl<'env, E: Send> Board<'env, E> {
         items: Vec<T>,
     ) -> (Writer<T>, Reader<T>) {
         let info = self.new_record::<T>(&mut horizon, items.len());
-        let doors = Doors::new(&self.hub);
+        let wait_lists = WaitLists::new(&self.network);
         let items = items.into_iter().take(horizon.items);
         let (writer, reader);
         if horizon.items < horizon.most {
-            let (mut writers, mut readers) = self.many(&info, &horizon, Dealt::one(), Dealt::one(), &doors);
+            let (mut writers, mut readers) =
+                self.many(&info, &horizon, Dealt::one(), Dealt::one(), &wait_lists);
             let mut one = writers.remove(0);
             if let WritePort::Many(view) = &mut one.port
                 && items.len() > 0
@@ -235,7 +258,7 @@ impl<'env, E: Send> Board<'env, E> {
             }
             (writer, reader) = (one, readers.remove(0));
         } else {
-            let (on_items, on_room) = doors.hooks();
+            let (on_items, on_room) = wait_lists.hooks();
             let (mut write, read) = bounded(horizon.items, on_items, on_room);
             if items.len() > 0
                 && let Ok(mut slots) = write.try_stall(items.len())
@@ -247,11 +270,11 @@ impl<'env, E: Send> Board<'env, E> {
             let write_info = views.add(Side::Writers, write.closer());
             let read_info = views.add(Side::Readers, read.closer());
             writer = Writer {
-                grip: Grip::new(write_info, &info, &self.hub, &doors.room, None),
+                handle: ViewHandle::new(write_info, &info, &self.network, &wait_lists.room, None),
                 port: WritePort::One(write),
             };
             reader = Reader {
-                grip: Grip::new(read_info, &info, &self.hub, &doors.items, None),
+                handle: ViewHandle::new(read_info, &info, &self.network, &wait_lists.items, None),
                 port: ReadPort::One(read),
             };
         }
@@ -266,7 +289,7 @@ impl<'env, E: Send> Board<'env, E> {
         readers: R,
     ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
         let info = self.new_record::<T>(&mut horizon, 0);
-        self.many(&info, &horizon, writers, readers, &Doors::new(&self.hub))
+        self.many(&info, &horizon, writers, readers, &WaitLists::new(&self.network))
     }
 
     fn many<T: Send + 'env, R: ReadDeal<T>>(
@@ -275,17 +298,17 @@ impl<'env, E: Send> Board<'env, E> {
         horizon: &Horizon,
         writers: Dealt,
         readers: R,
-        doors: &Doors,
+        wait_lists: &WaitLists,
     ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
-        let (on_items, on_room) = doors.hooks();
+        let (on_items, on_room) = wait_lists.hooks();
         let record = Record::<T, Dealt, R>::bounded(writers, readers, on_items, on_room);
         let (write_ids, read_ids) = record.ids();
         // Every id exists and has no view yet, so the registration cannot fail.
         let writers = (0..write_ids)
-            .filter_map(|id| self.writer(&record, id, horizon.items, info, doors).ok())
+            .filter_map(|id| self.writer(&record, id, horizon.items, info, wait_lists).ok())
             .collect();
         let readers = (0..read_ids)
-            .filter_map(|id| self.reader(&record, id, horizon.items, info, doors).ok())
+            .filter_map(|id| self.reader(&record, id, horizon.items, info, wait_lists).ok())
             .collect();
         (writers, readers)
     }
@@ -297,12 +320,12 @@ impl<'env, E: Send> Board<'env, E> {
         id: usize,
         horizon: usize,
         info: &Arc<RecordInfo>,
-        doors: &Doors,
+        wait_lists: &WaitLists,
     ) -> Result<Writer<T>, RegisterError> {
         let mut view = record.writer(id, horizon)?;
         let view_info = lock(&self.views).add(Side::Writers, view.revoker());
-        let grip = Grip::new(view_info, info, &self.hub, &doors.room, record.write_range());
-        Ok(Writer { grip, port: WritePort::Many(view) })
+        let handle = ViewHandle::new(view_info, info, &self.network, &wait_lists.room, record.write_range());
+        Ok(Writer { handle, port: WritePort::Many(view) })
     }
 
     /// Registers a reader of a record with many views.
@@ -312,24 +335,24 @@ impl<'env, E: Send> Board<'env, E> {
         id: usize,
         horizon: usize,
         info: &Arc<RecordInfo>,
-        doors: &Doors,
+        wait_lists: &WaitLists,
     ) -> Result<Reader<T, R>, RegisterError> {
         let mut view = record.reader(id, horizon)?;
         let view_info = lock(&self.views).add(Side::Readers, view.revoker());
-        let grip = Grip::new(view_info, info, &self.hub, &doors.items, record.read_range());
-        Ok(Reader { grip, port: ReadPort::Many(view) })
+        let handle = ViewHandle::new(view_info, info, &self.network, &wait_lists.items, record.read_range());
+        Ok(Reader { handle, port: ReadPort::Many(view) })
     }
 
     /// Adds the two views of a link, which belong to processes already. `make` makes the link and the views for the
     /// indices of the views.
-    pub(super) fn add_link<L, F: Face + 'env>(
+    pub(super) fn add_link<L, F: ViewControl + 'env>(
         &self,
         make: impl FnOnce([usize; 2]) -> (L, [(Arc<ViewInfo>, F); 2]),
     ) -> L {
         let mut views = lock(&self.views);
         let (link, pair) = make(views.reserve());
-        for (info, face) in pair {
-            views.entries.insert(info.index, Entry { info, face: Box::new(face) });
+        for (info, control) in pair {
+            views.entries.insert(info.index, Entry { info, control: Box::new(control) });
         }
         link
     }
@@ -344,20 +367,20 @@ impl<'env, E: Send> Board<'env, E> {
             self.close(index, process.closing());
         }
         if failed {
-            self.hub.end();
+            self.network.end();
         }
-        self.hub.remove_live();
+        self.network.remove_live();
     }
 
     /// Ends a rule, so that it does not fire again.
     pub(super) fn retire(&self, member: &mut Member<'env, E>, outcome: Option<Outcome<E>>) {
         let body = member.body.take();
-        Role::act(member.index, &self.hub);
+        Role::act(member.index, &self.network);
         if let Some(body) = &body {
             body.notice(&member.process);
         }
         if member.process.is_over() {
-            role::stop(&member.process, &self.hub);
+            role::stop(&member.process, &self.network);
         }
         // The captures of the rule belong to the user, and their drops may panic.
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body)));
@@ -372,7 +395,7 @@ impl<'env, E: Send> Board<'env, E> {
         if let Some(entry) = entry
             && entry.info.close(by)
         {
-            entry.face.close();
+            entry.control.close();
         }
     }
 
@@ -381,10 +404,10 @@ impl<'env, E: Send> Board<'env, E> {
         let entries = std::mem::take(&mut lock(&self.views).entries);
         for entry in entries.values() {
             if entry.info.close(Closing::Ending) {
-                entry.face.close();
+                entry.control.close();
             }
         }
-        for cell in self.rules.iter() {
+        for (_, cell) in &self.rules {
             cell.link.poke_last();
         }
     }
