@@ -28,7 +28,7 @@ impl<const N: usize> Flags<N> {
     /// Both sides are relaxed: only the word of the baton orders a flag before the look at it.
     fn raise_and_poke(&self, which: usize) {
         self.raised[which].store(1, Ordering::Relaxed);
-        let mut held = self.stage.poke();
+        let mut held = self.stage.try_acquire();
         while let Some(mut holder) = held {
             self.look(&mut holder);
             held = holder.release();
@@ -44,7 +44,7 @@ impl<const N: usize> Flags<N> {
     /// All threads have ended. The baton must be free, and every flag seen.
     fn assert_all_seen(&self) {
         assert!(self.stage.word().is_free(), "a baton that nobody holds is free");
-        let mut held = self.stage.poke().expect("it is free");
+        let mut held = self.stage.try_acquire().expect("it is free");
         assert_eq!(*held.state(), [true; N], "a poke was lost");
         held.let_go();
     }
@@ -87,13 +87,13 @@ fn a_poke_against_letting_go_and_looking_again() {
         let other = Arc::clone(&flags);
         let poker = thread::spawn(move || other.raise_and_poke(1));
         let mut seen = [false; 2];
-        if let Some(mut held) = flags.stage.poke() {
+        if let Some(mut held) = flags.stage.try_acquire() {
             flags.look(&mut held);
             held.let_go();
             seen = flags.raised.each_ref().map(|raised| raised.load(Ordering::Relaxed) == 1);
         }
         poker.join().unwrap();
-        let served = *flags.stage.poke().expect("it is free").state();
+        let served = *flags.stage.try_acquire().expect("it is free").state();
         assert!(served[1] || seen[1], "the poker was told that the holder would see to it");
     });
 }
@@ -113,14 +113,14 @@ fn closing_while_pokes_are_counted() {
                 }
             })
         });
-        if let Some(mut held) = closed.poke() {
+        if let Some(mut held) = closed.try_acquire() {
             *held.state() += 1;
             held.close();
         }
         for poker in pokers {
             poker.join().unwrap();
         }
-        assert!(closed.word().is_closed() && closed.poke().is_none());
+        assert!(closed.word().is_closed() && closed.try_acquire().is_none());
         let closed = Arc::try_unwrap(closed).expect("the threads are gone");
         assert_eq!(closed.into_state(), 1, "a stage was run after it had closed");
     });
@@ -132,7 +132,7 @@ fn whoever_sees_a_stage_closed_sees_what_it_did() {
         let shared = Arc::new((Baton::new(()), AtomicU64::new(0)));
         let other = Arc::clone(&shared);
         let closer = thread::spawn(move || {
-            let held = other.0.poke().expect("nobody else pokes");
+            let held = other.0.try_acquire().expect("nobody else pokes");
             other.1.store(1, Ordering::Relaxed);
             held.close();
         });
@@ -166,7 +166,7 @@ impl Line {
     /// Carries one item across, then pokes the sink (rules 4 to 7).
     fn carry_one_and_poke(&self) {
         self.carry_one();
-        self.poke();
+        self.try_acquire();
     }
 
     fn carry_one(&self) {
@@ -176,7 +176,7 @@ impl Line {
     }
 
     fn poke(&self) {
-        let mut held = self.sink.poke();
+        let mut held = self.sink.try_acquire();
         while let Some(mut holder) = held {
             let (sink, out) = holder.state();
             while let Some(cell) = sink.take() {
@@ -202,7 +202,7 @@ fn stamp_and_poke_against_the_sinks_last_look() {
         let worker = thread::spawn(move || other.carry_one_and_poke());
         line.carry_one_and_poke();
         worker.join().unwrap();
-        let mut held = line.sink.poke().expect("nobody holds it");
+        let mut held = line.sink.try_acquire().expect("nobody holds it");
         assert_eq!(held.state().1, [0, 10], "an item is ready and nobody serves it");
         held.let_go();
     });
@@ -218,20 +218,20 @@ fn stamp_and_poke_against_a_worker_that_looks_again_and_parks() {
         let goes_on = thread::spawn(move || {
             other.carry_one();
             if !Mutant("claim_pokes_behind_a_hint").is_on() || other.is_ready() {
-                other.poke();
+                other.try_acquire();
             }
         });
         line.carry_one_and_poke();
         while line.is_ready() {
-            line.poke();
+            line.try_acquire();
         }
         let _key = line.event.prepare();
         while line.is_ready() {
-            line.poke();
+            line.try_acquire();
         }
         line.event.leave();
         goes_on.join().unwrap();
-        let mut held = line.sink.poke().expect("nobody holds it");
+        let mut held = line.sink.try_acquire().expect("nobody holds it");
         assert_eq!(held.state().1, [0, 10], "an item is ready and nobody serves it");
         held.let_go();
     });
@@ -249,7 +249,7 @@ fn three_claimers_stamp_and_poke_out_of_order() {
         for worker in workers {
             worker.join().unwrap();
         }
-        let mut held = line.sink.poke().expect("nobody holds it");
+        let mut held = line.sink.try_acquire().expect("nobody holds it");
         assert_eq!(held.state().1, [0, 10, 20], "an item is ready and nobody serves it");
         held.let_go();
     });
