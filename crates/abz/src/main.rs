@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Ok(Ok(code)) => code,
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         Err(error) => {
-            let text = "the limit of the stack (ulimit -s) is too low, and a thread with a larger stack could not be started";
+            let text = "the limit of the stack (ulimit -s) is too low, and no thread with a larger one could start";
             eprintln!("abz: {text}: {error}: raise it to {} or more", 2 * STACK_BYTES / 1024);
             ExitCode::FAILURE
         }

@@ -20,7 +20,7 @@ pub(crate) struct Input {
     is_end: bool,
     /// The mark of a pause.
     is_pause: bool,
-    /// Where it begins in the file.
+    /// The offset in the file of its first byte.
     place: u64,
 }
 
@@ -35,7 +35,7 @@ impl Input {
         self.is_pause
     }
 
-    /// Where it begins in the file.
+    /// The offset in the file of its first byte.
     pub(crate) fn place(&self) -> u64 {
         self.place
     }

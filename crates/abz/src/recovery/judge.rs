@@ -189,7 +189,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         Ok(reason.into())
     }
 
-    /// Reports it if the parts up to `end` are undamaged but do not fit together.
+    /// Reports if the parts up to `end` are undamaged but do not fit together.
     fn doubt(&mut self, end: u64, is_end: bool) {
         if let Some(reason) = S::doubt(&mut self.state, is_end) {
             let at = self.done.bytes + self.done.filled;
