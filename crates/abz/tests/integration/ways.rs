@@ -129,7 +129,7 @@ fn a_file_that_becomes_shorter_is_an_error_and_there_is_no_output() {
     }
 }
 
-/// Reads mapped memory after the file was truncated, again and again, until a handler receives `SIGBUS`.
+/// Reads mapped memory while another thread truncates the file, again and again, until a handler receives `SIGBUS`.
 fn lose_memory(path: &Path) -> ! {
     mapped::unhandle_loss();
     let mut signals = Signals::new([SIGBUS]).unwrap();
