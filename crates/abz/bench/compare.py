@@ -54,10 +54,10 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=45, help="seconds after which a task has three rounds only")
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for the outputs")
-    parser.add_argument("--only", default="", help="run only the tasks whose names contain this, or one of several separated by |")
+    parser.add_argument("--only", default="", help="run only tasks whose names contain this, or one of several, separated by |")
     parser.add_argument("--against", default="", help="compare with these peers only, separated by |")
     parser.add_argument("--quick", action="store_true", help="a quick look: 3 rounds of a few tasks on small inputs")
-    parser.add_argument("--json", help="write all samples to this file instead of printing tables; it is rewritten after each task")
+    parser.add_argument("--json", help="write all samples to this file instead of tables, anew after each task")
     parser.add_argument("--patience", type=float, default=120, help="seconds that a task may lose to a busy machine")
     return parser.parse_args()
 
@@ -80,7 +80,7 @@ def wait_for_quiet(most):
 
 
 def run(line, source, target):
-    """Runs a command line. Returns its wall time and processor time in seconds, and whether other processes disturbed it."""
+    """Runs a command line. Returns its wall time, its processor time, and whether other processes disturbed it."""
     words = [word.replace("{in}", source).replace("{out}", target) for word in line.split()]
     stdin = open(source, "rb") if "{in}" not in line else subprocess.DEVNULL
     stdout = open(target, "wb") if "{out}" not in line else subprocess.DEVNULL

@@ -3,11 +3,11 @@
 
     ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
 
-Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB), each
-of random bytes and of files of this machine. A round compresses each set (at level 1, which waits most for files) and
-decompresses it in each way, one after the other. Each round begins with another way. The table has the shortest time of
-each way in seconds. Blocks have the default size, and in a second run the size of the largest file divided by the number
-of threads (at most 4 MiB, the limit of abz). The contents are verified. A run takes about five minutes.
+Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB),
+each of random bytes and of files of this machine. A round compresses each set (at level 1, which waits most for files)
+and decompresses it in each way, one after the other. Each round begins with another way. The table has the shortest
+time of each way in seconds. Blocks have the default size, and in a second run the size of the largest file divided by
+the number of threads (at most 4 MiB, the limit of abz). The contents are verified. A run takes about five minutes.
 """
 
 import argparse
@@ -25,8 +25,8 @@ KIB, MB = 1 << 10, 1_000_000
 
 HEADING = """# The ways of reading and writing
 
-Times in seconds, measured by `crates/abz/bench/ways.py --markdown`, which describes the file sets. Each is the shorter of two
-runs.
+Times in seconds, measured by `crates/abz/bench/ways.py --markdown`, which describes the file sets. Each
+is the shorter of two runs.
 """
 
 
@@ -84,7 +84,7 @@ def run(arguments, folder):
 
 
 def measure(options, folder, threads):
-    """Returns the times of each way for one set: compressing, decompressing, and compressing in blocks of size / threads."""
+    """Returns the times of each way for a set: compressing, decompressing, compressing in blocks of size / threads."""
     names = sorted(path.name for path in folder.iterdir())
     share = max(path.stat().st_size for path in folder.iterdir()) // threads
     block = f"{min(max(share, 4 * KIB), 4 << 20) // KIB}K"

@@ -37,7 +37,7 @@ impl Decompression {
     /// touches. The caller checks beforehand that the index [fits](Index::fits). A span of bytes needs no index if the
     /// file itself records where its parts lie, as most files do that this crate writes; files of bzip2 do not. Any
     /// other file is decoded from its start up to the end of the span, as [`conduct`](Decompression::conduct) does it.
-    /// Damage behind the span goes unnoticed.
+    /// Damage after the span goes unnoticed.
     ///
     /// ```
     /// use abz::{Compression, Conduct, Decompression, Reading, Span};

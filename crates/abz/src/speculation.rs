@@ -37,7 +37,7 @@ const RESOLVE: u32 = 35;
 const JOIN: u32 = 8;
 
 impl Speculation {
-    /// Returns true if members are decoded speculatively with so many workers.
+    /// Returns true if members are decoded speculatively with `workers` workers.
     pub fn is_done(self, workers: usize) -> bool {
         let expected = Expected::with(workers);
         match self {
@@ -50,7 +50,7 @@ impl Speculation {
 }
 
 impl Expected {
-    /// The expected times with so many workers.
+    /// The expected times with `workers` workers.
     pub fn with(workers: usize) -> Expected {
         let workers = u32::try_from(workers.clamp(1, 1024)).expect("that is a small number");
         let serial = 100.max((100 + AROUND).div_ceil(workers));
@@ -62,7 +62,10 @@ impl Expected {
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Expected { serial, guessed } = self;
-        write!(f, "one worker that inflates is expected to take {serial} % of its time, guesses {guessed} %")
+        write!(
+            f,
+            "decoding is expected to take {serial} % of the time to inflate with one worker, and {guessed} % with guesses"
+        )
     }
 }
 

@@ -135,7 +135,7 @@ impl Writes for Lzip {
     }
 }
 
-/// A scanner for so many workers.
+/// A scanner with the memory for `workers` workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
     Scanner::new(how.lzip).within(parts::room(how, workers)).giving(how.giving)
 }

@@ -63,7 +63,7 @@ pub(crate) trait Reads: Sync {
         false
     }
 
-    /// The maximum number of pieces of a file in memory at once, with so many workers.
+    /// The maximum number of pieces of a file in memory at once, with `workers` workers.
     fn window(&self, workers: usize) -> usize {
         crate::pipes::window(workers)
     }

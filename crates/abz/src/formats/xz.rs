@@ -157,7 +157,7 @@ impl Writes for Xz {
     }
 }
 
-/// A scanner for so many workers.
+/// A scanner with the memory for `workers` workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
     Scanner::new().within(parts::room(how, workers)).giving(how.giving).lenient(how.xz)
 }

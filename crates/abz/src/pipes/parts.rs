@@ -20,13 +20,13 @@ pub(crate) fn window(workers: usize) -> usize {
     at_work(workers) + 1
 }
 
-/// The memory for the parts of lzip and xz, with so many workers.
+/// The memory for the parts of lzip and xz, with `workers` workers.
 pub(crate) fn room(how: &Decompression, workers: usize) -> Room {
     let all = Room::default();
     Room { bytes: how.memory_limit.unwrap_or(all.bytes), parts: window(workers) }
 }
 
-/// Decodes a file, with so many parts in memory at once.
+/// Decodes a file, with at most `window` parts in memory at once.
 pub(crate) fn run<S: Scan + Send>(scanner: S, window: usize, run: Run<'_>) -> Result<(), Error> {
     let Run { how, conduct, input, output, .. } = run;
     let stream = decompress(scanner, (how.workers, window), input, *conduct);

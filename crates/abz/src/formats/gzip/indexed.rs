@@ -144,7 +144,7 @@ struct Refused(Refusal);
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the file is not decoded by its index")
+        f.write_str("the file cannot be decoded by its index")
     }
 }
 

@@ -261,7 +261,7 @@ fn in_frames<R: Read, W: Write>(
             0 => Error::Write(error),
             _ => Error::Read(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                format!("expected {missing} bytes more, which it had when it was opened, found its end"),
+                format!("expected {missing} bytes more, as when the file was opened, found its end"),
             )),
         })?;
         if said.take().is_none() || !portion.goes_on().map_err(Error::Read)? {

@@ -95,8 +95,10 @@ impl<'a, W: Write> Patch<'a, W> {
 
     /// The error for an input whose size has changed.
     fn changed(&self, found: &str) -> Error {
-        let message =
-            format!("expected {} bytes, which it had when it was opened, found {found}", self.contents);
+        let message = format!(
+            "expected {} bytes, the size of the file when it was opened, found {found}",
+            self.contents
+        );
         Error::Read(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
 }
