@@ -43,7 +43,7 @@ impl Compression {
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or the output not written. The output written until then is incomplete.
+    /// If the input cannot be read or the output cannot be written. The output is then incomplete.
     ///
     /// # Panics
     ///

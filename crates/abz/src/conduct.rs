@@ -27,12 +27,12 @@ pub struct Conduct<'a> {
 }
 
 impl<'a> Conduct<'a> {
-    /// The sink of progress.
+    /// Returns the progress function.
     pub(crate) fn advance(&self) -> Advance<'a> {
         Advance(self.progress)
     }
 
-    /// The test for a pause of the input.
+    /// Returns the test for pauses of the input.
     pub(crate) fn pauses(&self) -> Pauses<'a> {
         Pauses(self.pauses)
     }

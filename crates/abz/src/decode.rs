@@ -24,7 +24,8 @@ impl Decompression {
     /// - lzip: members of at most 8 MiB, or twice their dictionary if that is more, but never above 64 MiB.
     /// - xz: blocks whose headers record their sizes, of at most 8 MiB, or three times their dictionary if that is
     ///   more, but never above 192 MiB.
-    /// - zstd: frames whose headers record at most 32 MiB of contents, as this crate and pzstd write them.
+    /// - zstd: pieces of frames, as this crate writes them, and frames that pzstd wrote or whose headers record their
+    ///   size, each of at most 32 MiB of contents.
     ///
     /// One worker decodes anything else, while others read, verify and write.
     ///

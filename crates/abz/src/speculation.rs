@@ -6,7 +6,7 @@ use std::fmt;
 /// depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Speculation {
-    /// If, with the given number of workers, it is expected to take at most two thirds of the time.
+    /// If it is expected to take at most two thirds of the time with the given number of workers.
     #[default]
     Auto,
     /// Always, for members that do not record their size.

@@ -1,8 +1,8 @@
 //! The formats: a file or a folder for each, and the tables that list them.
 //!
-//! Each format implements [`Reads`] and, if it is also written, [`Writes`]. The layout of its bytes is the business of
-//! its module in `abz-codec`. To add a format, write that module, implement these traits ([`Serial`] implements `Reads`
-//! for a format whose files are one stream), and add a line to [`READ`] and, if it is written, to [`WRITTEN`].
+//! Each format implements [`Reads`] and, if it is also written, [`Writes`]. The module of the format in `abz-codec`
+//! encodes and decodes its bytes. To add a format, write that module, implement these traits ([`Serial`] implements
+//! `Reads` for a format whose files are one stream), and add a line to [`READ`] and, if it is written, to [`WRITTEN`].
 
 mod bzip2;
 mod gzip;

@@ -186,8 +186,8 @@ struct Kept {
     encoder: Encoder,
 }
 
-/// A scanner of a file from some frame on. The largest frame that is decoded as a whole is smaller with more than 16
-/// workers.
+/// A scanner of a file from the frame at `from` on. With more than 16 workers, it decodes only smaller frames as a
+/// whole.
 fn scanner(how: &Decompression, from: Behind) -> Scanner {
     let max_whole = how.zstd.max_whole.min(FRAMES / window(how.workers));
     let decoding = Decoding { max_whole, ..how.zstd.clone() };
