@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the inputs that the figures in ../README.md were measured on, from Debian packages:
+# Makes the inputs of the benchmarks in ../README.md from Debian packages:
 #   text    100 MiB of dictionaries and Unicode tables
 #   source  100 MiB of the Linux kernel's source as a tar
-#   media   about 90 MB that are compressed already
-# usage: corpus.sh DIR    (needs apt-get, dpkg-deb, gzip, bzip2, xz; 2 GB of room in $TMPDIR or /tmp)
+#   media   90 MB of compressed data
+# usage: corpus.sh DIR    (needs apt-get, dpkg-deb, gzip, bzip2, xz; 2 GB free in $TMPDIR or /tmp)
 set -eu
 [ $# = 1 ] || { echo "usage: $0 DIR" >&2; exit 1; }
 mkdir -p "$1"
@@ -20,7 +20,7 @@ for package in *.deb; do dpkg-deb -x "$package" x; done
     find x/usr/share/unicode -name '*.txt' | LC_ALL=C sort | xargs cat
     find x/usr/share/unicode -name '*.bz2' | LC_ALL=C sort | xargs bzip2 -dc
 } | head -c 104857600 > "$to/text"
-# What is cut off makes xz complain.
+# xz complains when head closes the pipe.
 { xz -dc x/usr/src/linux-source-6.1.tar.xz 2> "$work/said" || true; } | head -c 104857600 > "$to/source"
 head -c 90000000 opencv-doc_*.deb > "$to/media"
 ls -l "$to"

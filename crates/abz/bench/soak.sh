@@ -1,14 +1,14 @@
 #!/bin/sh
-# 5 GiB through pipes, both ways, with the memory that it took: more than a 32-bit size can say, and more members
-# than one part of the index holds (blocks of 64 KiB).
-# usage: soak.sh [MiB]    ($ABZ is the binary; otherwise that of the release build)
+# Compresses and decompresses 5 GiB through pipes: more than a 32-bit size can hold, and more members than one part of
+# the index holds (blocks of 64 KiB).
+# usage: soak.sh [MiB]    ($ABZ is the binary, by default that of the release build)
 set -eu
 mib=${1:-5120}
 abz=${ABZ:-${CARGO_TARGET_DIR:-target}/release/abz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A megabyte that compresses as text does, each time with another number in it.
+# A megabyte that compresses like text. Each copy gets a different number.
 "$abz" --help > "$work/text"
 while [ "$(wc -c < "$work/text")" -lt 1000000 ]; do cat "$work/text" "$work/text" > "$work/t"; mv "$work/t" "$work/text"; done
 head -c 1000000 "$work/text" > "$work/block"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times each way of reading and writing files, with the sets of the paper on parallel DEFLATE.
+"""Times each way of reading and writing files, with the file sets of the paper on parallel DEFLATE.
 
     ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
 
-Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB), each
-of random bytes and of what is on this machine. A round compresses (at level 1, which waits most for its
-files) and decompresses each set in each way, one after the other, and begins with another way each time; the table has
-the quickest of each, in seconds. Blocks are of the default size, and once as large as the largest file over the threads
-(at most 4 MiB, which abz allows). Contents come back right, or it says so. All of it takes some five minutes.
+Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB),
+each of random bytes and of files of this machine. A round compresses each set (at level 1, which waits most for files)
+and decompresses it in each way, one after the other. Each round begins with another way. The table has the shortest
+time of each way in seconds. Blocks have the default size, and in a second run the size of the largest file divided by
+the number of threads (at most 4 MiB, the limit of abz). The contents are verified. A run takes about five minutes.
 """
 
 import argparse
@@ -25,7 +25,8 @@ KIB, MB = 1 << 10, 1_000_000
 
 HEADING = """# The ways of reading and writing
 
-What `crates/abz/bench/ways.py --markdown` measured, in seconds; the script says with what. The shortest of two runs each.
+Times in seconds, measured by `crates/abz/bench/ways.py --markdown`, which describes the file sets. Each
+is the shorter of two runs.
 """
 
 
@@ -38,7 +39,7 @@ def sizes(name, chance):
         least, most, total = 256 * KIB, 80 * MB, 200 * MB
     found = []
     while total > 0:
-        # Even on a scale of powers: many small ones, and some that are large.
+        # Sizes are uniform on a logarithmic scale: many small ones and some large ones.
         size = min(int(least * (most / least) ** chance.random()), total)
         found.append(size)
         total -= size
@@ -46,7 +47,7 @@ def sizes(name, chance):
 
 
 def real():
-    """What lies on this machine, again and again."""
+    """Yields the files of this machine, repeatedly."""
     while True:
         for path in sorted(Path("/usr").rglob("*")):
             if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
@@ -83,7 +84,7 @@ def run(arguments, folder):
 
 
 def measure(options, folder, threads):
-    """The times of each way for one set: compressing, with blocks of a thread's share, and decompressing."""
+    """Returns the times of each way for a set: compressing, decompressing, compressing in blocks of size / threads."""
     names = sorted(path.name for path in folder.iterdir())
     share = max(path.stat().st_size for path in folder.iterdir()) // threads
     block = f"{min(max(share, 4 * KIB), 4 << 20) // KIB}K"
@@ -108,8 +109,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--disk", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--memory", type=Path, default=Path("/dev/shm"))
-    parser.add_argument("--slow", type=Path, help="a folder of a slow file system, such as one mounted with -o sync")
-    parser.add_argument("--only", help="measure in this place alone: tmpfs, disk or slow")
+    parser.add_argument("--slow", type=Path, help="a folder on a slow file system, such as one mounted with -o sync")
+    parser.add_argument("--only", help="measure only on tmpfs, disk or slow")
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
     threads = len(os.sched_getaffinity(0))

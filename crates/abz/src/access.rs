@@ -1,4 +1,4 @@
-//! A part of a file's contents, with as little work as can be.
+//! Random access: decodes a span of a file's contents, and little else.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -18,25 +18,26 @@ use crate::places::{ReadAt, Reading};
 use crate::run::Run;
 use crate::span::{Cut, Span, is_done};
 
-/// What [`Decompression::span`] did.
+/// The result of [`Decompression::span`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spanned {
     /// Bytes of output.
     pub written: u64,
-    /// How many bytes, or lines, the contents have, if the span reaches behind their end.
+    /// The number of bytes or lines in the contents, if the span reaches past their end.
     pub end: Option<u64>,
-    /// As in [`Decompressed`](crate::Decompressed), if the file was decoded up to there.
+    /// As in [`Decompressed`](crate::Decompressed), if the file was decoded that far.
     pub garbage_at: Option<u64>,
 }
 
 impl Decompression {
-    /// Writes a span of the contents of a compressed file to `output`: nothing, if it lies behind their end.
+    /// Writes a span of the contents of a compressed file to `output`. It writes nothing if the span lies past their
+    /// end.
     ///
-    /// Of a file that is read in parts, and whose `index` is there, only those of its parts are read, decoded and verified in
-    /// which the span is, by all workers. Nobody asks here whether the index [fits](Index::fits). Bytes need no index
-    /// where the file says itself where its parts lie, as all do that this crate makes but those of bzip2.
-    /// Any other file is decoded from its start as [`conduct`](Decompression::conduct) does it, up to the end of the span:
-    /// what is wrong behind that is not noticed.
+    /// With [`Reading::Places`] and an `index`, all workers read, decode and verify only the parts that the span
+    /// touches. The caller checks beforehand that the index [fits](Index::fits). A span of bytes needs no index if the
+    /// file itself records where its parts lie, as most files do that this crate writes; files of bzip2 do not. Any
+    /// other file is decoded from its start up to the end of the span, as [`conduct`](Decompression::conduct) does it.
+    /// Damage after the span goes unnoticed.
     ///
     /// ```
     /// use abz::{Compression, Conduct, Decompression, Reading, Span};
@@ -53,7 +54,7 @@ impl Decompression {
     ///
     /// # Errors
     ///
-    /// As [`run`](Decompression::run), for what is decoded.
+    /// As [`run`](Decompression::run), for the data that is decoded.
     ///
     /// # Panics
     ///
@@ -137,8 +138,8 @@ impl Decompression {
         Ok(Spanned { written, end: done.map(|_| passed), garbage_at })
     }
 
-    /// Decodes parts that follow each other, or some of the first that are not small from their start on; false if that
-    /// cannot be.
+    /// Decodes consecutive parts: each by itself if all are small enough, otherwise as one stream from the start of the
+    /// first. Returns false if no format can decode them.
     fn decode_parts(
         &self,
         conduct: &Conduct<'_>,
@@ -169,7 +170,7 @@ impl Decompression {
     }
 }
 
-/// The parts of a file, as it says itself where they lie.
+/// The parts of a file, if the file itself records where they lie.
 fn parts_of(places: &dyn ReadAt) -> io::Result<Option<Vec<Part>>> {
     match Format::at(places)? {
         Some(format) => format.reads().parts(&mut Along::new(places)),
@@ -177,8 +178,8 @@ fn parts_of(places: &dyn ReadAt) -> io::Result<Option<Vec<Part>>> {
     }
 }
 
-/// Those of the parts of a file in which there are these bytes of the contents, and the size of all contents, where that is found
-/// without looking at the others.
+/// The parts that hold the given bytes of the contents, and the size of all contents in bytes. `None` if the file does
+/// not allow finding them without reading the other parts.
 fn parts_around(places: &dyn ReadAt, bytes: &Range<u64>) -> io::Result<Option<(Vec<Part>, u64)>> {
     match Format::at(places)? {
         Some(format) => format.reads().parts_around(&mut Along::new(places), bytes),
@@ -186,7 +187,7 @@ fn parts_around(places: &dyn ReadAt, bytes: &Range<u64>) -> io::Result<Option<(V
     }
 }
 
-/// A run that was ended because there was all of the span went well.
+/// Turns the error that ends a run once all of the span is written into success.
 fn unless_done<T: Default>(result: Result<T, Error>) -> Result<T, Error> {
     match result {
         Err(Error::Write(error)) if is_done(&error) => Ok(T::default()),

@@ -1,4 +1,4 @@
-//! Plain data in, a compressed file out.
+//! Compression: plain data in, a compressed file out.
 
 use std::io::{Read, Write};
 
@@ -13,11 +13,11 @@ use crate::formats::Written;
 use crate::formats::writes::{Compressed, Compression, Lzma};
 use crate::places::{Reading, Writing};
 
-/// The smallest dictionary that a limit of memory leads to, in bytes, and the step on the way there.
+/// The smallest dictionary that a memory limit leads to, in bytes; also the step by which dictionaries shrink.
 const LEAST_ADJUSTED: u32 = 1 << 20;
 
 impl Default for Compression {
-    /// gzip at level 6, blocks of 1.25 MiB, nothing told, as many workers as the process may use cores.
+    /// gzip at level 6, blocks of 1.25 MiB, no name or time, and as many workers as the process may use cores.
     fn default() -> Self {
         Compression {
             format: Written::GZIP,
@@ -36,14 +36,14 @@ impl Default for Compression {
 }
 
 impl Compression {
-    /// How far below 0 levels of zstd go.
+    /// The largest value of [`fast`](Compression::fast): how far the levels of zstd go below 0.
     pub const MAX_FAST: u32 = zstd::LEVELS.start().unsigned_abs();
 
     /// Compresses all of `input` to one file on `output`.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or the output not written. What was written by then is no whole file.
+    /// If the input cannot be read or the output cannot be written. The output is then incomplete.
     ///
     /// # Panics
     ///
@@ -70,9 +70,9 @@ impl Compression {
         self.conduct_by(conduct, Reading::Stream(&mut input), Writing::Stream(&mut output))
     }
 
-    /// As [`conduct`](Compression::conduct), with the same output, read and written in the given ways. The blocks of gzip
-    /// are read where they lie; those of other formats, and those that are cut by their contents, begin where the one before
-    /// ends, and are read one after another.
+    /// As [`conduct`](Compression::conduct), with the same output, but reads and writes in the given ways. With
+    /// [`Reading::Places`], each worker reads its own blocks if [`can_read_at`](Compression::can_read_at) says so and
+    /// blocks are not cut by their contents. Otherwise, blocks are read one after another.
     ///
     /// # Errors
     ///
@@ -80,8 +80,8 @@ impl Compression {
     ///
     /// # Panics
     ///
-    /// As [`conduct`](Compression::conduct), and where parts are to be written of a format of which they
-    /// [cannot](Compression::can_write_at).
+    /// As [`conduct`](Compression::conduct), and if `output` is [`Writing::Places`] and the format
+    /// [cannot](Compression::can_write_at) be written in parts.
     pub fn conduct_by(
         &self,
         conduct: Conduct<'_>,
@@ -91,21 +91,21 @@ impl Compression {
         self.format.writes().compress(self, conduct, input, output)
     }
 
-    /// Whether workers can write this format where it belongs.
+    /// Returns whether workers can write parts of this format at their offsets ([`Writing::Places`]).
     pub fn can_write_at(&self) -> bool {
         self.format.writes().is_written_at()
     }
 
-    /// Whether workers can read blocks of this format where they lie.
+    /// Returns whether workers can read blocks of this format at their offsets ([`Reading::Places`]).
     pub fn can_read_at(&self) -> bool {
         self.format.writes().blocks_are_read_at()
     }
 
-    /// Takes fewer workers, so that about `limit` bytes of memory are enough for them and their blocks.
+    /// Reduces the number of workers until about `limit` bytes of memory are enough for them and their blocks.
     ///
     /// # Errors
     ///
-    /// If they are not enough for one worker: how many are.
+    /// If `limit` is too low for one worker. The error is the number of bytes that one worker needs.
     ///
     /// # Panics
     ///
@@ -120,13 +120,14 @@ impl Compression {
         }
     }
 
-    /// As [`limit_memory`](Self::limit_memory); where one worker needs more, lzip and xz get smaller blocks if no size was
-    /// set, and then a smaller dictionary, in steps of 1 MiB as in xz. Other bytes come out then. Gives the size of the
-    /// dictionary, before and after, if it is smaller.
+    /// As [`limit_memory`](Self::limit_memory). If one worker needs more than `limit`, lzip and xz also get smaller
+    /// blocks if no size was set, and then a smaller dictionary, in steps of 1 MiB as in xz. That changes the output.
+    /// Returns the size of the dictionary in bytes, before and after, if it was reduced.
     ///
     /// # Errors
     ///
-    /// If `limit` is not enough for one worker with a dictionary of 1 MiB, or it has none: how many bytes are.
+    /// If `limit` is too low for one worker with a dictionary of 1 MiB, or without one if the format has none. The
+    /// error is the number of bytes that would be enough.
     ///
     /// # Panics
     ///
@@ -139,7 +140,7 @@ impl Compression {
         loop {
             self.lzma.dictionary_size = Some(dictionary);
             if wanted.block_size.is_none() {
-                // A block that is no larger than the dictionary makes no use of it.
+                // A block smaller than the dictionary makes no use of all of it.
                 let least = (dictionary as usize).max(1 << 20);
                 self.block_size = None;
                 let usual = self.block_len().max(least);
@@ -159,7 +160,7 @@ impl Compression {
         }
     }
 
-    /// The plan that [`run`](Compression::run) would run.
+    /// The plan of [`run`](Compression::run), without running it.
     ///
     /// # Panics
     ///

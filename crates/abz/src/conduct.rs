@@ -1,4 +1,4 @@
-//! How a run is carried out and watched.
+//! The threads, reports and progress of a run.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -8,50 +8,50 @@ use std::thread;
 use abz_codec::parts::Giving;
 use anabranch::{Pool, Report};
 
-/// How a run is carried out and watched. Nothing of it changes what comes out of a whole file.
+/// The threads, reports and progress of a run. None of it changes the output for an undamaged file.
 #[derive(Clone, Copy, Default)]
 pub struct Conduct<'a> {
-    /// Takes the threads from here instead of starting them.
+    /// A pool from which to take the threads instead of starting them.
     pub pool: Option<&'a Pool>,
-    /// Gets a report when the run is over, whether it failed or not.
+    /// Receives a report when the run is over, whether it failed or not.
     pub report: Option<&'a dyn Fn(&Report)>,
-    /// Is told each time that some bytes of the input are done with: how many. They are encoded, or decoded, or as good as that.
-    /// It may be called by any thread.
+    /// Receives the number of further bytes of input that have been encoded or decoded. Some formats count bytes as
+    /// soon as they are read. Any thread may call it.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Returns true if the input has paused: it has not ended, and for a moment, some hundredths of a second, nothing comes. Then
-    /// what can be decoded of a member of lzip that is not there as a whole comes out, as [`Giving::prompt`] says. Without this, an
-    /// input never pauses.
+    /// Returns true if the input has paused: it has not ended, but has given no bytes for some hundredths of a second.
+    /// An incomplete lzip member is then decoded as far as it has come, as [`Giving::prompt`] says. Without this
+    /// function, an input never pauses.
     pub pauses: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// The report has what each thread did and when, for [`Report::to_trace`].
+    /// Records in the report what each thread did and when, for [`Report::to_trace`].
     pub traces: bool,
 }
 
 impl<'a> Conduct<'a> {
-    /// How what is done is told.
+    /// Returns the progress function.
     pub(crate) fn advance(&self) -> Advance<'a> {
         Advance(self.progress)
     }
 
-    /// How it is found out that the input pauses.
+    /// Returns the test for pauses of the input.
     pub(crate) fn pauses(&self) -> Pauses<'a> {
         Pauses(self.pauses)
     }
 }
 
-/// How many of so many workers work at once on this machine: as many as it has processors for this process, and two if it has
-/// one. More would only hold memory, each of them a block and its tables. No output depends on it.
+/// Returns how many of `workers` work at once on this machine: at most as many as this process may use processors, or
+/// two if that is one. More would only hold memory, each for a block and tables. No output depends on it.
 pub fn at_work(workers: usize) -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let processors = PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));
     workers.min((*processors).max(2))
 }
 
-/// Tells what is done.
+/// Reports progress, if anybody listens.
 #[derive(Clone, Copy)]
 pub(crate) struct Advance<'a>(Option<&'a (dyn Fn(u64) + Sync)>);
 
 impl Advance<'_> {
-    /// `bytes` more of the input are done with.
+    /// Reports that `bytes` more of the input have been processed.
     pub(crate) fn by(self, bytes: usize) {
         if let Some(progress) = self.0 {
             progress(bytes as u64);
@@ -59,12 +59,12 @@ impl Advance<'_> {
     }
 }
 
-/// Finds out that the input pauses.
+/// Tests whether the input pauses.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pauses<'a>(Option<&'a (dyn Fn() -> bool + Sync)>);
 
 impl Pauses<'_> {
-    /// True if the input has no more at the moment.
+    /// Returns true if the input has paused.
     pub(crate) fn is_one(self) -> bool {
         self.0.is_some_and(|pauses| pauses())
     }

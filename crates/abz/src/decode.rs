@@ -1,4 +1,4 @@
-//! A compressed file in, plain data out.
+//! Decompression: a compressed file in, plain data out.
 
 use std::io::{Read, Write};
 
@@ -13,22 +13,27 @@ use crate::formats::reads::decode;
 use crate::places::{ReadAt, WriteAt};
 
 impl Decompression {
-    /// Writes the contents of the compressed file `input` to `output`. What its format is, it tells itself.
+    /// Writes the contents of the compressed file `input` to `output`. The format is detected from its first bytes.
     ///
-    /// Of gzip, blocks with marks, as this crate makes them, and members that say how long they are, as those of BGZF, are
-    /// decoded by all workers. Other members are decoded one after another, in pieces by all workers or by one, while other workers read,
-    /// verify and write: see [`Speculation`](crate::Speculation). The blocks of
-    /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
-    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack`, `compress -H` and `zip` wrote. So it is with the blocks of
-    /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
-    /// Frames of zstd that say that they have at most 32 MiB, those that this crate and pzstd make, are decoded by all
-    /// workers, and others as those members of gzip.
+    /// All workers decode the parts of a file in parallel where the format allows it:
+    ///
+    /// - gzip: blocks with marks, as this crate writes them, and members whose headers record their size, as in BGZF.
+    ///   Other members are decoded one after another, each by one worker or in pieces by all: see
+    ///   [`Speculation`](crate::Speculation).
+    /// - bzip2: all blocks, whichever program wrote them.
+    /// - lzip: members of at most 8 MiB, or twice their dictionary if that is more, but never above 64 MiB.
+    /// - xz: blocks whose headers record their sizes, of at most 8 MiB, or three times their dictionary if that is
+    ///   more, but never above 192 MiB.
+    /// - zstd: pieces of frames, as this crate writes them, and frames that pzstd wrote or whose headers record their
+    ///   size, each of at most 32 MiB of contents.
+    ///
+    /// One worker decodes anything else, while others read, verify and write.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read, is damaged or of no known format, or the output cannot be written. What was
-    /// written by then is the contents before that place, and right, except of a damaged member of gzip that does not
-    /// say where its parts are.
+    /// If the input cannot be read, is damaged or of no known format, or the output cannot be written. The contents
+    /// before the fault have been written then, and are right, except those of a damaged gzip member that does not
+    /// record where its parts lie: these may be wrong.
     ///
     /// # Panics
     ///
@@ -55,7 +60,7 @@ impl Decompression {
         self.carry(conduct, &mut input, &mut output)
     }
 
-    /// The same for whatever reads and writes: the pipelines are compiled once.
+    /// As [`conduct`](Self::conduct), without type parameters, so that the pipelines are compiled once.
     pub(crate) fn carry(
         &self,
         conduct: Conduct<'_>,
@@ -64,20 +69,20 @@ impl Decompression {
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
-        // What is wrong with a file of no known format, too, is for the default one to tell.
+        // The default format reports the error of a file of no known format.
         let done = decode(format.unwrap_or_default().reads(), self, &conduct, &mut whole, output)?;
         drop(whole);
         Ok(Decompressed { read: input.bytes, ..done })
     }
 
-    /// Decompresses a file of gzip that tells where each block or member lies, as each file of several blocks does
-    /// that this crate makes: each worker reads, decodes and writes members where they belong. `None` if it is no such
-    /// file, or is damaged: then the output is not what it should be, and [`conduct`](Decompression::conduct) gives what
-    /// is right, and says what is wrong.
+    /// Decompresses a gzip file that records where each block or member lies, as this crate writes files of several
+    /// blocks by default. Each worker reads, decodes and writes members at their offsets. Returns `None` if it is no
+    /// such file, or is damaged. Then discard the output and use [`conduct`](Decompression::conduct), which writes the
+    /// contents before the damage and describes it.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or the output not written.
+    /// If the input cannot be read or the output cannot be written.
     ///
     /// # Panics
     ///
@@ -92,13 +97,14 @@ impl Decompression {
         format.unwrap_or_default().reads().decompress_at(self, &conduct, input, output)
     }
 
-    /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker, and
-    /// of lzip and xz one for each and one. There are as many buffers of 128 KiB for what was read.
+    /// The maximum number of pieces (members, blocks, or chunks of 256 KiB) in memory at once: two for each worker that
+    /// is [at work](crate::at_work); for lzip and xz, one for each and one more. There are as many input buffers of 128
+    /// KiB.
     pub fn window(&self, format: Format) -> usize {
         format.reads().window(self.workers)
     }
 
-    /// The plan that [`run`](Decompression::run) would run for a file of a format.
+    /// The plan of [`run`](Decompression::run) for a file of a format, without running it.
     pub fn plan(&self, format: Format) -> Plan {
         format.reads().plan_to_read(self)
     }

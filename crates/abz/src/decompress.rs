@@ -1,50 +1,52 @@
-//! How compressed files are read.
+//! The settings of a decompression.
 
 use abz_codec::parts::Giving;
 use abz_codec::{lzip, xz, zstd};
 
 use crate::speculation::Speculation;
 
-/// How to decompress any file of the formats.
+/// The settings of a decompression, for files of any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decompression {
-    /// Threads that work, the caller's among them; at least 1. [`at_work`](crate::at_work) says how many do so at once.
+    /// The number of threads that work, including the caller's; at least 1. [`at_work`](crate::at_work) says how many
+    /// work at once.
     pub workers: usize,
-    /// What a file of lzip may have.
+    /// The checks on lzip files beyond those of their contents.
     pub lzip: lzip::Strictness,
-    /// The most memory to take, in bytes and about, if there shall be a limit: where files may ask for more, fewer workers
-    /// decode, and then none.
+    /// An approximate limit of memory in bytes, if there is to be one. Fewer workers decode a file that needs more; a
+    /// file that needs more even with one worker is an error.
     pub memory_limit: Option<u64>,
-    /// What is not looked at in a file of xz.
+    /// The checks of xz files to leave out.
     pub xz: xz::Leniency,
     /// How frames of zstd are read.
     pub zstd: zstd::Decoding,
-    /// Whether pieces of one member of gzip are decoded by all workers.
+    /// Whether all workers decode pieces of one gzip member.
     pub speculation: Speculation,
-    /// When contents are given out of which only a part is there, or not everything is verified.
+    /// When incomplete or unverified contents are given out.
     pub giving: Giving,
-    /// What follows the last member of a file is ignored even if another member begins in it, as gzip and bzip2 do it. Otherwise
-    /// that is an error, because the contents of that member would be lost.
+    /// Ignores garbage after the last member even if another member begins in it, as gzip and bzip2 do. Otherwise that
+    /// is an error, because the contents of that member would be lost.
     pub loose_trailing: bool,
 }
 
-/// What [`Decompression::run`] did.
+/// The result of [`Decompression::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decompressed {
     /// Bytes of input.
     pub read: u64,
     /// Bytes of output.
     pub written: u64,
-    /// The offset in the input of bytes after the last member that are neither a member nor zeros, if there are
-    /// any. The data before them is whole and right.
+    /// The offset in the input, in bytes, of garbage after the last member, if there is any: bytes that are neither a
+    /// member nor zeros. The contents before it are whole and right.
     pub garbage_at: Option<u64>,
-    /// Of a file of gzip, the number of the first member that is not as large as the extra field of its header seems to say, if
-    /// there is one. That is no fault: from there on no such size is believed.
+    /// The number of the first gzip member whose size differs from the one that the extra field of its header seems to
+    /// record, if there is one. That is no error. Such sizes are ignored from there on.
     pub mistaken: Option<u64>,
 }
 
 impl Default for Decompression {
-    /// As many workers as the process may use cores. The input may pause.
+    /// As many workers as the process may use cores, no memory limit, and contents given out promptly when the input
+    /// pauses.
     fn default() -> Self {
         Decompression {
             workers: anabranch::default_workers(),
@@ -60,8 +62,8 @@ impl Default for Decompression {
 }
 
 impl Decompression {
-    /// How many workers may decode gzip or bzip2 within the limit of memory: one takes, with what waits for it, less than
-    /// 16 MiB.
+    /// The number of workers that may decode gzip or bzip2 within the memory limit. Each takes less than 16 MiB,
+    /// including the blocks that wait for it.
     pub fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)

@@ -1,4 +1,4 @@
-//! Why a run failed.
+//! The error of a run.
 
 use std::error;
 use std::fmt;
@@ -8,22 +8,22 @@ use abz_codec::{Damage, NoMemory, Remedy};
 
 use crate::decompress::Decompression;
 
-/// Why a run failed.
+/// The error of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The input could not be read.
     Read(io::Error),
-    /// The compressed input is not what it should be. Input of no known format is held against gzip.
+    /// The compressed input is damaged. Input of no known format is reported as damaged gzip.
     Damaged(Box<dyn Damage>),
     /// The output could not be written.
     Write(io::Error),
-    /// There is not enough memory for the encoders, with this level, these blocks and so many workers.
+    /// There is not enough memory for the encoders, with the given level, block size and number of workers.
     Memory(NoMemory),
 }
 
 impl Error {
-    /// What is wrong with the input, if that is the error of this format.
+    /// The damage of the input, if `E` is the error type of its format.
     ///
     /// ```
     /// use abz::{Decompression, Place, gzip};
@@ -39,8 +39,8 @@ impl Error {
         }
     }
 
-    /// The offset in the input from which on it is garbage, if that is all that is wrong for a decompression: everything before
-    /// is whole and right, and was written.
+    /// The offset of trailing garbage in the input, if the decompression ignores that and nothing else is wrong. All
+    /// contents before it are right and have been written.
     pub(crate) fn is_garbage_at(&self, how: &Decompression) -> Option<u64> {
         let Error::Damaged(damage) = self else { return None };
         match damage.remedy() {
@@ -50,7 +50,7 @@ impl Error {
         }
     }
 
-    /// That of what cuts or encodes an input: it cannot be read, or there is not enough memory for a part of it.
+    /// The error of a stage that cuts or encodes input: a failed read, or too little memory for a block.
     pub(crate) fn of_input(error: io::Error) -> Self {
         match error.downcast::<NoMemory>() {
             Ok(error) => Error::Memory(error),
@@ -58,7 +58,7 @@ impl Error {
         }
     }
 
-    /// That of a reader on one thread: the file is not what it should be, or cannot be read.
+    /// The error of a reader on one thread: damage, or a failed read.
     pub(crate) fn of_reader<E: Damage>(error: io::Error) -> Self {
         match error.downcast::<E>() {
             Ok(error) => error.into(),
@@ -89,7 +89,7 @@ impl error::Error for Error {
 }
 
 impl<E: Damage> From<E> for Error {
-    /// A failed read while decoding is a failed read.
+    /// Returns [`Error::Read`] if reading failed, and [`Error::Damaged`] otherwise.
     fn from(error: E) -> Self {
         match error.into_read_error() {
             Ok(error) => Error::Read(error),

@@ -1,4 +1,4 @@
-//! Indices of files: one pass over all, so that later ones need not be.
+//! Indices of files: made by one pass over the whole file, so that later runs need to decode parts of it only.
 
 use std::io::{self, Write};
 
@@ -17,11 +17,12 @@ use crate::places::ReadAt;
 use crate::tally::Indexed;
 
 impl Decompression {
-    /// Makes an [`Index`] of a compressed file, for [`span`](Decompression::span): decodes all of it, and verifies it.
+    /// Makes an [`Index`] of a compressed file, for [`span`](Decompression::span). It decodes and verifies the whole
+    /// file.
     ///
-    /// Where a file says itself where its parts lie, these are its parts; those of bzip2 are its blocks. The parts of any other
-    /// file of gzip have `spacing` bytes of contents or some more ([`find_parts`]); it is decoded by one thread. Other files, as
-    /// most that `zstd` makes, have no parts: there is nowhere to begin but at their start.
+    /// The index lists the parts that the file itself records. For bzip2 these are the blocks. One thread decodes any
+    /// other gzip file, and divides it into parts of at least `spacing` bytes of contents ([`find_parts`]). Other
+    /// files, as most that `zstd` writes, have no parts, because decoding can begin only at their start.
     ///
     /// ```
     /// use abz::{Compression, Conduct, Decompression, ReadAt, Reading, Span};
@@ -76,7 +77,7 @@ impl Decompression {
     /// let (done, index) = decompression.conduct_indexing(Conduct::default(), &file, 1 << 20, &mut contents)?;
     /// assert_eq!(done.written, index.contents());
     ///
-    /// // A file of one large member is now decoded by all workers.
+    /// // With the index, all workers decode a file of one large member.
     /// if decompression.conduct_indexed(Conduct::default(), &file, &index, &mut again)?.is_none() {
     ///     decompression.run(&file[..], &mut again)?;
     /// }
@@ -110,13 +111,15 @@ impl Decompression {
         Ok((done, index))
     }
 
-    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, with the help of its
-    /// index: the parts of a member of gzip that does not say where its blocks are, are decoded by all workers. The result has
-    /// false if what the index said of them is not so. `None` if the index is of no use for that: then nothing was done.
+    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, with the help
+    /// of its index: all workers decode the parts of a gzip member that does not record where its blocks lie. Returns
+    /// `None` if the index is of no use for that; nothing has been written then. The `bool` is false if the index
+    /// turned out to be wrong, or the file damaged.
     ///
-    /// Nothing that an index says is believed, right or wrong: each part has to begin at the bit at which the one before it ended,
-    /// and behind the same contents. Where that is not so, the file is decoded from its start, without the index; also where it
-    /// goes on with a member that says how large it is, or where its blocks are.
+    /// A wrong index does no harm, because everything in it is checked: each part has to begin at the bit at which the
+    /// one before it ended, and after the same contents. If a check fails, the file is decoded from its start without
+    /// the index, and only the remaining contents are written. The same happens at a member that records its size or
+    /// where its blocks lie.
     ///
     /// # Errors
     ///
@@ -146,14 +149,14 @@ impl Decompression {
         Ok(Some((done, may_be_right)))
     }
 
-    /// The plan that [`conduct_indexed`](Decompression::conduct_indexed) would run for a file of a format. `None` if the index is of no
-    /// use for that.
+    /// The plan of [`conduct_indexed`](Decompression::conduct_indexed) for a file of a format. `None` if the index is
+    /// of no use for that.
     pub fn plan_indexed(&self, format: Format, index: &Index) -> Option<Plan> {
         format.reads().plan_to_read_indexed(self, index.parts())
     }
 }
 
-/// Writes what comes behind so many bytes.
+/// A writer that skips the first `left` bytes.
 struct Behind<W> {
     left: u64,
     output: W,

@@ -1,5 +1,5 @@
-//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores: what the command `abz` does between
-//! opening its files and closing them, for other programs.
+//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores. It does for other programs what
+//! the command `abz` does between opening its files and closing them.
 //!
 //! ```
 //! use abz::{Compression, Decompression};
@@ -15,16 +15,16 @@
 //! # Ok::<(), abz::Error>(())
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //!
 //! - The output depends on the input and the settings, and never on the number of workers.
 //! - At most [`window`](Compression::window) blocks are in memory at once, however long the input is and however
 //!   slow the output.
 //! - When something fails, everything before it has been written, and nothing after it.
 //!
-//! # What it does not
+//! # Limits
 //!
-//! It opens, renames and removes no file: that is the command's part, and its care.
+//! This crate opens, renames and removes no files. The command does that.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -61,16 +61,16 @@ pub use span::Span;
 pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
 
-/// Threads for [`Conduct`], what it tells of a run, and what is told before one.
+/// The thread pool that [`Conduct`] takes, the report of a run, and the plan of one.
 pub use anabranch::{Plan, Pool, Report};
 
-/// What [`Decompression::index`] makes, and why a file is none.
+/// The index that [`Decompression::index`] makes, and the error of a file that is not an index.
 pub use abz_codec::access::{Index, IndexError};
 
-/// What [`Decompression`] gives out before all is verified.
+/// The setting that says when [`Decompression`] gives out incomplete or unverified contents.
 pub use abz_codec::parts::Giving;
 
-/// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
+/// The modules of the formats, with settings for [`Compression`] and the errors inside [`Error`].
 pub use abz_codec::{
     DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, bzip2, descriptors, gzip, legacy, lzip, lzw,
     mapped, xz, zstd,

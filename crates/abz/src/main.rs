@@ -1,4 +1,4 @@
-//! `abz`: a parallel compressor. This is its story; each chapter is a module of [`command`].
+//! `abz`: a parallel compressor. The modules of [`command`] are its parts.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -16,7 +16,7 @@ const STACK_BYTES: usize = 256 << 10;
 const LARGER_STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {
-    // What the main thread has beside that are arguments and the environment.
+    // Arguments and the environment share the stack, so the limit has to be twice as large.
     if limits::stack() >= 2 * STACK_BYTES as u64 {
         reserve_stack();
         return work();
@@ -27,14 +27,14 @@ fn main() -> ExitCode {
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         Err(error) => {
             let text =
-                "the limit of the stack (ulimit -s) is too low, and there is no thread with a larger one";
+                "the limit of the stack (ulimit -s) is too low, and no thread with a larger one could start";
             eprintln!("abz: {text}: {error}: raise it to {} or more", 2 * STACK_BYTES / 1024);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Does what the command line asks for.
+/// Runs the command line, and returns the exit code.
 fn work() -> ExitCode {
     interrupt::remove_unfinished_files_without_memory();
     if let Some(went_well) = bench::child::run() {
@@ -57,9 +57,9 @@ fn work() -> ExitCode {
     console.exit_code()
 }
 
-/// Takes the main thread's stack from the system before there is anything to lose. The system ends a program by a signal if it
-/// cannot give the stack that a deeper call needs, and no file could be removed then. Other threads have their stacks from the
-/// start.
+/// Touches the main thread's stack at the start, so that the system reserves it. Without that, the system ends the
+/// program by a signal when a deeper call needs stack that it cannot give, and unfinished files would remain. Other
+/// threads have their stacks from the start.
 #[inline(never)]
 fn reserve_stack() {
     std::hint::black_box(&mut [0u8; STACK_BYTES]);

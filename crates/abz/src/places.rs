@@ -1,24 +1,23 @@
-//! Files whose parts are read and written where they lie, by all workers at once: no thread reads or writes for the
-//! others.
+//! Input and output at given offsets: all workers read and write parts of a file at once.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// An input of known size whose parts any thread may read at any time.
+/// An input of known size that any thread may read at any offset, at any time.
 pub trait ReadAt: Sync {
-    /// How many bytes are to be read of it: what comes behind is ignored.
+    /// The number of bytes to read. Bytes past it are ignored.
     fn size(&self) -> u64;
 
-    /// Reads what lies at `offset`.
+    /// Fills `bytes` with the bytes at `offset`.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is not there any more.
+    /// If they cannot be read, or the file has become shorter.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
-/// An output whose parts any thread may write at any time.
+/// An output that any thread may write at any offset, at any time.
 pub trait WriteAt: Sync {
-    /// Writes `bytes` to `offset`, at or behind the end of what was written so far, or before it.
+    /// Writes `bytes` at `offset`, which may lie before, at or past the end of the bytes written so far.
     ///
     /// # Errors
     ///
@@ -27,7 +26,7 @@ pub trait WriteAt: Sync {
 }
 
 /// How an input is read.
-#[allow(missing_debug_implementations)] // it is the caller's
+#[allow(missing_debug_implementations)] // the inner types need not implement it
 pub enum Reading<'a> {
     /// From start to end, by one thread at a time.
     Stream(&'a mut (dyn Read + Send)),
@@ -36,7 +35,7 @@ pub enum Reading<'a> {
 }
 
 /// How an output is written.
-#[allow(missing_debug_implementations)] // it is the caller's
+#[allow(missing_debug_implementations)] // the inner types need not implement it
 pub enum Writing<'a> {
     /// From start to end, by one thread at a time.
     Stream(&'a mut (dyn Write + Send)),
@@ -57,14 +56,14 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Parts, read one after another.
+/// Reads an input in order, from a position on.
 pub(crate) struct Along<'a> {
     places: &'a dyn ReadAt,
     position: u64,
 }
 
 impl<'a> Along<'a> {
-    /// From the start.
+    /// Reads from the start.
     pub(crate) fn new(places: &'a dyn ReadAt) -> Self {
         Along::at(places, 0)
     }
@@ -97,7 +96,7 @@ impl Seek for Along<'_> {
 }
 
 impl<'a> Reading<'a> {
-    /// From start to end.
+    /// Returns a reader of the input, from start to end.
     pub(crate) fn in_order(self) -> Box<dyn Read + Send + 'a> {
         match self {
             Reading::Stream(input) => Box::new(input),
@@ -107,11 +106,11 @@ impl<'a> Reading<'a> {
 }
 
 impl<'a> Writing<'a> {
-    /// From start to end, as a format of this name is written only.
+    /// The output as a writer, from start to end, for a format that can only be written in order.
     ///
     /// # Panics
     ///
-    /// If parts are to be written.
+    /// If it is [`Writing::Places`].
     pub(crate) fn in_order(self, format: &str) -> &'a mut (dyn Write + Send) {
         match self {
             Writing::Stream(output) => output,

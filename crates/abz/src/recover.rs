@@ -1,4 +1,4 @@
-//! What is whole in a damaged file, of whatever format it is.
+//! Recovery of the undamaged parts of a damaged file.
 
 use std::io::Write;
 
@@ -8,8 +8,8 @@ use crate::formats::Format;
 use crate::places::ReadAt;
 use crate::recovery::{Gap, How, Recover, Recovered, To};
 
-/// How to read what is whole in a damaged file: blocks of bzip2, members of lzip and of gzip. Each is found wherever it
-/// lies, by what it begins with, and counts only if all of it checks.
+/// The settings of a recovery: it reads the undamaged parts of a damaged file. These are blocks of bzip2, or members of
+/// lzip or gzip. Each part is found by its first bytes, wherever it lies, and counts only if its checksum is right.
 ///
 /// ```
 /// use abz::{Compression, Format, Recovery};
@@ -29,46 +29,48 @@ use crate::recovery::{Gap, How, Recover, Recovered, To};
 /// # Ok::<(), abz::Error>(())
 /// ```
 ///
-/// # What it promises
+/// # Guarantees
 ///
-/// - Nothing is written that does not check, but for zeros where [`fill`](Recovery::fill) asks for them.
+/// - Only verified contents are written, apart from zeros if [`fill`](Recovery::fill) is set.
 /// - The output does not depend on the number of workers.
-/// - Memory is bounded, whatever the file says: one part more is held than there are workers, of up to 16 MiB each (lzip:
-///   64 MiB). Larger ones are decoded twice: to know, and to write.
-/// - A file that was made to have a part tried at every byte takes time in proportion to its size. A try is left where
-///   it passes over a seventeenth place that looks like a start; tries without that limit are for one thread, and read the
-///   file at most sixteen times. Then, a part in front of which another try read on and failed may be passed over.
+/// - Memory is bounded, whatever the file says: at most one part more than there are workers is held, each of up to 16
+///   MiB (lzip: 64 MiB). Larger parts are decoded twice: once to verify them, and once to write them.
+/// - Time is proportional to the size of the file, even for a file that was made to look like a start at every byte. A
+///   try gives up at the seventeenth place that looks like a start. One thread then tries again without that limit;
+///   such tries read the file at most sixteen times in all. After that, a part is skipped if an earlier failed try has
+///   read past its start.
 #[derive(Clone, Debug)]
 pub struct Recovery {
     format: Format,
     recover: Recover,
-    /// Threads that work, the caller's among them; at least 1.
+    /// The number of threads that work, including the caller's; at least 1.
     pub workers: usize,
-    /// Writes zeros for what is missing, where the file tells its size, so that all behind it is where it was.
+    /// Writes zeros for missing contents if the file records their size, so that the contents after them keep their
+    /// offset.
     pub fill: bool,
-    /// The most memory to take for parts, in bytes and about, if there shall be a limit.
+    /// An approximate limit of memory for parts in bytes, if there is to be one.
     pub memory_limit: Option<u64>,
 }
 
 impl Recovery {
-    /// For damaged files of a format, with as many workers as the process may use cores. `None` for a format in which one
-    /// cannot go on behind damage here.
+    /// Makes a recovery for files of a format, with as many workers as the process may use cores. Returns `None` if
+    /// this crate cannot recover that format.
     pub fn new(format: Format) -> Option<Recovery> {
         let recover = format.reads().recover()?;
         let workers = anabranch::default_workers();
         Some(Recovery { format, recover, workers, fill: false, memory_limit: None })
     }
 
-    /// The format that is looked for.
+    /// The format whose parts are looked for.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Writes all that is whole in `input` to `output`, in order, and tells each gap.
+    /// Writes the contents of all undamaged parts of `input` to `output`, in order, and passes each gap to `tell`.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or the output not written. No damage is an error.
+    /// If the input cannot be read or the output cannot be written. Damage is no error.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! A stretch of a file's contents, and what is cut out for it.
+//! A span of a file's contents, and the writer that cuts it out.
 
 use std::error::Error;
 use std::fmt;
@@ -7,19 +7,19 @@ use std::ops::{Range, RangeInclusive};
 
 use memchr::memchr_iter;
 
-/// A stretch of a file's contents.
+/// A span of a file's contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// From one byte, counted from 0, up to another, which does not belong to it. `u64::MAX` stands for the end.
+    /// A range of bytes, counted from 0. `u64::MAX` stands for the end.
     Bytes(Range<u64>),
-    /// From one line to another, counted from 1, both with all that ends them. `u64::MAX` stands for the last.
+    /// A range of lines, counted from 1, with their line feeds. `u64::MAX` stands for the last line.
     ///
-    /// A line ends with a line feed. What comes behind the last one is a line too.
+    /// A line ends with a line feed. Bytes after the last line feed are a line too.
     Lines(RangeInclusive<u64>),
 }
 
 impl Span {
-    /// The first byte, or the line feeds before the first line; and the same of what comes behind it.
+    /// The span as bytes, or as the number of line feeds before its start and before its end.
     pub(crate) fn borders(&self) -> Range<u64> {
         match self {
             Span::Bytes(bytes) => bytes.clone(),
@@ -27,59 +27,59 @@ impl Span {
         }
     }
 
-    /// True if it has nothing, whatever the file has.
+    /// Returns true if the span is empty, whatever the file holds.
     pub(crate) fn is_empty(&self) -> bool {
         self.borders().is_empty()
     }
 }
 
-/// Writes what belongs to a span of what is written to it. When it has that, it fails with [`Done`], and takes no more.
+/// A writer that passes on the bytes of a span. Once it has all of them, it fails with [`Done`].
 pub(crate) struct Cut<W> {
     output: W,
     is_lines: bool,
     borders: Range<u64>,
-    /// The bytes that came by, or their line feeds.
+    /// The bytes that have passed, or their line feeds.
     at: u64,
-    /// Something came behind the last line feed.
+    /// Bytes have passed since the last line feed.
     has_begun: bool,
     pub(crate) written: u64,
 }
 
-/// There is all of a span.
+/// The error of [`Cut`] when it has all of its span.
 #[derive(Debug)]
 struct Done;
 
 impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("all of the span is there")
+        f.write_str("the whole span has been written")
     }
 }
 
 impl Error for Done {}
 
-/// True of the error that says that nothing more is needed.
+/// Returns true if the error is [`Done`].
 pub(crate) fn is_done(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Done>())
 }
 
 impl<W: Write> Cut<W> {
-    /// Cuts out of what begins behind so many bytes, or line feeds.
+    /// Cuts a span out of contents that begin after `at` bytes or line feeds.
     pub(crate) fn new(span: &Span, at: u64, output: W) -> Self {
         let is_lines = matches!(span, Span::Lines(_));
         Cut { output, is_lines, borders: span.borders(), at, has_begun: false, written: 0 }
     }
 
-    /// True if there is all of the span.
+    /// Returns true if all of the span has passed.
     pub(crate) fn is_done(&self) -> bool {
         self.at >= self.borders.end
     }
 
-    /// How many bytes came by, those before the first included; or how many lines.
+    /// The number of bytes or lines that have passed, including those before the first write.
     pub(crate) fn passed(&self) -> u64 {
         self.at + u64::from(self.is_lines && self.has_begun)
     }
 
-    /// The part of `data`, which comes next, that belongs to the span.
+    /// Passes `data`, and returns the part of it that belongs to the span.
     fn part<'a>(&mut self, data: &'a [u8]) -> &'a [u8] {
         let Range { start, end } = self.borders;
         if !self.is_lines {
@@ -93,7 +93,8 @@ impl<W: Write> Cut<W> {
         &data[from..to]
     }
 
-    /// Goes to where so many line feeds have come by, or to the end of `data`: how many bytes that is.
+    /// Goes on until `feeds` line feeds have passed in all, or to the end of `data`. Returns the number of bytes
+    /// passed.
     fn pass(&mut self, data: &[u8], feeds: u64) -> usize {
         let missing = feeds.saturating_sub(self.at);
         if missing == 0 || data.is_empty() {
@@ -130,7 +131,8 @@ impl<W: Write> Write for Cut<W> {
 mod tests {
     use super::*;
 
-    /// What is cut out of `text` that comes in pieces, and how much of it came by.
+    /// Cuts `span` out of `text`, written in pieces of `piece` bytes. Returns the bytes cut out and how much has
+    /// passed.
     fn cut(span: &Span, text: &[u8], piece: usize) -> (Vec<u8>, u64) {
         let mut out = Vec::new();
         let mut cut = Cut::new(span, 0, &mut out);

@@ -1,4 +1,4 @@
-//! What is found out of a file's contents while they are decoded.
+//! The parts, checksums and line counts of a file, gathered while its contents are decoded.
 
 use std::io::{self, Write};
 use std::mem;
@@ -7,12 +7,12 @@ use abz_codec::access::{Known, Part};
 use crc32fast::Hasher;
 use memchr::memchr_iter;
 
-/// What is known of a file when all of it was decoded.
+/// The result of decoding a whole file for an index.
 #[derive(Debug, Default)]
 pub(crate) struct Indexed {
-    /// Its parts, with what is known of them.
+    /// Its parts, with their checksums and line counts.
     pub(crate) parts: Vec<Part>,
-    /// The size of its contents in bytes, and the line feeds in them.
+    /// The size of its contents in bytes, and the number of line feeds in them.
     pub(crate) contents: u64,
     pub(crate) lines: u64,
     /// As in [`Decompressed`](crate::Decompressed).
@@ -20,13 +20,13 @@ pub(crate) struct Indexed {
     pub(crate) mistaken: Option<u64>,
 }
 
-/// Looks at contents that are written to it, part by part, and passes them on.
+/// A writer that counts and sums up contents, part by part, and passes them on.
 pub(crate) struct Tally<W> {
     output: W,
     /// The parts that are to come, the last one first.
     ahead: Vec<Part>,
     done: Vec<Part>,
-    /// How many bytes came, and line feeds in them; and before this part.
+    /// The number of bytes written so far, the line feeds in them, and the line feeds before this part.
     at: u64,
     lines: u64,
     before: u64,
@@ -34,18 +34,19 @@ pub(crate) struct Tally<W> {
 }
 
 impl<W: Write> Tally<W> {
-    /// Of contents that are made of these parts, or of none that are known beforehand.
+    /// A tally of contents that consist of `parts`, or, if that is empty, of parts that [`end_part`](Self::end_part)
+    /// ends.
     pub(crate) fn new(mut parts: Vec<Part>, output: W) -> Self {
         parts.reverse();
         Tally { output, ahead: parts, done: Vec::new(), at: 0, lines: 0, before: 0, hasher: Hasher::new() }
     }
 
-    /// How many bytes came.
+    /// The number of bytes written so far.
     pub(crate) fn position(&self) -> u64 {
         self.at
     }
 
-    /// All of a part came.
+    /// Ends a part: all of its contents have been written.
     pub(crate) fn end_part(&mut self, part: Part) {
         let crc32 = mem::take(&mut self.hasher).finalize();
         if !part.is_empty() {
@@ -55,7 +56,7 @@ impl<W: Write> Tally<W> {
         self.before = self.lines;
     }
 
-    /// What is known now; the parts, if it was they that came.
+    /// Returns the result. It has no parts if the contents do not end where the last part does.
     pub(crate) fn finish(self) -> Indexed {
         let is_right =
             self.done.last().map_or(0, |last| last.contents.end) == self.at && self.ahead.is_empty();

@@ -1,4 +1,5 @@
-//! Members of lzip whose first flush comes late: the quick decoder finds out too late that it cannot decode them.
+//! Decoding in two tries, for lzip members whose first flush comes late. The quick decoder notices too late that it
+//! cannot decode them.
 
 use std::io::{self, Write};
 
@@ -10,9 +11,10 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 
 impl Decompression {
-    /// Decodes a file that can be read twice, such as a regular file. `first` decodes it from its start. If that fails because the
-    /// file has to be [read twice](Remedy::RegularFile), `again` decodes it from its start too, as the decompression says that it is
-    /// given. What `first` has written is not written again. If `again` gives `None`, the file cannot be read twice after all.
+    /// Decodes a file that can be read twice, such as a regular file. `first` decodes it from its start. If that fails
+    /// because the file has to be [read twice](Remedy::RegularFile), `again` decodes it from its start as well, with
+    /// the decompression that it is given. The bytes that `first` has written are not written again. `again` returns
+    /// `None` if the file cannot be read twice after all.
     ///
     /// ```
     /// use abz::{Compression, Decompression};
@@ -30,7 +32,7 @@ impl Decompression {
     ///
     /// # Errors
     ///
-    /// That of the try that was the last one.
+    /// The error of the last try.
     pub fn in_two_tries<T>(
         &self,
         output: &mut (dyn Write + Send),
@@ -51,10 +53,10 @@ impl Decompression {
     }
 }
 
-/// Writes what comes behind bytes that were written before.
+/// A writer that skips the bytes that the first try has written.
 struct Rest<'a> {
     output: &'a mut (dyn Write + Send),
-    /// How many of these are still to come.
+    /// The number of bytes still to skip.
     known: u64,
 }
 

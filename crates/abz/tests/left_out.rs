@@ -1,5 +1,5 @@
-//! Says in one line what the tests left out because a program is missing. It runs behind the others, by its name, and has no
-//! harness, because cargo keeps what other test programs print.
+//! Prints in one line which tests were left out because a program is missing. Its name makes it run after the others.
+//! It has no harness, because cargo captures the output of tests with one.
 
 fn main() {
     abz_foreign::tell();

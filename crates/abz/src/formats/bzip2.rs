@@ -1,4 +1,4 @@
-//! bzip2: blocks in and one stream out, and back.
+//! bzip2: blocks compressed to one stream, and streams decompressed.
 
 use std::io::{self, Read, Write};
 use std::iter;
@@ -62,7 +62,7 @@ impl Reads for Bzip2 {
         decompress(how.workers, io::empty(), Conduct::default()).plan()
     }
 
-    /// Its parts are its blocks, which are known when they were decoded.
+    /// The parts are the blocks, whose sizes are known once they are decoded.
     fn index(
         &self,
         how: &Decompression,
@@ -155,7 +155,7 @@ impl Writes for Bzip2 {
     }
 }
 
-/// The blocks of a compression.
+/// The level of a compression, which sets the size of its blocks.
 ///
 /// # Panics
 ///
@@ -164,7 +164,7 @@ fn level(how: &Compression) -> Level {
     Level::new(how.level).expect("the levels of bzip2 are 1 to 9")
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input`.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
@@ -179,7 +179,7 @@ fn compress<'a, R: Read + Send + 'a>(
         .name("encode")
 }
 
-/// Decompresses what `input` gives, and gives the contents of each block to `write`.
+/// Decompresses `input`, and passes the contents of each block to `write`.
 fn assemble(
     how: &Decompression,
     conduct: &Conduct<'_>,
@@ -198,7 +198,7 @@ fn assemble(
     Ok(())
 }
 
-/// Decompresses what `input` gives, up to the place where an assembler puts it together: that is for the end to do.
+/// Decodes the blocks of `input`. An [`Assembler`] has to put the results together.
 fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,

@@ -1,4 +1,4 @@
-//! lzip: blocks in and members out, and back.
+//! lzip: blocks compressed to members, and members decompressed.
 
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
@@ -135,12 +135,12 @@ impl Writes for Lzip {
     }
 }
 
-/// A scanner for so many workers.
+/// A scanner with the memory for `workers` workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
     Scanner::new(how.lzip).within(parts::room(how, workers)).giving(how.giving)
 }
 
-/// How a compression looks for what repeats.
+/// The encoder settings of a compression.
 ///
 /// # Panics
 ///
@@ -152,7 +152,7 @@ fn settings(how: &Compression) -> Settings {
     settings
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input`.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,

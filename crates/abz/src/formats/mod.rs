@@ -1,8 +1,8 @@
-//! The formats: a file or a folder for each, and the table in which they are.
+//! The formats: a file or a folder for each, and the tables that list them.
 //!
-//! All that this crate knows of a format is in its place here, behind [`Reads`] and, if it is written too, [`Writes`]; what is
-//! known of its bytes is in its module of `abz-codec`. To add one, write that module, implement these traits (a format whose
-//! files are one stream has [`Serial`], which does), and add a line to [`READ`].
+//! Each format implements [`Reads`] and, if it is also written, [`Writes`]. The module of the format in `abz-codec`
+//! encodes and decodes its bytes. To add a format, write that module, implement these traits ([`Serial`] implements
+//! `Reads` for a format whose files are one stream), and add a line to [`READ`] and, if it is written, to [`WRITTEN`].
 
 mod bzip2;
 mod gzip;
@@ -30,7 +30,7 @@ use self::writes::Writes;
 pub use self::writes::{Setting, Written};
 use crate::places::{Along, ReadAt};
 
-/// The formats that are read, in the order in which the start of a file is held against them.
+/// The formats that are read, in the order in which the start of a file is compared with them.
 static READ: [&dyn Reads; 11] = [
     &gzip::Gzip,
     &bzip2::Bzip2,
@@ -45,7 +45,7 @@ static READ: [&dyn Reads; 11] = [
     &wrapped::ZLIB,
 ];
 
-/// Those of them that are written.
+/// The formats that are written.
 static WRITTEN: [&dyn Writes; 8] = [
     &gzip::Gzip,
     &bzip2::Bzip2,
@@ -74,18 +74,18 @@ impl Format {
     pub const LZMA: Format = Format(&lzma::Lzma);
     /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)).
     pub const ZSTD: Format = Format(&zstd::Zstd);
-    /// What `compress` writes (`.Z`).
+    /// The format of `compress` (`.Z`).
     pub const COMPRESS: Format = Format(&Serial::<lzw::Decoder>::NEW);
-    /// What `pack` writes (`.z`).
+    /// The format of `pack` (`.z`).
     pub const PACK: Format = Format(&Serial::<pack::Decoder>::NEW);
-    /// What `compress -H` of SCO Unix writes.
+    /// The format of `compress -H` of SCO Unix.
     pub const LZH: Format = Format(&Serial::<lzh::Decoder>::NEW);
     /// An archive of `zip` with one file.
     pub const ZIP: Format = Format(&wrapped::ZIP);
     /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
     pub const ZLIB: Format = Format(&wrapped::ZLIB);
 
-    /// How many bytes at the start of a file tell its format.
+    /// The number of bytes at the start of a file that are enough to detect its format.
     pub const MAGIC_LEN: usize = LZMA_HEADER_LEN;
 
     /// All formats.
@@ -93,14 +93,15 @@ impl Format {
         READ.into_iter().map(Format)
     }
 
-    /// The format of what `input` gives, if it is one of these, and a reader of all that it gives.
+    /// Detects the format of `input`. Returns the format, if it is a known one, and a reader of the whole input.
     ///
     /// # Errors
     ///
-    /// That of the reader.
+    /// The error of the reader.
     pub fn sniff<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
         let mut start = Vec::with_capacity(Format::MAGIC_LEN);
-        // A stream may pause after fewer bytes than there are in a whole one. Those that tell a format tell no other with more.
+        // A stream may pause after fewer bytes than `MAGIC_LEN`. Once they match a format, further bytes do not change
+        // that.
         while start.len() < Format::MAGIC_LEN && Format::of(&start).is_none() {
             let missing = Format::MAGIC_LEN - start.len();
             let mut some = [0; Format::MAGIC_LEN];
@@ -114,18 +115,18 @@ impl Format {
         Ok((Format::of(&start), io::Cursor::new(start).chain(input)))
     }
 
-    /// The format of a file that begins with `start`, if it is one of these.
+    /// The format of a file that begins with `start`, if it is a known one.
     pub fn of(start: &[u8]) -> Option<Format> {
         Format::all().find(|format| format.0.begins(start))
     }
 
-    /// The format of a file, if it is one of these.
+    /// The format of a file, if it is a known one.
     pub(crate) fn at(places: &dyn ReadAt) -> io::Result<Option<Format>> {
         Ok(Format::sniff(Along::new(places))?.0)
     }
 
-    /// The format of an archive of that name: it ends with one of the format's suffixes, or with one that stands for .tar and
-    /// that.
+    /// The format of an archive of that name: the one whose suffix the name ends with, or whose short suffix for a
+    /// compressed archive, such as `.tgz`.
     pub fn of_archive(name: &Path) -> Option<Written> {
         let name = name.file_name()?.to_str()?.to_ascii_lowercase();
         let ends = |written: &&dyn Writes| {
@@ -148,22 +149,23 @@ impl Format {
         self.0.names().suffix
     }
 
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    /// The suffixes of file names, each with the suffix that replaces it in the name of the decompressed file.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
         self.0.names().suffixes
     }
 
-    /// True if a file says how much memory it takes to decode it: that of a window, or a dictionary.
+    /// Returns true if a file of this format determines how much memory decoding takes, by its window or dictionary.
     pub fn asks_for_memory(self) -> bool {
         self.0.asks_for_memory()
     }
 
-    /// True if [`Decompression::conduct_at`](crate::Decompression::conduct_at) decodes some files of this format.
+    /// Returns true if [`Decompression::conduct_at`](crate::Decompression::conduct_at) decodes some files of this
+    /// format.
     pub fn is_read_at(self) -> bool {
         self.0.is_read_at()
     }
 
-    /// The size of the contents of `file` in bytes, if it says it. It moves the file's position.
+    /// Returns the size of the contents of `file` in bytes, if the file records it. Moves the file's position.
     ///
     /// # Errors
     ///
@@ -172,7 +174,7 @@ impl Format {
         self.0.contents(file)
     }
 
-    /// What reads it.
+    /// The implementation of reading.
     pub(crate) fn reads(self) -> &'static dyn Reads {
         self.0
     }
@@ -201,12 +203,12 @@ impl Written {
         WRITTEN.into_iter().map(Written)
     }
 
-    /// The format of that name.
+    /// The format whose [`name`](Self::name) is `name`.
     pub fn named(name: &str) -> Option<Written> {
         Written::all().find(|written| written.name() == name)
     }
 
-    /// The format, as one that is read.
+    /// The same format as a [`Format`].
     pub fn format(self) -> Format {
         Format(self.0)
     }
@@ -221,32 +223,33 @@ impl Written {
         self.format().suffix()
     }
 
-    /// The levels, from the fastest to that which makes the smallest files.
+    /// The levels, from the fastest to the one with the smallest files.
     pub fn levels(self) -> RangeInclusive<u32> {
         self.0.levels()
     }
 
-    /// The level that is used if nobody says another.
+    /// The default level.
     pub fn default_level(self) -> u32 {
         self.0.default_level()
     }
 
-    /// The most bytes that a block may have, if there is a limit.
+    /// The maximum size of a block in bytes, if there is one.
     pub fn largest_block(self) -> Option<usize> {
         self.0.largest_block()
     }
 
-    /// True if its files tell [`Compression::origin`](crate::Compression::origin).
+    /// Returns true if its files record [`Compression::origin`](crate::Compression::origin).
     pub fn tells_origin(self) -> bool {
         self.0.tells_origin()
     }
 
-    /// False if its compressed data is that of another format, so that it is as large and as quick.
+    /// Returns false if its compressed data is that of another format, and therefore as large and as quick to make.
     pub fn has_data_of_its_own(self) -> bool {
         self.0.has_data_of_its_own()
     }
 
-    /// True if it has this setting; a [`Compression`](crate::Compression) for any other format ignores it.
+    /// Returns true if the format has this setting. Otherwise, a [`Compression`](crate::Compression) for it ignores the
+    /// setting.
     pub fn has(self, setting: Setting) -> bool {
         self.0.has(setting)
     }

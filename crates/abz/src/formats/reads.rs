@@ -1,4 +1,4 @@
-//! What is asked of a format that is read.
+//! The interface of a format that is read.
 
 use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
@@ -17,54 +17,53 @@ use crate::recovery::Recover;
 use crate::run::{Run, RunAlone};
 use crate::tally::{Indexed, Tally};
 
-/// Where a file of the formats is read from: a file, or parts of one.
+/// A reader that can seek, as a trait object.
 pub(crate) trait ReadSeek: Read + Seek {}
 
 impl<F: Read + Seek> ReadSeek for F {}
 
-/// What came of it to decode a file by its index.
+/// The result of decoding a file by its index.
 #[derive(Debug)]
 pub(crate) enum ByIndex {
-    /// Nothing was done: the index is of no use for that.
+    /// The index is of no use for that, and nothing has been written.
     Unused,
     Done(Decompressed),
-    /// The index is wrong, or the file is damaged. Before that was found out, `written` bytes of contents were written, and they
-    /// are right.
+    /// The index is wrong, or the file is damaged. `written` bytes of contents have been written, and they are right.
     Refuted {
         written: u64,
     },
-    /// The index may be right, but the file goes on in a way that is not decoded in parts. Before, `written` bytes were written, and
-    /// they are right.
+    /// The index may be right, but the rest of the file cannot be decoded in parts. `written` bytes of contents have
+    /// been written, and they are right.
     LeftOff {
         written: u64,
     },
 }
 
-/// How a format and its files are called.
+/// The names of a format and its files.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// In lower case.
+    /// The name, in lower case.
     pub(crate) name: &'static str,
-    /// The usual end of a file's name.
+    /// The usual suffix of a file's name.
     pub(crate) suffix: &'static str,
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    /// The suffixes of file names, each with the suffix that replaces it in the name of the decompressed file.
     pub(crate) suffixes: &'static [(&'static str, &'static str)],
 }
 
 /// A format that is read.
 pub(crate) trait Reads: Sync {
-    /// Its name, and those of its files.
+    /// The names of the format and its files.
     fn names(&self) -> &'static Names;
 
-    /// True if `start` can be the start of a file of this format.
+    /// Returns true if `start` can be the start of a file of this format.
     fn begins(&self, start: &[u8]) -> bool;
 
-    /// True if a file says how much memory it takes to decode it.
+    /// Returns true if a file determines how much memory decoding takes.
     fn asks_for_memory(&self) -> bool {
         false
     }
 
-    /// The most pieces of a file that are in memory at once with so many workers.
+    /// The maximum number of pieces of a file in memory at once, with `workers` workers.
     fn window(&self, workers: usize) -> usize {
         crate::pipes::window(workers)
     }
@@ -72,18 +71,19 @@ pub(crate) trait Reads: Sync {
     /// Decodes a file.
     fn decompress(&self, run: Run<'_>) -> Result<(), Error>;
 
-    /// Decodes a file on this thread.
+    /// Decodes a file on the calling thread.
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error>;
 
     /// The plan of [`decompress`](Self::decompress).
     fn plan_to_read(&self, how: &Decompression) -> Plan;
 
-    /// True if some files say where their parts are, so that workers read and write them where they belong.
+    /// Returns true if some files record where their parts lie, so that workers can read and write them at their
+    /// offsets.
     fn is_read_at(&self) -> bool {
         false
     }
 
-    /// Decodes such a file; `None` if it is no such file, or is damaged.
+    /// Decodes such a file. Returns `None` if it is no such file, or is damaged.
     fn decompress_at(
         &self,
         _how: &Decompression,
@@ -94,18 +94,18 @@ pub(crate) trait Reads: Sync {
         Ok(None)
     }
 
-    /// The size of the contents in bytes, if the file says it.
+    /// The size of the contents in bytes, if the file records it.
     fn contents(&self, _file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
         Ok(None)
     }
 
-    /// The parts of a file, if it says where they are.
+    /// The parts of a file, if it records where they lie.
     fn parts(&self, _file: &mut Along<'_>) -> io::Result<Option<Vec<Part>>> {
         Ok(None)
     }
 
-    /// Those of the parts of a file in which there are these bytes of the contents, and the size of all contents, where that is
-    /// found without looking at the others.
+    /// The parts that hold the given bytes of the contents, and the size of all contents in bytes. `None` if the file
+    /// does not allow finding them without reading the other parts.
     fn parts_around(
         &self,
         _file: &mut Along<'_>,
@@ -114,14 +114,15 @@ pub(crate) trait Reads: Sync {
         Ok(None)
     }
 
-    /// Decodes what follows in a file from a part on, of which `input` gives the bytes, as one decodes the file: true. False if
-    /// such a part is of another format, or is decoded by itself only.
+    /// Decodes a file from the part at `from` on, as [`decompress`](Self::decompress) decodes it from its start. The
+    /// input of `run` begins with that part. Returns false if the kind of part belongs to another format, or can only
+    /// be decoded by itself.
     fn decompress_from(&self, _kind: Kind, _from: Behind, _run: Run<'_>) -> Result<bool, Error> {
         Ok(false)
     }
 
-    /// Decodes a file, and gives its parts, with what is known of them then. Where it does not say where they are, those that are
-    /// found are at least `spacing` bytes of contents apart.
+    /// Decodes a file, and returns its parts, with their checksums and line counts. If the file does not record where
+    /// its parts lie, those found are at least `spacing` bytes of contents apart.
     fn index(
         &self,
         how: &Decompression,
@@ -134,8 +135,8 @@ pub(crate) trait Reads: Sync {
         index_of_parts(self, parts.unwrap_or_default(), how, conduct, input, output)
     }
 
-    /// Decodes a file with the help of what an index says of its parts, if that is quicker. Nothing is believed: only what one
-    /// comes to who decodes the file from its start is written.
+    /// Decodes a file by the parts of an index, if that is quicker. The parts are not trusted: only those contents are
+    /// written that decoding the file from its start would give too.
     fn decompress_indexed(
         &self,
         _how: &Decompression,
@@ -147,18 +148,18 @@ pub(crate) trait Reads: Sync {
         Ok(ByIndex::Unused)
     }
 
-    /// The plan of [`decompress_indexed`](Self::decompress_indexed), where that is quicker.
+    /// The plan of [`decompress_indexed`](Self::decompress_indexed), if that is quicker.
     fn plan_to_read_indexed(&self, _how: &Decompression, _parts: &[Part]) -> Option<Plan> {
         None
     }
 
-    /// What finds all that is whole in a damaged file, if one can go on behind damage.
+    /// The function that recovers damaged files of this format, if there is one.
     fn recover(&self) -> Option<Recover> {
         None
     }
 }
 
-/// Where a part begins: behind so many of its kind, and so many bytes of the file.
+/// The position of a part: the number of parts of its kind before it, and the number of bytes of the file before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Behind {
     pub(crate) parts: u64,
@@ -191,7 +192,7 @@ pub(crate) fn decode<R: Reads + ?Sized>(
     Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
 }
 
-/// What is known of these parts of a file of a format, when it was decoded.
+/// Decodes a file, and returns `parts` with their checksums and line counts.
 pub(crate) fn index_of_parts<R: Reads + ?Sized>(
     format: &R,
     parts: Vec<Part>,

@@ -1,4 +1,4 @@
-//! What is asked of a format that is written, and how files are written.
+//! The interface of a format that is written, and the settings of a compression.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -15,52 +15,56 @@ use crate::error::Error;
 use crate::places::{Reading, Writing};
 use crate::tools::Tools;
 
-/// How to compress. All but `workers` decides what comes out.
+/// The settings of a compression. All of them but `workers` affect the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compression {
-    /// What to make.
+    /// The format of the output.
     pub format: Written,
-    /// One of [`Written::levels`].
+    /// The level, one of [`Written::levels`].
     pub level: u32,
-    /// Instead of the level, so many below 0, for zstd: 1 to [`MAX_FAST`](Compression::MAX_FAST). Each is faster than the one
-    /// above it, and makes larger files.
+    /// A negative level of zstd, without its sign, that replaces `level`: 1 to [`MAX_FAST`](Compression::MAX_FAST).
+    /// Greater numbers are faster and make larger files.
     pub fast: Option<u32>,
-    /// Bytes of input in a block, at least 1, of gzip at most [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK), if it is not to
-    /// be what suits the format and its level. A block of bzip2 is as large as its level says.
+    /// The number of bytes of input in a block, at least 1; for gzip at most
+    /// [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK). By default, it depends on the format and the level. For bzip2, the
+    /// level always sets it.
     pub block_size: Option<usize>,
-    /// Cut blocks where their contents say so, and not after equal sizes: a change then changes the output around it, and
-    /// no more ([`Blocks::by_content`]). bzip2 cannot do it.
+    /// Cuts blocks at places that their contents determine, instead of after equal sizes. A change of the input then
+    /// changes the output only around it ([`Blocks::by_content`]). bzip2 and `.lzma` ignore it.
     pub rsyncable: bool,
-    /// What files of gzip are made of. For bioinformatics it is BGZF: members of at most 64 KiB, which tell no name and no
-    /// time. [`Written::ZLIB`] and [`Written::ZIP`] have the layouts of their names.
+    /// The layout of gzip files. Bioinformatics uses BGZF: members of at most 64 KiB, which record no name and no time.
+    /// [`Written::ZLIB`] and [`Written::ZIP`] set their own layouts.
     pub layout: Layout,
-    /// What lzip and xz have beside their levels.
+    /// Settings of lzip and xz beside their levels.
     pub lzma: Lzma,
-    /// How frames of zstd are made.
+    /// Settings of zstd frames.
     pub zstd: Encoding,
-    /// The name and the time that a file of gzip tells.
+    /// The name and the time that a gzip file records.
     pub origin: Origin,
-    /// The size of the input in bytes, if it is known: the header of a frame of zstd says it, which some readers need. An input
-    /// that has more is compressed as a whole, and one that has less is an error where the header says it.
+    /// The size of the input in bytes, if it is known. The header of a zstd frame records it, which some readers need.
+    /// If the input turns out to be larger, all of it is compressed nevertheless. If it turns out to be smaller and the
+    /// header records the size, that is an error. A patch of zstd needs the exact size.
     pub contents: Option<u64>,
-    /// Threads that work, the caller's among them; at least 1. [`at_work`](crate::at_work) says how many do so at once.
+    /// The number of threads that work, including the caller's; at least 1. [`at_work`](crate::at_work) says how many
+    /// work at once.
     pub workers: usize,
 }
 
-/// What the formats of LZMA have beside a level.
+/// Settings of the formats of LZMA beside a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lzma {
-    /// How far back to look for what repeats, in bytes, 4 KiB to 512 MiB, if it is not to be what the level says.
+    /// The size of the dictionary in bytes, 4 KiB to 512 MiB: how far back matches are looked for. By default, the
+    /// level sets it.
     pub dictionary_size: Option<u32>,
-    /// How long a match is long enough, in bytes, 5 to 273, if it is not to be what the level says. For lzip.
+    /// The match length in bytes at which the search ends, 5 to 273, for lzip. By default, the level sets it.
     pub match_length: Option<u32>,
-    /// Take more time to make the same level's files a little smaller. For xz.
+    /// Takes more time to make files of the same level a little smaller, for xz and `.lzma`.
     pub extreme: bool,
-    /// The check of each block. For xz.
+    /// The check of each block, for xz.
     pub check: xz::Check,
 }
 
-/// What [`Compression::run`] did.
+/// The result of [`Compression::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compressed {
     /// Bytes of input.
@@ -69,69 +73,69 @@ pub struct Compressed {
     pub written: u64,
 }
 
-/// A format that is written too.
+/// A format that is written as well as read.
 pub(crate) trait Writes: Reads {
-    /// The levels, from the fastest on.
+    /// The levels, from the fastest to the one with the smallest files.
     fn levels(&self) -> RangeInclusive<u32>;
 
-    /// The level that is used if nobody says another.
+    /// The default level.
     fn default_level(&self) -> u32;
 
-    /// True if it has this setting.
+    /// Returns true if the format has this setting.
     fn has(&self, setting: Setting) -> bool;
 
-    /// The size of a block in bytes, the most that it can be.
+    /// The maximum size of a block in bytes, with these settings.
     fn block_len(&self, how: &Compression) -> usize;
 
-    /// The most bytes that a block may have, if there is a limit.
+    /// The maximum size of a block in bytes, if there is one.
     fn largest_block(&self) -> Option<usize> {
         None
     }
 
-    /// The size of the dictionary in bytes, if a smaller one can be taken.
+    /// The size of the LZMA dictionary in bytes, if the format has one.
     fn dictionary(&self, _how: &Compression) -> Option<u32> {
         None
     }
 
-    /// The memory of an encoder in bytes, about.
+    /// The approximate memory of an encoder in bytes.
     fn memory(&self, how: &Compression) -> u64;
 
-    /// How many encoders there are.
+    /// The number of encoders.
     fn encoders(&self, how: &Compression) -> usize {
         how.workers
     }
 
-    /// The most blocks that are in memory at once, each as it came or as it goes.
+    /// The maximum number of blocks in memory at once, plain or encoded.
     fn most_blocks(&self, how: &Compression) -> usize {
         self.window(how.workers)
     }
 
-    /// True if workers can write their blocks where they belong.
+    /// Returns true if workers can write their blocks at their offsets.
     fn is_written_at(&self) -> bool {
         false
     }
 
-    /// True if workers can read their blocks where they are.
+    /// Returns true if workers can read their blocks at their offsets.
     fn blocks_are_read_at(&self) -> bool {
         false
     }
 
-    /// True if files tell [`Compression::origin`].
+    /// Returns true if files record [`Compression::origin`].
     fn tells_origin(&self) -> bool {
         false
     }
 
-    /// True if an archive of tar is written in this format where its name ends with the format's suffix.
+    /// Returns true if a name that ends with the format's suffix denotes a tar archive compressed in it.
     fn holds_archives(&self) -> bool {
         true
     }
 
-    /// False if its compressed data is that of another format, so that it is as large and as quick.
+    /// Returns false if its compressed data is that of another format, and therefore as large and as quick to make.
     fn has_data_of_its_own(&self) -> bool {
         true
     }
 
-    /// Makes a file. Parts are written only of a format that [is](Self::is_written_at) written so.
+    /// Makes a file. `output` may be [`Writing::Places`] only if [`is_written_at`](Self::is_written_at) is true.
     fn compress(
         &self,
         how: &Compression,
@@ -140,7 +144,7 @@ pub(crate) trait Writes: Reads {
         output: Writing<'_>,
     ) -> Result<Compressed, Error>;
 
-    /// Makes a file on this thread.
+    /// Makes a file on the calling thread.
     fn compress_alone(
         &self,
         how: &Compression,
@@ -182,26 +186,26 @@ pub enum Setting {
 pub struct Written(pub(super) &'static dyn Writes);
 
 impl Written {
-    /// What writes it.
+    /// The implementation of writing.
     pub(crate) fn writes(self) -> &'static dyn Writes {
         self.0
     }
 }
 
 impl Compression {
-    /// How far back is looked for what repeats, in bytes, with lzip and xz.
+    /// The size of the LZMA dictionary in bytes, if the format has one.
     pub(crate) fn dictionary(&self) -> Option<u32> {
         self.format.writes().dictionary(self)
     }
 
-    /// How much memory it takes, in bytes and about: its encoders, of which most formats have one for each worker, and the window of
-    /// blocks, of which each is there as it came or as it goes.
+    /// The approximate memory of the compression in bytes: that of its encoders, and that of the blocks in memory at
+    /// once.
     pub(crate) fn memory(&self) -> u64 {
         let (writes, blocks) = (self.format.writes(), self.window() as u64 * self.block_len() as u64);
         writes.encoders(self) as u64 * writes.memory(self) + blocks
     }
 
-    /// Cuts what `input` gives.
+    /// Cuts `input` into blocks.
     pub(crate) fn blocks<R: Read>(&self, input: R) -> Blocks<R> {
         match self.rsyncable {
             true => Blocks::by_content(input, self.block_len()),
@@ -209,7 +213,7 @@ impl Compression {
         }
     }
 
-    /// The size of a block in bytes, the most that it can be.
+    /// The maximum size of a block in bytes, with these settings.
     ///
     /// # Panics
     ///
@@ -218,8 +222,9 @@ impl Compression {
         self.format.writes().block_len(self)
     }
 
-    /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
-    /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers; one worker alone has one of xz.
+    /// The maximum number of blocks in memory at once: two for each worker that is at work, of which one is being
+    /// encoded and one waits. lzip and xz, whose blocks are large, have one for each worker and one that waits; xz with
+    /// one worker has one.
     pub fn window(&self) -> usize {
         self.format.writes().most_blocks(self)
     }

@@ -1,4 +1,4 @@
-//! xz: blocks in and one stream out, and back.
+//! xz: blocks compressed to one stream, and streams decompressed.
 
 use std::io::{self, Read, Write};
 use std::iter;
@@ -91,12 +91,12 @@ impl Writes for Xz {
     }
 
     fn memory(&self, how: &Compression) -> u64 {
-        // Cut by its contents, a block is there before it is encoded, also with one worker.
+        // A block that is cut by its contents is held before it is encoded, even with one worker.
         let block = if how.rsyncable && how.workers == 1 { self.block_len(how) as u64 } else { 0 };
         settings(how).memory() + block
     }
 
-    /// One worker has what comes of a block, and no more.
+    /// One worker holds only the encoded block.
     fn most_blocks(&self, how: &Compression) -> usize {
         if how.workers == 1 { 1 } else { self.window(how.workers) }
     }
@@ -157,12 +157,12 @@ impl Writes for Xz {
     }
 }
 
-/// A scanner for so many workers.
+/// A scanner with the memory for `workers` workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
     Scanner::new().within(parts::room(how, workers)).giving(how.giving).lenient(how.xz)
 }
 
-/// How a compression looks for what repeats.
+/// The encoder settings of a compression.
 pub(super) fn settings(how: &Compression) -> Settings {
     let lzma = &how.lzma;
     Settings {
@@ -173,7 +173,7 @@ pub(super) fn settings(how: &Compression) -> Settings {
     }
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input`.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
@@ -193,7 +193,8 @@ fn compress<'a, R: Read + Send + 'a>(
         .name("encode")
 }
 
-/// True where a worker that is alone reads a block while it encodes it: that takes less memory, and the same comes out.
+/// Returns true if a single worker encodes a block while it reads it. That takes less memory, and gives the same
+/// output.
 fn is_encoded_as_it_comes(how: &Compression) -> bool {
     how.workers == 1 && !how.rsyncable
 }

@@ -1,4 +1,4 @@
-//! Parts of a file, each read by the worker that decodes it.
+//! Streams that decode given parts of a file. Each part is read by the worker that decodes it.
 
 use std::io;
 
@@ -11,14 +11,14 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::places::ReadAt;
 
-/// The most contents of a part that is decoded as a whole, in bytes: as many as the largest blocks of `xz -T2` have.
+/// The maximum contents of a part that is decoded as a whole, in bytes: the size of the largest blocks of `xz -T2`.
 const LARGE: u64 = 192 << 20;
 
-/// Of parts that take more, bytes and contents, fewer are in memory at once.
+/// The size of a part in bytes, compressed and decompressed together, above which fewer are in memory at once.
 const SMALL: u64 = 8 << 20;
 
-/// How many workers decode such parts as a whole, and how many parts are in memory at once; `None` if there is no
-/// room for any.
+/// The number of workers that decode `parts` as a whole, and of parts in memory at once. `None` if a part is too large
+/// for that, or there is no room for two.
 pub(crate) fn crew_for(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     let largest = parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(0).max(1);
     let room = how.memory_limit.map_or(u64::MAX, |limit| limit / largest);
@@ -31,8 +31,8 @@ pub(crate) fn crew_for(how: &Decompression, parts: &[Part]) -> Option<(usize, us
     Some((workers, window))
 }
 
-/// Gives the contents of `parts`, which are small enough to be in memory, in order; where their sizes are not `exact`, they
-/// may have less.
+/// Gives the contents of `parts`, which are small enough to be held in memory, in order. Parts may have fewer contents
+/// than they say if their sizes are not `exact`.
 pub(crate) fn decode<'a>(
     workers: usize,
     window: usize,
@@ -75,7 +75,7 @@ fn size_of(part: &Part) -> u64 {
     part.bytes().end - part.bytes().start
 }
 
-/// True of a part whose bytes and contents may be in memory. No size that a file claims is believed.
+/// Returns true if a part is small enough to be held in memory. The sizes that a file claims are not trusted.
 fn is_decoded_whole(part: &Part) -> bool {
     part.len() <= LARGE && size_of(part) <= part.len() + part.len() / 8 + (1 << 20)
 }

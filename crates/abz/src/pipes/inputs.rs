@@ -1,4 +1,4 @@
-//! A file, read piece by piece.
+//! An input, read piece by piece.
 
 use std::io::{self, Read};
 
@@ -7,50 +7,50 @@ use anabranch::{Recycled, Recycler};
 use crate::conduct::{Advance, Pauses};
 use crate::error::Error;
 
-/// How much is read at once, in bytes.
+/// The number of bytes read at once.
 const INPUT: usize = 128 * 1024;
 
-/// What was read at once.
+/// A piece of input, or a mark of its end or of a pause.
 pub(crate) struct Input {
     buffer: Recycled<Vec<u8>>,
-    /// What a scanner has not yet taken lies at `begin..end`.
+    /// `begin..end` are the bytes that no scanner has taken yet.
     begin: usize,
     end: usize,
-    /// It stands for the end of the file.
+    /// The mark of the end of the file.
     is_end: bool,
-    /// It stands for a pause.
+    /// The mark of a pause.
     is_pause: bool,
-    /// Where it begins in the file.
+    /// The offset in the file of its first byte.
     place: u64,
 }
 
 impl Input {
-    /// True if nothing was read because the file ends there.
+    /// Returns true if this marks the end of the file.
     pub(crate) fn is_end(&self) -> bool {
         self.is_end
     }
 
-    /// True if nothing was read because the file has no more at the moment.
+    /// Returns true if this marks a pause of the file.
     pub(crate) fn is_pause(&self) -> bool {
         self.is_pause
     }
 
-    /// Where it begins in the file.
+    /// The offset in the file of its first byte.
     pub(crate) fn place(&self) -> u64 {
         self.place
     }
 
-    /// All of it, what scanners have taken too.
+    /// All bytes, including those that scanners have taken.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.end]
     }
 
-    /// How many bytes no scanner has taken yet.
+    /// The number of bytes that no scanner has taken yet.
     pub(crate) fn left(&self) -> usize {
         self.end - self.begin
     }
 
-    /// Gives what is left to a scanner, which takes what it has done with from the front.
+    /// Passes the remaining bytes to `scan`, which removes from the front the bytes that it has taken.
     pub(crate) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
         let mut rest = &self.buffer[self.begin..self.end];
         let found = scan(&mut rest);
@@ -59,24 +59,24 @@ impl Input {
     }
 }
 
-/// Reads a file piece by piece. The last piece, of no bytes, says that there are no more.
+/// Reads a file piece by piece. The last piece is empty and marks the end.
 pub(crate) struct Inputs<'a, R> {
     reader: R,
     buffers: Recycler<Vec<u8>>,
     ended: bool,
     pauses: Pauses<'a>,
-    /// Nothing was read since the last pause, or ever.
+    /// Nothing has been read since the last pause or since the start.
     has_paused: bool,
     place: u64,
 }
 
 impl<'a, R: Read> Inputs<'a, R> {
-    /// Reads into buffers of which at most `keep` idle ones are kept.
+    /// Reads into recycled buffers, of which at most `keep` idle ones are kept.
     pub(crate) fn new(reader: R, keep: usize) -> Self {
         Inputs::of_size(reader, keep, INPUT)
     }
 
-    /// As [`new`](Inputs::new), and so many bytes at once, if there are so many.
+    /// As [`new`](Inputs::new), but reads up to `size` bytes at once.
     pub(crate) fn of_size(reader: R, keep: usize, size: usize) -> Self {
         Inputs {
             reader,
@@ -88,7 +88,7 @@ impl<'a, R: Read> Inputs<'a, R> {
         }
     }
 
-    /// Gives a piece of no bytes whenever the file pauses.
+    /// Also gives an empty piece that marks a pause, whenever the file pauses.
     pub(crate) fn telling(self, pauses: Pauses<'a>) -> Self {
         Inputs { pauses, ..self }
     }
@@ -124,14 +124,14 @@ impl<R: Read> Iterator for Inputs<'_, R> {
     }
 }
 
-/// A reader of which what is read is as good as done with.
+/// A reader that reports bytes as progress as soon as they are read.
 pub(crate) struct Telling<'a, R> {
     reader: R,
     advance: Advance<'a>,
 }
 
 impl<'a, R> Telling<'a, R> {
-    /// Tells what is read by `advance`.
+    /// Reports the bytes that are read to `advance`.
     pub(crate) fn new(reader: R, advance: Advance<'a>) -> Self {
         Telling { reader, advance }
     }

@@ -1,4 +1,4 @@
-//! What was found, in order: what is written, and what is missing.
+//! The judge of a recovery: it receives tries in order, writes parts, and reports gaps.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -12,31 +12,31 @@ use crate::error::Error;
 use crate::places::Along;
 use crate::places::ReadAt;
 
-/// How often tries without a limit may read the file.
+/// How many times tries without a limit may read the whole file, in total.
 const PATIENCE: u64 = 16;
 
-/// No format makes contents smaller by more than this, so that a gap that says more is not believed.
+/// The maximum expansion of any format. A gap that claims more contents for its size is not trusted.
 const MOST_EXPANSION: u64 = 1 << 14;
 
-/// How many bytes are shown of what is no part.
+/// The number of bytes shown of data that is no part.
 const SHOWN: u64 = 8;
 
-/// Decides, place by place, what is written.
+/// Decides for each place whether a part there is written.
 pub(super) struct Judge<'a, 'o, S: Salvage> {
     input: &'a dyn ReadAt,
     to: To<'o>,
     tool: S::Tool,
     state: S::State,
     fill: bool,
-    /// Up to here, in bits, all is written or told.
+    /// The bit up to which everything has been written or reported.
     at: u64,
-    /// Up to here there is nothing but a damaged part.
+    /// The bit at which a damaged part ends; nothing before it is looked at.
     skip: u64,
-    /// No place before this is looked at.
+    /// The bit before which no place is tried.
     passed: &'a AtomicU64,
-    /// What is wrong with what begins at `at`, if that is known.
+    /// The damage at `at`, if it is known.
     reason: Option<Reason>,
-    /// The last byte that a try without a limit has read, and how many more such tries may read behind it.
+    /// The offset up to which tries without a limit have read, and how many bytes before it they may read again.
     furthest: u64,
     patience: u64,
     done: Recovered,
@@ -68,7 +68,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         })
     }
 
-    /// Takes what came of the try at `start`. They come in order.
+    /// Takes the result of the try at `start`. Results come in order.
     pub(super) fn take(&mut self, start: u64, tried: Tried<S::Note>) -> Result<(), Error> {
         if start < self.at.max(self.skip) {
             return Ok(());
@@ -83,12 +83,12 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         }
     }
 
-    /// Tries without a limit.
+    /// Tries to decode a part at `start` without a limit.
     fn look_closely(&mut self, start: u64) -> Result<Result<Part<S::Note>, Reason>, Error> {
         if start / 8 < self.furthest && self.patience == 0 {
-            return Ok(Err(
-                "expected fewer places that look like the start of a part, found one after another".into(),
-            ));
+            return Ok(
+                Err("expected fewer places that look like the start of a part, found too many".into()),
+            );
         }
         let mut probe = Probe::<S>::new(self.input, start / 8, None);
         let tried = S::attempt(&mut self.tool, (start % 8) as u32, &mut probe, &mut io::sink());
@@ -98,7 +98,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         tried.map_err(Error::Read)
     }
 
-    /// Writes a part. `contents` are decoded again if they were not kept.
+    /// Writes a part. Decodes it again if its `contents` were not kept.
     fn accept(&mut self, start: u64, part: &Part<S::Note>, contents: Option<Vec<u8>>) -> Result<(), Error> {
         if start > self.at {
             if !S::admits(&self.state, start, &part.note) {
@@ -132,7 +132,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
             (Some(error), _) => Err(Error::Write(error)),
             (None, Err(error)) => Err(Error::Read(error)),
             (None, Ok(Err(reason))) => {
-                let reason = format!("it was changed while it was read: {reason}");
+                let reason = format!("the file changed while it was read: {reason}");
                 Err(Error::Read(io::Error::new(io::ErrorKind::InvalidData, reason)))
             }
             (None, Ok(Ok(_))) => Ok(outlet.written),
@@ -151,7 +151,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         Ok(())
     }
 
-    /// Tells of what lies before `end`, and goes on there.
+    /// Reports the gap before `end`, and continues there.
     fn gap(&mut self, end: u64) -> Result<(), Error> {
         let gap = self.at..end;
         let bytes = (gap.end - gap.start) / 8;
@@ -177,7 +177,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         Ok(())
     }
 
-    /// What is at a byte where nothing begins.
+    /// Describes the bytes at `offset`, where no part begins.
     fn unlike(&self, offset: u64) -> Result<Reason, Error> {
         let mut bytes = [0; SHOWN as usize];
         let len = (self.input.size() - offset).min(SHOWN) as usize;
@@ -189,7 +189,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         Ok(reason.into())
     }
 
-    /// Tells what is wrong with parts that are right, the last of which ends at `end`.
+    /// Reports if the parts up to `end` are undamaged but do not fit together.
     fn doubt(&mut self, end: u64, is_end: bool) {
         if let Some(reason) = S::doubt(&mut self.state, is_end) {
             let at = self.done.bytes + self.done.filled;
@@ -198,7 +198,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         }
     }
 
-    /// The file ends here.
+    /// Reports the gap at the end of the file, if there is one, and returns the result.
     pub(super) fn finish(mut self) -> Result<Recovered, Error> {
         let size = self.input.size();
         if self.at < 8 * size {
@@ -214,7 +214,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
     }
 }
 
-/// The output, whose errors are kept apart from those of the input.
+/// A writer that keeps errors of the output apart from those of the input.
 struct Outlet<'a> {
     output: &'a mut (dyn Write + Send),
     written: u64,

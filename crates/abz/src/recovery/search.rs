@@ -1,4 +1,4 @@
-//! Places where a part may begin, and what begins there.
+//! The search for places where a part may begin, and the tries to decode one there.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
@@ -9,23 +9,23 @@ use abz_codec::salvage::{Part, Reason, Salvage};
 use crate::error::Error;
 use crate::places::ReadAt;
 
-/// How much is looked through at once, in bytes.
+/// The number of bytes searched at once.
 const STRETCH: usize = 1 << 20;
 
-/// How much is read first for a try, and at most at once, in bytes.
+/// The number of bytes that a try reads first, and the most that it reads at once.
 const FIRST: usize = 512;
 const MOST: usize = 256 << 10;
 
-/// The most places that look like starts in what one try reads, its own among them.
+/// The maximum number of places that look like starts in the bytes that one try reads, including its own.
 const CROWD: usize = 17;
 
-/// The places where parts may begin, in bits and in order.
+/// An iterator over the places where parts may begin, as bit offsets in ascending order.
 pub(super) struct Candidates<'a, S> {
     input: &'a dyn ReadAt,
-    /// What was read last, up to byte `end` of the file.
+    /// The bytes read last, up to byte `end` of the file.
     stretch: Vec<u8>,
     end: u64,
-    /// The place that was found last, and those not yet given.
+    /// The place found last, and the places not yet returned.
     last: Option<u64>,
     found: VecDeque<u64>,
     format: PhantomData<fn() -> S>,
@@ -44,7 +44,7 @@ impl<'a, S: Salvage> Candidates<'a, S> {
     }
 
     fn look(&mut self) -> io::Result<()> {
-        // At the end of a stretch not all are found.
+        // Starts near the end of a stretch are found only with the bytes after it.
         let kept = self.stretch.len().min(S::LOOK);
         self.stretch.drain(..self.stretch.len() - kept);
         let more = STRETCH.min(usize::try_from(self.input.size() - self.end).unwrap_or(usize::MAX));
@@ -74,17 +74,17 @@ impl<S: Salvage> Iterator for Candidates<'_, S> {
     }
 }
 
-/// What a try came to.
+/// The result of a try.
 pub(super) enum Tried<N> {
-    /// It is a part, and this is in it.
+    /// A part, and its contents.
     Part(Part<N>, Vec<u8>),
-    /// It is none.
+    /// No part.
     None(Reason),
-    /// It was left because it takes too much memory, or passes over too many places: somebody should look closely.
+    /// Undecided: the try takes too much memory or passes too many places, and has to be repeated without a limit.
     Open,
 }
 
-/// Tries places, on a thread of its own.
+/// Tries places on one worker.
 pub(super) struct Prober<'a, S: Salvage> {
     input: &'a dyn ReadAt,
     tool: S::Tool,
@@ -110,18 +110,18 @@ impl<'a, S: Salvage> Prober<'a, S> {
     }
 }
 
-/// A file from some byte on, up to where it is too crowded.
+/// A reader of a file from some byte on, which ends where too many places look like starts.
 pub(super) struct Probe<'a, S> {
     input: &'a dyn ReadAt,
     buffer: Vec<u8>,
     begin: usize,
-    /// The first byte behind the buffer.
+    /// The offset in the file of the first byte after the buffer.
     end: u64,
-    /// How much to read next.
+    /// The number of bytes to read next.
     next: usize,
-    /// How many places that look like starts may still come, if there is a limit.
+    /// How many more places may look like starts, if there is a limit.
     crowd: Option<usize>,
-    /// There were too many.
+    /// The limit was exceeded.
     is_cut: bool,
     found: Vec<u64>,
     format: PhantomData<fn() -> S>,
@@ -142,7 +142,7 @@ impl<'a, S: Salvage> Probe<'a, S> {
         }
     }
 
-    /// The first byte that was not read.
+    /// The offset of the first byte that was not read.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
@@ -189,7 +189,7 @@ impl<S: Salvage> Read for Probe<'_, S> {
     }
 }
 
-/// Contents, kept up to a limit.
+/// A writer that holds contents up to a limit.
 struct Held {
     bytes: Vec<u8>,
     limit: usize,

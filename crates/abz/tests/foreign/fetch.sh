@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Gets the sources of others' programs for their tests: fetch.sh FOLDER PACKAGE...
+# Downloads the sources of other programs for their tests: fetch.sh FOLDER PACKAGE...
 #
-# From Debian's source packages, as this machine's lists name them, without changing these lists: they are copied, and
-# ask for sources there.
+# The sources are Debian's source packages. The script works with a copy of this machine's package sources that has
+# deb-src entries, and leaves these unchanged.
 set -euo pipefail
 folder=$(realpath "$1")
 shift

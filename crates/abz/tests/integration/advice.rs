@@ -1,10 +1,10 @@
-//! Under the name of another tool, messages name the options that this tool has, and otherwise those of `abz`.
+//! Messages under the name of another tool refer to that tool's options, and otherwise to those of `abz`.
 
 use std::os::unix::fs::symlink;
 
 use crate::support::{Folder, Ran, fed, noise, program, prose};
 
-/// Runs `abz` as another tool.
+/// Runs `abz` under the name of another tool.
 fn run(folder: &Folder, name: &str, words: &[&str]) -> Ran {
     let link = folder.path(name);
     if !link.exists() {
@@ -20,7 +20,7 @@ fn advice_names_the_options_of_the_tool() {
     let folder = Folder::new();
     folder.write("f", &[prose(300_000), noise(3_000_000, 3)].concat());
     folder.abz(&["-k", "-F", "xz", "-6", "f"]).exits(0);
-    // A frame whose header says that its window has 2^29 bytes.
+    // A frame with a window of 2^29 bytes.
     folder.write("wide.zst", b"\x28\xb5\x2f\xfd\0\x98\x09\0\0x");
     for (name, words, advice) in [
         ("xz", &["-t", "-M", "2MiB", "f.xz"][..], "; fewer threads take less (-T1); if that is not enough"),

@@ -1,4 +1,4 @@
-//! The program `abz` and its library, checked from outside: all tests are one program, which is linked once.
+//! Integration tests of the program `abz` and its library. All tests are one program, so that it is linked once.
 
 mod advice;
 mod archive;

@@ -1,4 +1,4 @@
-//! What a run tells of how far it has come.
+//! The progress that a run reports.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use abz::{Compression, Conduct, Decompression, Setting, Written};
 
 use crate::support::{noise, prose};
 
-/// What a run told, in order: how many more bytes of its input were done with.
+/// The calls of the progress function during a run, in order.
 fn told(run: impl FnOnce(Conduct<'_>)) -> Vec<u64> {
     let told = Mutex::new(Vec::new());
     let tell = |bytes| told.lock().unwrap().push(bytes);

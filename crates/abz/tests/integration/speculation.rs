@@ -1,4 +1,4 @@
-//! One member of gzip that all workers decode: what comes out, and what is told, is as if one did.
+//! Speculative decoding of one gzip member by all workers: output and messages are the same as with one worker.
 
 use std::io::Write;
 
@@ -51,7 +51,7 @@ fn damage_is_told_as_without_guesses_and_what_is_before_it_comes_out() {
             (Ok(result), Ok(expected)) => assert_eq!(result, expected, "round {round}"),
             _ => assert_eq!(result.err(), expected.err(), "round {round}"),
         }
-        // How much of it depends on the pieces.
+        // The amount of output depends on the pieces.
         assert!(out.starts_with(&right) || right.starts_with(&out), "round {round}");
     }
 }

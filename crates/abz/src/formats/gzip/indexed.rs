@@ -1,4 +1,4 @@
-//! Indices of files of gzip that do not say where their blocks are: made on the way, and made use of.
+//! Indices of gzip files that do not record where their blocks lie: making them while decoding, and decoding with them.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -18,10 +18,10 @@ use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
 use crate::tally::Indexed;
 
-/// The most contents of a part, in bytes, so that an index that lies does not take memory.
+/// The maximum contents of a part in bytes, so that a wrong index cannot exhaust memory.
 const LARGEST: u64 = 16 << 20;
 
-/// Decodes a file, and finds its parts: one worker inflates, while another one writes.
+/// Decodes a file, and finds its parts. One worker inflates, while another one writes.
 pub(super) fn find(
     how: &Decompression,
     conduct: Conduct<'_>,
@@ -50,7 +50,7 @@ pub(super) fn find(
     Ok(Indexed { parts, contents, lines, garbage_at, mistaken })
 }
 
-/// Decodes a file by parts that an index tells of, if some of them are blocks inside of members.
+/// Decodes a file by the parts of an index, if some of them are blocks inside members.
 pub(super) fn decompress(
     how: &Decompression,
     conduct: &Conduct<'_>,
@@ -94,7 +94,8 @@ pub(super) fn plan(how: &Decompression, parts: &[Part]) -> Option<Plan> {
     Some(claims(crew(how, parts)?, &Vec::new(), parts, None).plan())
 }
 
-/// How many workers decode by such parts, and how many parts are in memory at once, if it is of use.
+/// The number of workers that decode such parts, and of parts in memory at once. `None` if decoding by the index is no
+/// faster.
 fn crew(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     let is_of_use = how.workers > 1
         && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
@@ -102,7 +103,7 @@ fn crew(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     crew_for(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
 }
 
-/// What came of it when a part was refused behind so many bytes of contents.
+/// The result if a part is refused after `written` bytes of contents.
 fn given_up(refusal: Refusal, written: u64) -> ByIndex {
     match refusal {
         Refusal::Wrong => ByIndex::Refuted { written },
@@ -110,13 +111,13 @@ fn given_up(refusal: Refusal, written: u64) -> ByIndex {
     }
 }
 
-/// A part that was decoded as if what was said of it was right, if it can be.
+/// A part decoded as the index describes it, not yet checked against the part before it.
 struct Claim {
     decoded: Result<DecodedPart, Refusal>,
     data: Recycled<Vec<u8>>,
 }
 
-/// The parts, each decoded by itself.
+/// Decodes each part by itself.
 fn claims<'a>(
     (workers, window): (usize, usize),
     input: &'a dyn ReadAt,
@@ -137,13 +138,13 @@ fn claims<'a>(
         .name("read and decode")
 }
 
-/// A part was not taken.
+/// The error that ends the stream when a part is refused.
 #[derive(Debug)]
 struct Refused(Refusal);
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the file is not decoded by its index")
+        f.write_str("the file cannot be decoded by its index")
     }
 }
 

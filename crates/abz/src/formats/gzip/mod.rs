@@ -1,4 +1,4 @@
-//! gzip: blocks in and members out, and back.
+//! gzip: blocks compressed to members, and members decompressed.
 
 mod indexed;
 mod streams;
@@ -45,7 +45,7 @@ impl Reads for Gzip {
         let Run { how, conduct, input, output, mistaken } = run;
         let workers = how.workers_within();
         let mut start = Vec::new();
-        // A report is about the stream.
+        // A report needs the stream.
         if conduct.report.is_none() && is_small(how, input, &mut start) {
             let mut data = Vec::new();
             if Decoder::new().decode_alone(&start, &mut data) {
@@ -96,7 +96,7 @@ impl Reads for Gzip {
         Ok(())
     }
 
-    /// As for files of other programs; those that say where their blocks are need no guesses.
+    /// The plan for files that do not record where their blocks lie. Files that do are never decoded speculatively.
     fn plan_to_read(&self, how: &Decompression) -> Plan {
         let (conduct, mistaken) = (Conduct::default(), AtomicU64::new(0));
         match how.speculation.is_done(how.workers_within()) {
@@ -125,7 +125,7 @@ impl Reads for Gzip {
             index => index.ok().flatten(),
         };
         let Some(index) = index else { return Ok(None) };
-        // No size that a file claims is believed.
+        // The sizes in a file are not trusted.
         let is_ours = |entry: &Entry| {
             entry.uncompressed as usize <= MAX_BLOCK && entry.compressed as usize <= MAX_BLOCK + (1 << 20)
         };
@@ -285,22 +285,25 @@ impl Writes for Gzip {
     }
 }
 
-/// An encoder that is kept for the next file, if that has its level and its layout.
+/// An encoder, kept for the next file with the same level and layout.
 struct Kept {
     kind: (u32, Layout),
     encoder: Encoder,
 }
 
-/// The most bytes of a file that is tried as one member before anything else: more than those of a block have by default.
+/// The exclusive upper limit of the size of a file that is first tried as one member, in bytes: an eighth more than a
+/// block has by default.
 const SMALL: u64 = (DEFAULT_BLOCK_SIZE + DEFAULT_BLOCK_SIZE / 8) as u64;
 
-/// Reads the start of a file: true if that is all of it. Of one that may pause nothing is read, since nothing waits for its end.
+/// Reads the start of a file. Returns true if that is the whole file. Reads nothing from an input that may pause, to
+/// avoid waiting for its end.
 fn is_small(how: &Decompression, input: &mut dyn Read, start: &mut Vec<u8>) -> bool {
-    // An error comes again where the rest is read.
+    // A read error occurs again when the rest is read.
     !how.giving.prompt && input.take(SMALL).read_to_end(start).is_ok() && (start.len() as u64) < SMALL
 }
 
-/// Whether a file of gzip begins as one that says where its parts are, and a reader of all of it. No more is read than tells it.
+/// Returns whether a gzip file begins like one that records where its parts lie, and a reader of the whole file. Reads
+/// no more than is needed to decide that.
 fn tells_parts<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
     let (mut start, mut glance) = (Vec::new(), [0; 512]);
     let tells_parts = loop {

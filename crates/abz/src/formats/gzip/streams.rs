@@ -1,4 +1,4 @@
-//! The streams of gzip, both ways.
+//! The streams that compress and decompress gzip.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use crate::pipes::inputs::{Input, Inputs, Telling};
 use crate::pipes::{begin, window};
 use crate::places::ReadAt;
 
-/// Compresses what `input` gives.
+/// Compresses `input`.
 pub(super) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
@@ -39,20 +39,20 @@ pub(super) fn compress<'a, R: Read + Send + 'a>(
         .name("encode")
 }
 
-/// What makes members.
+/// Makes an encoder with the settings of `compression`.
 pub(super) fn encoder(compression: &Compression) -> Encoder {
     let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
     encoder.layout(compression.layout)
 }
 
-/// What makes a file of them.
+/// Makes a writer of the file that the encoded blocks form.
 pub(super) fn writer<W: Write>(compression: &Compression, output: W) -> Writer<W> {
     let writer = Writer::new(output, compression.layout);
-    // Blocks that are cut by their contents shall not say where they are.
+    // Blocks that are cut by their contents must not record their positions, or a change would alter all later ones.
     if compression.rsyncable { writer.without_places() } else { writer }
 }
 
-/// Compresses `input`, of which each worker reads its own blocks.
+/// Compresses `input`. Each worker reads its own blocks.
 pub(super) fn compress_at<'a>(
     compression: &'a Compression,
     input: &'a dyn ReadAt,
@@ -78,8 +78,8 @@ pub(super) fn compress_at<'a>(
         .name("read and encode")
 }
 
-/// Decompresses the members that `entries` tell of, each read by the worker that decodes it. Gives their data, and where
-/// that begins.
+/// Decompresses the members that `entries` list. Each is read by the worker that decodes it. Gives their contents, and
+/// the offset of these among all contents.
 pub(super) fn decompress_at<'a>(
     workers: usize,
     input: &'a dyn ReadAt,
@@ -115,16 +115,16 @@ pub(super) fn decompress_at<'a>(
         .name("read and decode")
 }
 
-/// There is no such member.
+/// The error for an entry that does not match the member in the file.
 fn is_not(entry: &Entry, found: usize) -> Error {
     let fault = Fault::MemberSize { expected: entry.compressed.into(), found: found as u64 };
     let place = Place::Member { number: 0, start: entry.offset };
     DecodeError { place, offset: entry.offset, fault }.into()
 }
 
-/// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the
-/// stage that finds them, while other workers read, verify and write. The number of the first member that is not as large as its
-/// header says is in `mistaken`, 0 if there is none.
+/// Decompresses `input`. All workers decode members that record their size. The stage that finds members decodes any
+/// other one, while other workers read, verify and write. `mistaken` receives the number of the first member whose size
+/// differs from the one in its header, or 0 if there is none.
 pub(super) fn decompress<'a, R: Read + Send + 'a>(
     (how, workers): (&Decompression, usize),
     input: R,
@@ -169,19 +169,20 @@ pub(super) fn decompress<'a, R: Read + Send + 'a>(
         .name("verify")
 }
 
-/// How much compressed data is decoded by one worker, in bytes, where it is not known what comes before: in some tens of
-/// thousands of bytes the first block begins, and what is before that is decoded by one worker alone.
+/// The size of the pieces that are decoded speculatively, in bytes of compressed data. The first block of a piece
+/// begins within some tens of thousands of bytes; only one worker decodes the data before it, so pieces should be much
+/// longer.
 const GUESSED: usize = 256 << 10;
 
-/// As [`decompress`], where all workers decode members that do not say how long they are: each decodes a piece, as far as that
-/// is possible without what comes before. Where that is known, the pieces are joined, and what is missing is put in.
+/// As [`decompress`], but all workers decode members that do not record their size. Each decodes a piece, with markers
+/// for bytes copied from the unknown preceding contents. The pieces are then joined in order, and the markers replaced.
 pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     (how, workers): (&Decompression, usize),
     input: R,
     conduct: Conduct<'a>,
     mistaken: &'a AtomicU64,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
-    // A guess takes megabytes.
+    // A piece decoded with markers takes megabytes.
     let window = at_work(workers) + 1;
     let homes = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
@@ -240,10 +241,10 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
 
 /// A part of the file's contents.
 enum Piece {
-    /// Still compressed. Its bytes shall go to where the buffer came from.
+    /// Still compressed. Its bytes go back to the buffer after decoding.
     Member(Member, Recycled<Vec<u8>>),
     /// Decompressed, but not yet verified.
     Data(Recycled<Vec<u8>>, Stretch),
-    /// Decompressed, but for what comes from before.
+    /// Decompressed, but with markers for bytes of the preceding contents.
     Guessed(Guessed, Stretch),
 }

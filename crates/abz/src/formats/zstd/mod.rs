@@ -1,4 +1,4 @@
-//! zstd: blocks in, and frames or pieces of one out, and back.
+//! zstd: blocks compressed to frames or to pieces of one frame, and frames decompressed.
 
 mod patch;
 
@@ -29,7 +29,7 @@ use crate::run::{Run, RunAlone};
 use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
-/// The most contents of frames that are in memory at once, in bytes.
+/// The maximum contents of frames in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
 
 pub(super) struct Zstd;
@@ -107,7 +107,8 @@ impl Writes for Zstd {
         }
     }
 
-    /// Its tables grow with the frames, up to three times as large. A patch is expected to be of a file as large as its reference.
+    /// An encoder's tables take up to three times the size of a frame. A patch of an input of unknown size is assumed
+    /// to have as many contents as its reference.
     fn memory(&self, how: &Compression) -> u64 {
         if let Some(reference) = &how.zstd.patch_from {
             let contents = how.contents.unwrap_or(reference.len());
@@ -116,7 +117,7 @@ impl Writes for Zstd {
         (4 << 20) + 4 * self.block_len(how) as u64
     }
 
-    /// A patch is made by one worker.
+    /// One worker makes a patch.
     fn encoders(&self, how: &Compression) -> usize {
         if how.zstd.patch_from.is_some() { 1 } else { how.workers }
     }
@@ -178,22 +179,23 @@ impl Writes for Zstd {
     }
 }
 
-/// An encoder that is kept for the next file, if that is made in the same way.
+/// An encoder, kept for the next file with the same settings.
 struct Kept {
     level: i32,
     encoding: Encoding,
     encoder: Encoder,
 }
 
-/// A scanner of what is behind so many frames. Frames are decoded as a whole up to a size that is smaller with more than 16
-/// workers.
+/// A scanner of a file from the frame at `from` on. With more than 16 workers, it decodes only smaller frames as a
+/// whole.
 fn scanner(how: &Decompression, from: Behind) -> Scanner {
     let max_whole = how.zstd.max_whole.min(FRAMES / window(how.workers));
     let decoding = Decoding { max_whole, ..how.zstd.clone() };
     Scanner::at(&decoding, from.parts, from.bytes).giving(how.giving)
 }
 
-/// The frames of a file that do not say how large their contents are, as its parts. One alone is no part.
+/// Indexes a file whose frames do not record the size of their contents. Each frame becomes a part, unless there is
+/// only one.
 fn index_of_frames(
     how: &Decompression,
     conduct: Conduct<'_>,
@@ -221,14 +223,15 @@ fn index_of_frames(
     Ok(tally.finish())
 }
 
-/// What was made of a block; where its bytes go when they are written; and the checksum of all contents up to its end.
+/// An encoded block, the buffer that its bytes go back to once they are written, and the checksum of all contents up to
+/// its end.
 struct Encoded {
     encoded: zstd::Encoded,
     home: Recycled<Vec<u8>>,
     checksum: u32,
 }
 
-/// Writes what was made of a block.
+/// Writes an encoded block.
 fn write<W: Write>(file: &mut FrameWriter<W>, encoded: Encoded) -> Result<(), Error> {
     let Encoded { encoded, mut home, checksum } = encoded;
     file.write(&encoded, checksum).map_err(Error::Write)?;
@@ -236,8 +239,8 @@ fn write<W: Write>(file: &mut FrameWriter<W>, encoded: Encoded) -> Result<(), Er
     Ok(())
 }
 
-/// Has `make` make a file of what `input` gives. The header of a frame says how large its contents are, if that is known
-/// before; what an input has more by then becomes another frame.
+/// Lets `make` compress `input`. The header of the frame records the size of its contents if it is known beforehand. If
+/// the input turns out to be larger, the rest becomes another frame.
 fn in_frames<R: Read, W: Write>(
     how: &Compression,
     input: R,
@@ -245,7 +248,7 @@ fn in_frames<R: Read, W: Write>(
     mut make: impl FnMut(&mut Portion<R>, &mut FrameWriter<W>) -> Result<(), Error>,
 ) -> Result<W, Error> {
     let block = how.block_len();
-    // Of a block that is the whole input the size is known when it was read.
+    // If the whole input is one block, its size is known once it is read.
     let is_needed = |len: &u64| *len > 0 && (how.rsyncable || *len >= block as u64);
     let mut said = how.contents.filter(is_needed);
     let mut portion = Portion { reader: input, ahead: None, left: said.unwrap_or(u64::MAX) };
@@ -258,7 +261,7 @@ fn in_frames<R: Read, W: Write>(
             0 => Error::Write(error),
             _ => Error::Read(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                format!("expected {missing} bytes more, which it had when it was opened, found its end"),
+                format!("expected {missing} bytes more, as when the file was opened, found its end"),
             )),
         })?;
         if said.take().is_none() || !portion.goes_on().map_err(Error::Read)? {
@@ -267,17 +270,17 @@ fn in_frames<R: Read, W: Write>(
     }
 }
 
-/// The part of an input that becomes a frame.
+/// The portion of an input that becomes a frame.
 struct Portion<R> {
     reader: R,
-    /// A byte that was read already.
+    /// A byte of this portion that was already read.
     ahead: Option<u8>,
-    /// How many bytes it may have yet.
+    /// The number of bytes that may still be read of this portion.
     left: u64,
 }
 
 impl<R: Read> Portion<R> {
-    /// True if there is more of the input, which is the next portion.
+    /// Begins the next portion: the rest of the input. Returns false if there is none.
     fn goes_on(&mut self) -> io::Result<bool> {
         self.left = u64::MAX;
         let mut next = Vec::new();
@@ -303,7 +306,7 @@ impl<R: Read> Read for Portion<R> {
     }
 }
 
-/// Sums up the contents of a file as they are read, if it has a checksum over all of them.
+/// Computes the checksum of all contents of a file as they are read, if the file has one.
 struct Summing(Option<Checksum>);
 
 impl Summing {
@@ -321,13 +324,13 @@ impl Summing {
     }
 }
 
-/// The level of a how.
+/// The level as a number of zstd, negative for fast ones.
 fn level(how: &Compression) -> i32 {
     let (level, sign) = how.fast.map_or((how.level, 1), |fast| (fast, -1));
     sign * i32::try_from(level).expect("the levels of zstd are -131072 to 22")
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input`.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,

@@ -1,4 +1,4 @@
-//! Patches: a file as what it differs in from another one. They are made by one worker, while another one reads.
+//! Patches: a file compressed as its differences from a reference. One worker makes a patch, while another one reads.
 
 use std::io::{self, Read, Write};
 
@@ -14,10 +14,10 @@ use crate::pipes::inputs::Telling;
 use crate::pipes::{begin, carry_out, window};
 use crate::tools::Tools;
 
-/// How much is compressed at once, in bytes.
+/// The size of a block in bytes.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// Makes a patch of what `input` gives.
+/// Makes a patch of `input`.
 pub(super) fn compress(
     (how, level): (&Compression, i32),
     conduct: Conduct<'_>,
@@ -29,7 +29,7 @@ pub(super) fn compress(
     patch.finish()
 }
 
-/// The same on this thread.
+/// As [`compress`], on the calling thread.
 pub(super) fn compress_alone(
     (how, level): (&Compression, i32),
     tools: &mut Tools,
@@ -45,7 +45,7 @@ pub(super) fn compress_alone(
     patch.finish().map(drop)
 }
 
-/// What `input` gives, in blocks.
+/// Cuts `input` into blocks.
 pub(super) fn blocks<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
@@ -59,7 +59,7 @@ pub(super) fn blocks<'a, R: Read + Send + 'a>(
 /// A patch that is being written.
 struct Patch<'a, W> {
     writer: PatchWriter<'a, Counted<W>>,
-    /// How large its contents will be, in bytes, and how many were written.
+    /// The expected size of the contents in bytes, and the number of bytes written.
     contents: u64,
     written: u64,
 }
@@ -68,7 +68,7 @@ impl<'a, W: Write> Patch<'a, W> {
     fn new((how, level): (&'a Compression, i32), output: W) -> Result<Self, Error> {
         let reference: &Reference = how.zstd.patch_from.as_ref().expect("a patch has a reference");
         let Some(contents) = how.contents else {
-            let message = "a patch is made of a file whose size is known beforehand, and this is none";
+            let message = "a patch needs an input whose size is known beforehand";
             return Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)));
         };
         let writer = PatchWriter::new(Counted::new(output), level, &how.zstd, reference, contents)
@@ -93,15 +93,17 @@ impl<'a, W: Write> Patch<'a, W> {
         Ok(Compressed { read: self.written, written: output.bytes })
     }
 
-    /// The input is not any more what it was.
+    /// The error for an input whose size has changed.
     fn changed(&self, found: &str) -> Error {
-        let message =
-            format!("expected {} bytes, which it had when it was opened, found {found}", self.contents);
+        let message = format!(
+            "expected {} bytes, the size of the file when it was opened, found {found}",
+            self.contents
+        );
         Error::Read(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
 }
 
-/// What made no patch: the output cannot be written, or there is not enough memory.
+/// The error of the writer: the output cannot be written, or there is not enough memory.
 fn of_writer(error: io::Error) -> Error {
     error.downcast().map_or_else(Error::Write, Error::Memory)
 }

@@ -1,52 +1,52 @@
-//! In what the formats differ.
+//! The differences between the formats.
 
 use crate::support::{noise, prose};
 
-/// Programs, and what makes each of them read standard input and write standard output.
+/// Programs, with arguments that make each filter standard input to standard output.
 type Programs = &'static [(&'static str, &'static [&'static str])];
 
-/// What is wrong with a file, how it is made of a good one, and what is said of it.
+/// The name of a case, a function that makes a bad file of a good one, and a part of the message.
 type BadFile = (&'static str, fn(&[u8]) -> Vec<u8>, &'static str);
 
-/// A format of which the promises are checked.
+/// A format whose guarantees are checked.
 pub struct Format {
-    /// As `-F` names it.
+    /// The name for `-F`.
     pub name: &'static str,
     pub suffix: &'static str,
-    /// What stands for `.tar` and that.
+    /// The short suffix of compressed tar archives.
     pub archive_suffix: &'static str,
-    /// What files begin with.
+    /// The bytes with which files begin.
     pub magic: &'static [u8],
-    /// What is compressed by one program and decompressed by another.
+    /// The contents that one program compresses and another one decompresses.
     pub inputs: fn() -> Vec<Vec<u8>>,
-    /// Options with which other programs read what comes out.
+    /// Options with which abz makes files for other programs.
     pub ways: &'static [&'static [&'static str]],
     pub readers: Programs,
-    /// `--stream-size` stands for that with the size of the input.
+    /// Programs that make files for abz. `--stream-size` stands for that option with the size of the input.
     pub writers: Programs,
-    /// How many zeros may stand between and behind two files.
+    /// The number of zeros that may stand between two files and after them.
     pub padding: [usize; 2],
-    /// Options that do not take long.
+    /// Options for quick compression.
     pub quick: &'static [&'static str],
-    /// Options, and how many bytes are several blocks with them.
+    /// Options, and a number of bytes that are several blocks with them.
     pub several_blocks: (&'static [&'static str], usize),
     /// Options with which 10,000 bytes are several blocks, if there are any.
     pub small_blocks: &'static [&'static str],
-    /// What may stand before a file.
+    /// Bytes that may stand before a file.
     pub before: &'static [u8],
-    /// Where the sizes in a list are from.
+    /// The source of the sizes in a listing.
     pub listed_by: &'static str,
-    /// A byte of a file with `small_blocks` that need not be right for that.
+    /// The offset of a byte, in a file with `small_blocks`, that listing does not look at.
     pub unlisted_byte: Option<usize>,
     /// A stage of the plan.
     pub stage: &'static str,
-    /// Options for the file that is damaged.
+    /// Options for making the file that is damaged.
     pub damaged: &'static [&'static str],
-    /// How many bytes are cut off, and what is said of it.
+    /// The number of bytes to cut off, and a part of the message for that.
     pub cut: (usize, &'static str),
     /// Other bad files.
     pub bad: &'static [BadFile],
-    /// Arguments, and what is said of them.
+    /// Wrong arguments, and a part of the message for them.
     pub mistakes: &'static [(&'static [&'static str], &'static str)],
     pub bomb: Option<Bomb>,
 }
@@ -54,10 +54,10 @@ pub struct Format {
 /// A small file with large contents: 100 MB of zeros, several times.
 pub struct Bomb {
     pub options: &'static [&'static str],
-    /// It has fewer bytes.
+    /// The exclusive upper limit of the file's size, in bytes.
     pub most: usize,
     pub times: usize,
-    /// The address space that is enough, of which each thread reserves some, in KiB.
+    /// The address space that is enough for two threads, in KiB.
     pub kib: u32,
 }
 
@@ -166,7 +166,7 @@ pub static BZIP2: Format = Format {
         (&["-F", "bzip2", "-D", "x", "x"], "are for zstd"),
         (&["-F", "rar", "x"], "invalid value 'rar'"),
     ],
-    // Unpacked, each block alone would take 46 MB.
+    // Without run-length encoding, each block would take 46 MB.
     bomb: Some(Bomb { options: &[], most: 200, times: 7, kib: 600_000 }),
 };
 
@@ -228,7 +228,7 @@ pub static XZ: Format = Format {
         ("xz", &["-dc", "-T2"]),
         ("python3", &["-c", "import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.stdin.buffer).read())"]),
     ],
-    // The older format is among them.
+    // These include writers of the older format.
     writers: &[
         ("xz", &["-c", "-0"]),
         ("xz", &["-c", "-T2", "--block-size=200KiB"]),
