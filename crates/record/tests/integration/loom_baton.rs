@@ -166,7 +166,7 @@ impl Line {
     /// Carries one item across, then pokes the sink (rules 4 to 7).
     fn carry_one_and_poke(&self) {
         self.carry_one();
-        self.try_acquire();
+        self.poke();
     }
 
     fn carry_one(&self) {
@@ -218,16 +218,16 @@ fn stamp_and_poke_against_a_worker_that_looks_again_and_parks() {
         let goes_on = thread::spawn(move || {
             other.carry_one();
             if !Mutant("claim_pokes_behind_a_hint").is_on() || other.is_ready() {
-                other.try_acquire();
+                other.poke();
             }
         });
         line.carry_one_and_poke();
         while line.is_ready() {
-            line.try_acquire();
+            line.poke();
         }
         let _key = line.event.prepare();
         while line.is_ready() {
-            line.try_acquire();
+            line.poke();
         }
         line.event.leave();
         goes_on.join().unwrap();

@@ -28,7 +28,7 @@ fn open(window: usize) -> (Arc<Front>, Sink<u64>) {
 impl Front {
     /// Pulls while there is room, lets go and looks again (rules 3 and 7). Returns what the look found.
     fn pull(&self, next: &mut impl Iterator<Item = u64>) -> bool {
-        let Some(mut held) = self.source.poke() else { return false };
+        let Some(mut held) = self.source.try_acquire() else { return false };
         let source = held.state();
         while source.fresh_room() > 0 {
             let Some(item) = next.next() else { break };
@@ -53,7 +53,7 @@ fn released_fence_word_against_free_it_fence_look() {
         front.pull(&mut [0].into_iter());
         let other = Arc::clone(&front);
         let puller = thread::spawn(move || {
-            let mut held = other.source.poke().expect("nobody else pokes");
+            let mut held = other.source.try_acquire().expect("nobody else pokes");
             let was_full = held.state().fresh_room() == 0;
             held.let_go();
             !was_full || other.is_ready()
@@ -104,7 +104,7 @@ fn released_against_a_puller_that_lets_go_and_another_that_parks() {
         let asked = Arc::new(AtomicBool::new(false));
         let (busy, done) = (Arc::clone(&front), Arc::clone(&asked));
         let busy = thread::spawn(move || {
-            let Some(mut held) = busy.source.poke() else { return };
+            let Some(mut held) = busy.source.try_acquire() else { return };
             if held.state().fresh_room() > 0 {
                 held.state().put(Cell::Value(1));
                 done.store(true, Ordering::Release);
@@ -119,7 +119,7 @@ fn released_against_a_puller_that_lets_go_and_another_that_parks() {
         let (idle, done) = (Arc::clone(&front), Arc::clone(&asked));
         let idle = thread::spawn(move || {
             while !done.load(Ordering::Acquire) {
-                if let Some(mut held) = idle.source.poke() {
+                if let Some(mut held) = idle.source.try_acquire() {
                     let has_room = held.state().fresh_room() > 0;
                     held.let_go();
                     if has_room {
@@ -156,7 +156,7 @@ fn a_worker_that_leaves_against_one_that_takes_the_source() {
         let consumer = {
             let (front, workers, put) = (Arc::clone(&front), Arc::clone(&workers), Arc::clone(&put));
             thread::spawn(move || {
-                let held = front.source.poke().expect("nobody else wants it");
+                let held = front.source.try_acquire().expect("nobody else wants it");
                 fence(Ordering::SeqCst);
                 let is_alone = workers.load(Ordering::Acquire) == 1;
                 let blocks = !(is_alone && put.load(Ordering::Relaxed));
