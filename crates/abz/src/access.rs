@@ -1,4 +1,5 @@
-//! A part of a file's contents, with as little work as can be.
+//! Extraction of a range of bytes or lines from a compressed file. Only the parts that hold the range are decoded
+//! where the file or an index tells where they are.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -18,25 +19,25 @@ use crate::places::{ReadAt, Reading};
 use crate::run::Run;
 use crate::span::{Cut, Span, is_done};
 
-/// What [`Decompression::span`] did.
+/// The result of [`Decompression::span`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spanned {
-    /// Bytes of output.
+    /// The number of bytes written.
     pub written: u64,
-    /// How many bytes, or lines, the contents have, if the span reaches behind their end.
+    /// The length of the contents in bytes, or in lines, if the span reaches past their end.
     pub end: Option<u64>,
-    /// As in [`Decompressed`](crate::Decompressed), if the file was decoded up to there.
+    /// As in [`Decompressed`](crate::Decompressed), if the file was decoded to its end.
     pub garbage_at: Option<u64>,
 }
 
 impl Decompression {
-    /// Writes a span of the contents of a compressed file to `output`: nothing, if it lies behind their end.
+    /// Writes a span of a compressed file's contents to `output`. Writes nothing if the span lies past their end.
     ///
-    /// Of a file that is read in parts, and whose `index` is there, only those of its parts are read, decoded and verified in
-    /// which the span is, by all workers. Nobody asks here whether the index [fits](Index::fits). Bytes need no index
-    /// where the file says itself where its parts lie, as all do that this crate makes but those of bzip2.
-    /// Any other file is decoded from its start as [`conduct`](Decompression::conduct) does it, up to the end of the span:
-    /// what is wrong behind that is not noticed.
+    /// If `input` is [`Reading::Places`] and the parts of the file are known, the workers read, decode and verify
+    /// only the parts that overlap the span. The parts are known from `index`, or, for a span of bytes, from the file
+    /// itself: all formats that this crate writes record them, except bzip2. This method does not check that the
+    /// index [fits](Index::fits) the file. Any other file is decoded from its start, as by
+    /// [`conduct`](Decompression::conduct), to the end of the span; damage behind the span goes unnoticed.
     ///
     /// ```
     /// use abz::{Compression, Conduct, Decompression, Reading, Span};
@@ -53,7 +54,7 @@ impl Decompression {
     ///
     /// # Errors
     ///
-    /// As [`run`](Decompression::run), for what is decoded.
+    /// As [`run`](Decompression::run), for the parts that are decoded.
     ///
     /// # Panics
     ///
@@ -137,8 +138,9 @@ impl Decompression {
         Ok(Spanned { written, end: done.map(|_| passed), garbage_at })
     }
 
-    /// Decodes parts that follow each other, or some of the first that are not small from their start on; false if that
-    /// cannot be.
+    /// Decodes consecutive parts and writes their contents to `cut`: in parallel if all are small enough to be
+    /// decoded whole, otherwise as a stream that starts at the first part. Returns `false` if no format can start at
+    /// that part.
     fn decode_parts(
         &self,
         conduct: &Conduct<'_>,
@@ -169,7 +171,7 @@ impl Decompression {
     }
 }
 
-/// The parts of a file, as it says itself where they lie.
+/// Returns the parts of a file, if the file itself records where they are.
 fn parts_of(places: &dyn ReadAt) -> io::Result<Option<Vec<Part>>> {
     match Format::at(places)? {
         Some(format) => format.reads().parts(&mut Along::new(places)),
@@ -177,8 +179,8 @@ fn parts_of(places: &dyn ReadAt) -> io::Result<Option<Vec<Part>>> {
     }
 }
 
-/// Those of the parts of a file in which there are these bytes of the contents, and the size of all contents, where that is found
-/// without looking at the others.
+/// Returns the parts of a file that hold these bytes of the contents, and the size of all contents. Returns `None` if
+/// that would require looking at the other parts.
 fn parts_around(places: &dyn ReadAt, bytes: &Range<u64>) -> io::Result<Option<(Vec<Part>, u64)>> {
     match Format::at(places)? {
         Some(format) => format.reads().parts_around(&mut Along::new(places), bytes),
@@ -186,7 +188,7 @@ fn parts_around(places: &dyn ReadAt, bytes: &Range<u64>) -> io::Result<Option<(V
     }
 }
 
-/// A run that was ended because there was all of the span went well.
+/// Turns the error that ends a run once the span is complete into success.
 fn unless_done<T: Default>(result: Result<T, Error>) -> Result<T, Error> {
     match result {
         Err(Error::Write(error)) if is_done(&error) => Ok(T::default()),

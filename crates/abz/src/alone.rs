@@ -1,4 +1,4 @@
-//! One file on one thread, with tools that are kept for the next.
+//! Compression and decompression of one file on the calling thread, with buffers and tables kept for the next file.
 
 use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
@@ -12,7 +12,7 @@ use crate::run::RunAlone;
 use crate::tools::Tools;
 
 impl Tools {
-    /// As [`Compression::run`], on this thread alone.
+    /// Compresses as [`Compression::run`] does, but on the calling thread only.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Tools {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
-    /// As [`Decompression::run`], on this thread alone.
+    /// Decompresses as [`Decompression::run`] does, but on the calling thread only.
     ///
     /// # Errors
     ///

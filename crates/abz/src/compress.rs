@@ -1,4 +1,4 @@
-//! Plain data in, a compressed file out.
+//! The methods of [`Compression`].
 
 use std::io::{Read, Write};
 
@@ -13,11 +13,12 @@ use crate::formats::Written;
 use crate::formats::writes::{Compressed, Compression, Lzma};
 use crate::places::{Reading, Writing};
 
-/// The smallest dictionary that a limit of memory leads to, in bytes, and the step on the way there.
+/// The smallest dictionary, in bytes, that a memory limit may lead to; also the step in which the dictionary shrinks.
 const LEAST_ADJUSTED: u32 = 1 << 20;
 
 impl Default for Compression {
-    /// gzip at level 6, blocks of 1.25 MiB, nothing told, as many workers as the process may use cores.
+    /// gzip at level 6 with blocks of 1.25 MiB, without a name or time in the header, and with a worker for each core
+    /// that the process may use.
     fn default() -> Self {
         Compression {
             format: Written::GZIP,
@@ -36,14 +37,15 @@ impl Default for Compression {
 }
 
 impl Compression {
-    /// How far below 0 levels of zstd go.
+    /// The largest value of [`fast`](Compression::fast): zstd has levels down to minus this.
     pub const MAX_FAST: u32 = zstd::LEVELS.start().unsigned_abs();
 
-    /// Compresses all of `input` to one file on `output`.
+    /// Compresses all of `input` and writes one compressed file to `output`.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or the output not written. What was written by then is no whole file.
+    /// If the input cannot be read, the output cannot be written, or there is not enough memory for the encoders. The
+    /// bytes written by then are not a complete file.
     ///
     /// # Panics
     ///
@@ -52,7 +54,7 @@ impl Compression {
         self.conduct(Conduct::default(), input, output)
     }
 
-    /// As [`run`](Compression::run), carried out and watched as `conduct` says.
+    /// As [`run`](Compression::run), with the threads, progress and report that `conduct` sets.
     ///
     /// # Errors
     ///
@@ -70,9 +72,9 @@ impl Compression {
         self.conduct_by(conduct, Reading::Stream(&mut input), Writing::Stream(&mut output))
     }
 
-    /// As [`conduct`](Compression::conduct), with the same output, read and written in the given ways. The blocks of gzip
-    /// are read where they lie; those of other formats, and those that are cut by their contents, begin where the one before
-    /// ends, and are read one after another.
+    /// As [`conduct`](Compression::conduct), with input and output as streams or at offsets; the compressed bytes are
+    /// the same. Workers read the blocks of gzip at their offsets. Blocks of other formats, and blocks cut by
+    /// content, begin where the one before ends, and are read one after another.
     ///
     /// # Errors
     ///
@@ -80,8 +82,8 @@ impl Compression {
     ///
     /// # Panics
     ///
-    /// As [`conduct`](Compression::conduct), and where parts are to be written of a format of which they
-    /// [cannot](Compression::can_write_at).
+    /// As [`conduct`](Compression::conduct), and if `output` is [`Writing::Places`] for a format that
+    /// [cannot](Compression::can_write_at) be written at offsets.
     pub fn conduct_by(
         &self,
         conduct: Conduct<'_>,
@@ -91,21 +93,21 @@ impl Compression {
         self.format.writes().compress(self, conduct, input, output)
     }
 
-    /// Whether workers can write this format where it belongs.
+    /// Returns `true` if each worker can write its blocks of this format at their offsets in the output.
     pub fn can_write_at(&self) -> bool {
         self.format.writes().is_written_at()
     }
 
-    /// Whether workers can read blocks of this format where they lie.
+    /// Returns `true` if each worker can read its blocks of this format at their offsets in the input.
     pub fn can_read_at(&self) -> bool {
         self.format.writes().blocks_are_read_at()
     }
 
-    /// Takes fewer workers, so that about `limit` bytes of memory are enough for them and their blocks.
+    /// Lowers the number of workers until they and their blocks fit in about `limit` bytes of memory.
     ///
     /// # Errors
     ///
-    /// If they are not enough for one worker: how many are.
+    /// If one worker needs more than `limit`: the number of bytes it needs.
     ///
     /// # Panics
     ///
@@ -120,13 +122,14 @@ impl Compression {
         }
     }
 
-    /// As [`limit_memory`](Self::limit_memory); where one worker needs more, lzip and xz get smaller blocks if no size was
-    /// set, and then a smaller dictionary, in steps of 1 MiB as in xz. Other bytes come out then. Gives the size of the
-    /// dictionary, before and after, if it is smaller.
+    /// As [`limit_memory`](Self::limit_memory). If one worker still needs more, lzip and xz get smaller blocks,
+    /// unless a block size was set, and then a smaller dictionary, in steps of 1 MiB as in xz. The compressed bytes
+    /// then differ. Returns the size of the dictionary before and after, if it became smaller.
     ///
     /// # Errors
     ///
-    /// If `limit` is not enough for one worker with a dictionary of 1 MiB, or it has none: how many bytes are.
+    /// If one worker with a dictionary of 1 MiB, or with a format without one, needs more than `limit`: the number of
+    /// bytes it needs.
     ///
     /// # Panics
     ///
@@ -139,7 +142,7 @@ impl Compression {
         loop {
             self.lzma.dictionary_size = Some(dictionary);
             if wanted.block_size.is_none() {
-                // A block that is no larger than the dictionary makes no use of it.
+                // A block smaller than the dictionary would not use all of it.
                 let least = (dictionary as usize).max(1 << 20);
                 self.block_size = None;
                 let usual = self.block_len().max(least);
@@ -159,7 +162,7 @@ impl Compression {
         }
     }
 
-    /// The plan that [`run`](Compression::run) would run.
+    /// Returns the plan that [`run`](Compression::run) would execute.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! How a run is carried out and watched.
+//! The [`Conduct`] of a run: its threads, and the callbacks that observe it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -8,50 +8,49 @@ use std::thread;
 use abz_codec::parts::Giving;
 use anabranch::{Pool, Report};
 
-/// How a run is carried out and watched. Nothing of it changes what comes out of a whole file.
+/// Threads, progress and reports of a run. None of them changes the output for an undamaged file.
 #[derive(Clone, Copy, Default)]
 pub struct Conduct<'a> {
-    /// Takes the threads from here instead of starting them.
+    /// A pool to take threads from. Without one, a run starts its own.
     pub pool: Option<&'a Pool>,
-    /// Gets a report when the run is over, whether it failed or not.
+    /// Called with a report at the end of the run, even if the run failed.
     pub report: Option<&'a dyn Fn(&Report)>,
-    /// Is told each time that some bytes of the input are done with: how many. They are encoded, or decoded, or as good as that.
-    /// It may be called by any thread.
+    /// Called with a number of bytes each time that many more bytes of the input have been encoded or decoded, or
+    /// have been read where that is nearly the same. Any thread may call it.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Returns true if the input has paused: it has not ended, and for a moment, some hundredths of a second, nothing comes. Then
-    /// what can be decoded of a member of lzip that is not there as a whole comes out, as [`Giving::prompt`] says. Without this, an
-    /// input never pauses.
+    /// Returns `true` if the input pauses: it has not ended, but for some hundredths of a second no bytes have
+    /// arrived. The decoded beginning of an incomplete lzip member is then written, as [`Giving::prompt`] describes.
+    /// Without this function, the input never counts as paused.
     pub pauses: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// The report has what each thread did and when, for [`Report::to_trace`].
+    /// Records what each thread did and when in the report, for [`Report::to_trace`].
     pub traces: bool,
 }
 
 impl<'a> Conduct<'a> {
-    /// How what is done is told.
     pub(crate) fn advance(&self) -> Advance<'a> {
         Advance(self.progress)
     }
 
-    /// How it is found out that the input pauses.
     pub(crate) fn pauses(&self) -> Pauses<'a> {
         Pauses(self.pauses)
     }
 }
 
-/// How many of so many workers work at once on this machine: as many as it has processors for this process, and two if it has
-/// one. More would only hold memory, each of them a block and its tables. No output depends on it.
+/// Returns how many of `workers` threads run at once on this machine: at most the number of processors available to
+/// this process, and at least two of them if there are as many workers. More threads would only hold memory, each a
+/// block and its tables. The output does not depend on it.
 pub fn at_work(workers: usize) -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let processors = PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));
     workers.min((*processors).max(2))
 }
 
-/// Tells what is done.
+/// Reports progress to [`Conduct::progress`].
 #[derive(Clone, Copy)]
 pub(crate) struct Advance<'a>(Option<&'a (dyn Fn(u64) + Sync)>);
 
 impl Advance<'_> {
-    /// `bytes` more of the input are done with.
+    /// Reports that `bytes` more bytes of the input are done.
     pub(crate) fn by(self, bytes: usize) {
         if let Some(progress) = self.0 {
             progress(bytes as u64);
@@ -59,12 +58,12 @@ impl Advance<'_> {
     }
 }
 
-/// Finds out that the input pauses.
+/// Asks [`Conduct::pauses`].
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pauses<'a>(Option<&'a (dyn Fn() -> bool + Sync)>);
 
 impl Pauses<'_> {
-    /// True if the input has no more at the moment.
+    /// Returns `true` if the input pauses.
     pub(crate) fn is_one(self) -> bool {
         self.0.is_some_and(|pauses| pauses())
     }

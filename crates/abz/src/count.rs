@@ -1,8 +1,8 @@
-//! How many bytes went through.
+//! A reader and writer adapter that counts bytes.
 
 use std::io::{self, Read, Write};
 
-/// Counts the bytes that are read from, or written to, what it holds.
+/// Counts the bytes read from, or written to, `inner`.
 #[derive(Debug)]
 pub(crate) struct Counted<T> {
     inner: T,

@@ -1,4 +1,4 @@
-//! A compressed file in, plain data out.
+//! The methods of [`Decompression`].
 
 use std::io::{Read, Write};
 
@@ -13,22 +13,30 @@ use crate::formats::reads::decode;
 use crate::places::{ReadAt, WriteAt};
 
 impl Decompression {
-    /// Writes the contents of the compressed file `input` to `output`. What its format is, it tells itself.
+    /// Decompresses `input` to `output`. The format is detected from the first bytes of `input`.
     ///
-    /// Of gzip, blocks with marks, as this crate makes them, and members that say how long they are, as those of BGZF, are
-    /// decoded by all workers. Other members are decoded one after another, in pieces by all workers or by one, while other workers read,
-    /// verify and write: see [`Speculation`](crate::Speculation). The blocks of
-    /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
-    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack`, `compress -H` and `zip` wrote. So it is with the blocks of
-    /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
-    /// Frames of zstd that say that they have at most 32 MiB, those that this crate and pzstd make, are decoded by all
-    /// workers, and others as those members of gzip.
+    /// All workers decode:
+    ///
+    /// - gzip blocks with marks, as this crate writes them, and gzip members that record their size, as in BGZF;
+    ///
+    /// - the blocks of any bzip2 file;
+    ///
+    /// - the members of any lzip file, unless larger than 64 MiB, or than 8 MiB and twice their dictionary;
+    ///
+    /// - the blocks of xz whose headers record their sizes, up to 8 MiB, or three times their dictionary up to 192
+    ///   MiB;
+    ///
+    /// - frames of zstd that record a size of at most 32 MiB, as this crate and pzstd write them.
+    ///
+    /// Other gzip members are decoded one after another, each either in pieces by all workers or by one worker while
+    /// others read, verify and write: see [`Speculation`](crate::Speculation). One worker decodes everything else:
+    /// other parts of lzip, xz and zstd, and the files of `compress`, `pack`, `compress -H`, zip and zlib.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read, is damaged or of no known format, or the output cannot be written. What was
-    /// written by then is the contents before that place, and right, except of a damaged member of gzip that does not
-    /// say where its parts are.
+    /// If the input cannot be read, is damaged or of no known format, or the output cannot be written. The bytes
+    /// written by then are the correct contents before that place, except for a damaged gzip member that does not
+    /// record where its blocks are.
     ///
     /// # Panics
     ///
@@ -37,7 +45,7 @@ impl Decompression {
         self.conduct(Conduct::default(), input, output)
     }
 
-    /// As [`run`](Decompression::run), carried out and watched as `conduct` says.
+    /// As [`run`](Decompression::run), with the threads, progress and report that `conduct` sets.
     ///
     /// # Errors
     ///
@@ -55,7 +63,7 @@ impl Decompression {
         self.carry(conduct, &mut input, &mut output)
     }
 
-    /// The same for whatever reads and writes: the pipelines are compiled once.
+    /// As [`conduct`](Self::conduct), for trait objects, so that the pipelines are compiled once.
     pub(crate) fn carry(
         &self,
         conduct: Conduct<'_>,
@@ -64,20 +72,21 @@ impl Decompression {
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
-        // What is wrong with a file of no known format, too, is for the default one to tell.
+        // The default format, gzip, reports the error of a file in no known format.
         let done = decode(format.unwrap_or_default().reads(), self, &conduct, &mut whole, output)?;
         drop(whole);
         Ok(Decompressed { read: input.bytes, ..done })
     }
 
-    /// Decompresses a file of gzip that tells where each block or member lies, as each file of several blocks does
-    /// that this crate makes: each worker reads, decodes and writes members where they belong. `None` if it is no such
-    /// file, or is damaged: then the output is not what it should be, and [`conduct`](Decompression::conduct) gives what
-    /// is right, and says what is wrong.
+    /// Decompresses a gzip file that records where each block or member is, as every file of several blocks by this
+    /// crate does. Each worker reads members at their offsets, decodes them, and writes the contents at theirs.
+    /// Returns `None` if the file records no such offsets or is damaged: `output` then holds wrong bytes, and
+    /// [`conduct`](Decompression::conduct) has to decode the file again to write the correct contents and report the
+    /// damage.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or the output not written.
+    /// If the input cannot be read or the output cannot be written.
     ///
     /// # Panics
     ///
@@ -92,13 +101,13 @@ impl Decompression {
         format.unwrap_or_default().reads().decompress_at(self, &conduct, input, output)
     }
 
-    /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker, and
-    /// of lzip and xz one for each and one. There are as many buffers of 128 KiB for what was read.
+    /// Returns the largest number of pieces (members, blocks, or chunks of 256 KiB) in memory at once: two for each
+    /// worker; for lzip and xz one for each worker and one more. There are as many input buffers of 128 KiB.
     pub fn window(&self, format: Format) -> usize {
         format.reads().window(self.workers)
     }
 
-    /// The plan that [`run`](Decompression::run) would run for a file of a format.
+    /// Returns the plan that [`run`](Decompression::run) would execute for a file of this format.
     pub fn plan(&self, format: Format) -> Plan {
         format.reads().plan_to_read(self)
     }

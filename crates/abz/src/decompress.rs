@@ -1,50 +1,51 @@
-//! How compressed files are read.
+//! The settings and the result of a decompression.
 
 use abz_codec::parts::Giving;
 use abz_codec::{lzip, xz, zstd};
 
 use crate::speculation::Speculation;
 
-/// How to decompress any file of the formats.
+/// Settings for decompressing files of any supported format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decompression {
-    /// Threads that work, the caller's among them; at least 1. [`at_work`](crate::at_work) says how many do so at once.
+    /// The number of worker threads, including the caller's; at least 1. [`at_work`](crate::at_work) returns how many
+    /// of them run at once.
     pub workers: usize,
-    /// What a file of lzip may have.
+    /// How strictly lzip files are checked.
     pub lzip: lzip::Strictness,
-    /// The most memory to take, in bytes and about, if there shall be a limit: where files may ask for more, fewer workers
-    /// decode, and then none.
+    /// The approximate memory limit in bytes, if any. Where a file requires more, fewer workers decode it; if one
+    /// worker still requires more, decoding fails.
     pub memory_limit: Option<u64>,
-    /// What is not looked at in a file of xz.
+    /// The checks that are skipped in xz files.
     pub xz: xz::Leniency,
-    /// How frames of zstd are read.
+    /// The window limit, dictionary and other settings for zstd frames.
     pub zstd: zstd::Decoding,
-    /// Whether pieces of one member of gzip are decoded by all workers.
+    /// When all workers decode pieces of one gzip member.
     pub speculation: Speculation,
-    /// When contents are given out of which only a part is there, or not everything is verified.
+    /// When decoded data is written before its whole part has arrived or has been verified.
     pub giving: Giving,
-    /// What follows the last member of a file is ignored even if another member begins in it, as gzip and bzip2 do it. Otherwise
-    /// that is an error, because the contents of that member would be lost.
+    /// Ignores bytes after the last member even if they contain the start of another member, as gzip and bzip2 do. If
+    /// `false`, that is an error, because the contents of that member would be lost.
     pub loose_trailing: bool,
 }
 
-/// What [`Decompression::run`] did.
+/// The result of [`Decompression::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decompressed {
-    /// Bytes of input.
+    /// The number of bytes read.
     pub read: u64,
-    /// Bytes of output.
+    /// The number of bytes written.
     pub written: u64,
-    /// The offset in the input of bytes after the last member that are neither a member nor zeros, if there are
-    /// any. The data before them is whole and right.
+    /// The offset in the input at which bytes that are neither a member nor zeros follow the last member, if any. The
+    /// data before them is complete and verified.
     pub garbage_at: Option<u64>,
-    /// Of a file of gzip, the number of the first member that is not as large as the extra field of its header seems to say, if
-    /// there is one. That is no fault: from there on no such size is believed.
+    /// For gzip, the number of the first member whose size differs from the one that its header's extra field seems
+    /// to record, if any. This is no error: the sizes in later headers are then ignored.
     pub mistaken: Option<u64>,
 }
 
 impl Default for Decompression {
-    /// As many workers as the process may use cores. The input may pause.
+    /// A worker for each core that the process may use; output is prompt, as if the input may pause.
     fn default() -> Self {
         Decompression {
             workers: anabranch::default_workers(),
@@ -60,8 +61,8 @@ impl Default for Decompression {
 }
 
 impl Decompression {
-    /// How many workers may decode gzip or bzip2 within the limit of memory: one takes, with what waits for it, less than
-    /// 16 MiB.
+    /// Returns how many workers may decode gzip or bzip2 within the memory limit: one worker and its waiting output
+    /// need less than 16 MiB.
     pub fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)

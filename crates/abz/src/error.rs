@@ -1,4 +1,4 @@
-//! Why a run failed.
+//! The error of a run.
 
 use std::error;
 use std::fmt;
@@ -8,22 +8,22 @@ use abz_codec::{Damage, NoMemory, Remedy};
 
 use crate::decompress::Decompression;
 
-/// Why a run failed.
+/// The error of a failed compression, decompression or recovery.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The input could not be read.
     Read(io::Error),
-    /// The compressed input is not what it should be. Input of no known format is held against gzip.
+    /// The compressed input is damaged. Input of no known format is reported as damaged gzip.
     Damaged(Box<dyn Damage>),
     /// The output could not be written.
     Write(io::Error),
-    /// There is not enough memory for the encoders, with this level, these blocks and so many workers.
+    /// There is not enough memory for the encoders at this level, block size and number of workers.
     Memory(NoMemory),
 }
 
 impl Error {
-    /// What is wrong with the input, if that is the error of this format.
+    /// Returns the damage found in the input, if it has the type `E`.
     ///
     /// ```
     /// use abz::{Decompression, Place, gzip};
@@ -39,8 +39,8 @@ impl Error {
         }
     }
 
-    /// The offset in the input from which on it is garbage, if that is all that is wrong for a decompression: everything before
-    /// is whole and right, and was written.
+    /// Returns the offset at which trailing garbage begins, if `how` accepts that as the only fault: all contents
+    /// before it are complete, verified and written.
     pub(crate) fn is_garbage_at(&self, how: &Decompression) -> Option<u64> {
         let Error::Damaged(damage) = self else { return None };
         match damage.remedy() {
@@ -50,7 +50,7 @@ impl Error {
         }
     }
 
-    /// That of what cuts or encodes an input: it cannot be read, or there is not enough memory for a part of it.
+    /// Converts an error from cutting or encoding the input: a failed read, or too little memory.
     pub(crate) fn of_input(error: io::Error) -> Self {
         match error.downcast::<NoMemory>() {
             Ok(error) => Error::Memory(error),
@@ -58,7 +58,7 @@ impl Error {
         }
     }
 
-    /// That of a reader on one thread: the file is not what it should be, or cannot be read.
+    /// Converts an error from a single-threaded reader: a damaged file, or a failed read.
     pub(crate) fn of_reader<E: Damage>(error: io::Error) -> Self {
         match error.downcast::<E>() {
             Ok(error) => error.into(),
@@ -89,7 +89,7 @@ impl error::Error for Error {
 }
 
 impl<E: Damage> From<E> for Error {
-    /// A failed read while decoding is a failed read.
+    /// A decoder's error becomes [`Error::Read`] if it was caused by a failed read, otherwise [`Error::Damaged`].
     fn from(error: E) -> Self {
         match error.into_read_error() {
             Ok(error) => Error::Read(error),

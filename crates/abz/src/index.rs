@@ -1,4 +1,4 @@
-//! Indices of files: one pass over all, so that later ones need not be.
+//! Indices of compressed files. One pass over the file makes an index; later reads can then begin in the middle.
 
 use std::io::{self, Write};
 
@@ -17,11 +17,11 @@ use crate::places::ReadAt;
 use crate::tally::Indexed;
 
 impl Decompression {
-    /// Makes an [`Index`] of a compressed file, for [`span`](Decompression::span): decodes all of it, and verifies it.
+    /// Makes an [`Index`] of a compressed file for [`span`](Decompression::span) by decoding and verifying all of it.
     ///
-    /// Where a file says itself where its parts lie, these are its parts; those of bzip2 are its blocks. The parts of any other
-    /// file of gzip have `spacing` bytes of contents or some more ([`find_parts`]); it is decoded by one thread. Other files, as
-    /// most that `zstd` makes, have no parts: there is nowhere to begin but at their start.
+    /// If the file itself records where its parts are, the index has these parts. For bzip2 it has the blocks. For
+    /// any other gzip file it has parts of at least `spacing` bytes of contents ([`find_parts`]), and one thread
+    /// decodes the file. Other files, such as most by `zstd`, have no parts: decoding can begin only at their start.
     ///
     /// ```
     /// use abz::{Compression, Conduct, Decompression, ReadAt, Reading, Span};
@@ -63,8 +63,8 @@ impl Decompression {
         self.conduct_indexing(conduct, input, spacing, &mut io::sink()).map(|(_, index)| index)
     }
 
-    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, and makes an
-    /// [`Index`] of it on the way, as [`index`](Decompression::index) does.
+    /// Decompresses a file to `output`, as [`conduct`](Decompression::conduct) does, and makes the same [`Index`] as
+    /// [`index`](Decompression::index) on the way.
     ///
     /// ```
     /// use abz::{Conduct, Decompression};
@@ -110,13 +110,15 @@ impl Decompression {
         Ok((done, index))
     }
 
-    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, with the help of its
-    /// index: the parts of a member of gzip that does not say where its blocks are, are decoded by all workers. The result has
-    /// false if what the index said of them is not so. `None` if the index is of no use for that: then nothing was done.
+    /// Decompresses a file to `output`, as [`conduct`](Decompression::conduct) does, using its index: all workers
+    /// decode the parts of a gzip member that does not record where its blocks are. The returned `bool` is `false` if
+    /// the index turned out to be wrong. Returns `None`, having written nothing, if the index does not help with this
+    /// file.
     ///
-    /// Nothing that an index says is believed, right or wrong: each part has to begin at the bit at which the one before it ended,
-    /// and behind the same contents. Where that is not so, the file is decoded from its start, without the index; also where it
-    /// goes on with a member that says how large it is, or where its blocks are.
+    /// The index is verified: each part has to begin at the bit where the part before it ended, with the same
+    /// preceding contents. Where that fails, the file is decoded again from its start without the index, and bytes
+    /// already written are not written again. The same happens at a member that itself records its size or where its
+    /// blocks are.
     ///
     /// # Errors
     ///
@@ -146,14 +148,14 @@ impl Decompression {
         Ok(Some((done, may_be_right)))
     }
 
-    /// The plan that [`conduct_indexed`](Decompression::conduct_indexed) would run for a file of a format. `None` if the index is of no
-    /// use for that.
+    /// Returns the plan that [`conduct_indexed`](Decompression::conduct_indexed) would execute for a file of this
+    /// format, or `None` if the index does not help.
     pub fn plan_indexed(&self, format: Format, index: &Index) -> Option<Plan> {
         format.reads().plan_to_read_indexed(self, index.parts())
     }
 }
 
-/// Writes what comes behind so many bytes.
+/// Drops the first `left` bytes written to it and passes the rest on to `output`.
 struct Behind<W> {
     left: u64,
     output: W,

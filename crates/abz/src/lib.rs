@@ -1,5 +1,5 @@
-//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores: what the command `abz` does between
-//! opening its files and closing them, for other programs.
+//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores. This is the library behind the
+//! command `abz`: it reads and writes streams, and the command opens, renames and removes the files.
 //!
 //! ```
 //! use abz::{Compression, Decompression};
@@ -15,16 +15,12 @@
 //! # Ok::<(), abz::Error>(())
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //!
-//! - The output depends on the input and the settings, and never on the number of workers.
+//! - The output depends on the input and the settings, never on the number of workers.
 //! - At most [`window`](Compression::window) blocks are in memory at once, however long the input is and however
 //!   slow the output.
-//! - When something fails, everything before it has been written, and nothing after it.
-//!
-//! # What it does not
-//!
-//! It opens, renames and removes no file: that is the command's part, and its care.
+//! - On an error, all output before the failure has been written, and nothing after it.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -61,16 +57,16 @@ pub use span::Span;
 pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
 
-/// Threads for [`Conduct`], what it tells of a run, and what is told before one.
+/// The thread pool and report of [`Conduct`], and the plan of a run.
 pub use anabranch::{Plan, Pool, Report};
 
-/// What [`Decompression::index`] makes, and why a file is none.
+/// The index that [`Decompression::index`] makes, and the error of reading an index file.
 pub use abz_codec::access::{Index, IndexError};
 
-/// What [`Decompression`] gives out before all is verified.
+/// The type of [`Decompression::giving`].
 pub use abz_codec::parts::Giving;
 
-/// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
+/// The modules of the formats, with the types that [`Compression`], [`Decompression`] and [`Error`] use.
 pub use abz_codec::{
     DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, bzip2, descriptors, gzip, legacy, lzip, lzw,
     mapped, xz, zstd,

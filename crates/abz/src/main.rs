@@ -1,4 +1,4 @@
-//! `abz`: a parallel compressor. This is its story; each chapter is a module of [`command`].
+//! `abz`: a parallel compressor for gzip, bzip2, lzip, xz and zstd. The module [`command`] implements it.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -9,14 +9,14 @@ use std::thread;
 use command::sandbox::Sandbox;
 use command::{Console, bench, interrupt, jobs, limits};
 
-/// The size of the main thread's stack that is reserved when the program begins, in bytes.
+/// The number of bytes of the main thread's stack that are reserved at the start.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The size of the stack of a thread that takes the place of the main thread, in bytes.
+/// The stack size in bytes of the thread that replaces the main thread if the stack limit is too low.
 const LARGER_STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {
-    // What the main thread has beside that are arguments and the environment.
+    // The other half of the limit is for arguments and the environment.
     if limits::stack() >= 2 * STACK_BYTES as u64 {
         reserve_stack();
         return work();
@@ -57,9 +57,8 @@ fn work() -> ExitCode {
     console.exit_code()
 }
 
-/// Takes the main thread's stack from the system before there is anything to lose. The system ends a program by a signal if it
-/// cannot give the stack that a deeper call needs, and no file could be removed then. Other threads have their stacks from the
-/// start.
+/// Reserves the main thread's stack. If the system cannot provide stack for a deeper call, it kills the process by a
+/// signal; no unfinished file exists yet at this point. The stacks of other threads are allocated when they start.
 #[inline(never)]
 fn reserve_stack() {
     std::hint::black_box(&mut [0u8; STACK_BYTES]);

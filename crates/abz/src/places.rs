@@ -1,24 +1,24 @@
-//! Files whose parts are read and written where they lie, by all workers at once: no thread reads or writes for the
+//! Positioned input and output: all workers read and write at offsets, so that no thread reads or writes for the
 //! others.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// An input of known size whose parts any thread may read at any time.
+/// An input of known size that any thread may read at any offset.
 pub trait ReadAt: Sync {
-    /// How many bytes are to be read of it: what comes behind is ignored.
+    /// Returns the number of bytes to read; any bytes after them are ignored.
     fn size(&self) -> u64;
 
-    /// Reads what lies at `offset`.
+    /// Fills `bytes` with the bytes at `offset`.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is not there any more.
+    /// If the bytes cannot be read, or the file has become shorter.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
-/// An output whose parts any thread may write at any time.
+/// An output that any thread may write at any offset.
 pub trait WriteAt: Sync {
-    /// Writes `bytes` to `offset`, at or behind the end of what was written so far, or before it.
+    /// Writes `bytes` at `offset`, which may lie before, at or past the end of what has been written so far.
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ pub trait WriteAt: Sync {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 }
 
-/// How an input is read.
+/// An input, either a stream or read at offsets.
 #[allow(missing_debug_implementations)] // it is the caller's
 pub enum Reading<'a> {
     /// From start to end, by one thread at a time.
@@ -35,7 +35,7 @@ pub enum Reading<'a> {
     Places(&'a dyn ReadAt),
 }
 
-/// How an output is written.
+/// An output, either a stream or written at offsets.
 #[allow(missing_debug_implementations)] // it is the caller's
 pub enum Writing<'a> {
     /// From start to end, by one thread at a time.
@@ -57,14 +57,14 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Parts, read one after another.
+/// Reads a [`ReadAt`] as a stream.
 pub(crate) struct Along<'a> {
     places: &'a dyn ReadAt,
     position: u64,
 }
 
 impl<'a> Along<'a> {
-    /// From the start.
+    /// Reads from offset 0.
     pub(crate) fn new(places: &'a dyn ReadAt) -> Self {
         Along::at(places, 0)
     }
@@ -107,11 +107,11 @@ impl<'a> Reading<'a> {
 }
 
 impl<'a> Writing<'a> {
-    /// From start to end, as a format of this name is written only.
+    /// Returns the output as a stream, for the format `format`, which can only be written in order.
     ///
     /// # Panics
     ///
-    /// If parts are to be written.
+    /// If the output is [`Writing::Places`].
     pub(crate) fn in_order(self, format: &str) -> &'a mut (dyn Write + Send) {
         match self {
             Writing::Stream(output) => output,

@@ -1,4 +1,4 @@
-//! What is whole in a damaged file, of whatever format it is.
+//! Recovery of the undamaged parts of a damaged file of any format.
 
 use std::io::Write;
 
@@ -8,8 +8,8 @@ use crate::formats::Format;
 use crate::places::ReadAt;
 use crate::recovery::{Gap, How, Recover, Recovered, To};
 
-/// How to read what is whole in a damaged file: blocks of bzip2, members of lzip and of gzip. Each is found wherever it
-/// lies, by what it begins with, and counts only if all of it checks.
+/// Recovers the undamaged parts of a damaged file: the blocks of bzip2, the members of lzip and gzip. Each part is
+/// found by its magic number wherever it lies, and is used only if its checksums match.
 ///
 /// ```
 /// use abz::{Compression, Format, Recovery};
@@ -29,46 +29,47 @@ use crate::recovery::{Gap, How, Recover, Recovered, To};
 /// # Ok::<(), abz::Error>(())
 /// ```
 ///
-/// # What it promises
+/// # Guarantees
 ///
-/// - Nothing is written that does not check, but for zeros where [`fill`](Recovery::fill) asks for them.
+/// - Only verified contents are written, and zeros if [`fill`](Recovery::fill) is set.
 /// - The output does not depend on the number of workers.
-/// - Memory is bounded, whatever the file says: one part more is held than there are workers, of up to 16 MiB each (lzip:
-///   64 MiB). Larger ones are decoded twice: to know, and to write.
-/// - A file that was made to have a part tried at every byte takes time in proportion to its size. A try is left where
-///   it passes over a seventeenth place that looks like a start; tries without that limit are for one thread, and read the
-///   file at most sixteen times. Then, a part in front of which another try read on and failed may be passed over.
+/// - Memory is bounded for any file: one part for each worker and one more, of up to 16 MiB each (lzip: 64 MiB).
+///   Larger parts are decoded twice, once to verify them and once to write them.
+/// - Time is proportional to the size of the file, even of one crafted to look like a part at every byte. An attempt
+///   is postponed when it reads past its seventeenth candidate start. Postponed attempts run on one thread without
+///   that limit, and together read the file at most sixteen times. A part may then be missed if an attempt that began
+///   before it has read past it and failed.
 #[derive(Clone, Debug)]
 pub struct Recovery {
     format: Format,
     recover: Recover,
-    /// Threads that work, the caller's among them; at least 1.
+    /// The number of worker threads, including the caller's; at least 1.
     pub workers: usize,
-    /// Writes zeros for what is missing, where the file tells its size, so that all behind it is where it was.
+    /// Writes zeros for missing contents whose size the file records, so that everything after them keeps its offset.
     pub fill: bool,
-    /// The most memory to take for parts, in bytes and about, if there shall be a limit.
+    /// The approximate memory limit for parts in bytes, if any.
     pub memory_limit: Option<u64>,
 }
 
 impl Recovery {
-    /// For damaged files of a format, with as many workers as the process may use cores. `None` for a format in which one
-    /// cannot go on behind damage here.
+    /// Creates a recovery for files of `format`, with a worker for each core that the process may use. Returns `None`
+    /// if the format has no parts that can be found after damage.
     pub fn new(format: Format) -> Option<Recovery> {
         let recover = format.reads().recover()?;
         let workers = anabranch::default_workers();
         Some(Recovery { format, recover, workers, fill: false, memory_limit: None })
     }
 
-    /// The format that is looked for.
+    /// Returns the format of the parts to find.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Writes all that is whole in `input` to `output`, in order, and tells each gap.
+    /// Writes all undamaged contents of `input` to `output`, in order, and calls `tell` for each gap.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or the output not written. No damage is an error.
+    /// If the input cannot be read or the output cannot be written. Damage is not an error.
     ///
     /// # Panics
     ///
@@ -82,7 +83,7 @@ impl Recovery {
         self.conduct(Conduct::default(), input, output, tell)
     }
 
-    /// As [`run`](Recovery::run), carried out and watched as `conduct` says.
+    /// As [`run`](Recovery::run), with the threads, progress and report that `conduct` sets.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a file is decoded from and to, and how.
+//! The arguments of a format's decoder.
 
 use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
@@ -7,17 +7,17 @@ use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::tools::Tools;
 
-/// What a file is decoded from and to, and how.
+/// The settings, input and output of a decompression.
 pub(crate) struct Run<'a> {
     pub(crate) how: &'a Decompression,
     pub(crate) conduct: &'a Conduct<'a>,
     pub(crate) input: &'a mut (dyn Read + Send),
     pub(crate) output: &'a mut (dyn Write + Send),
-    /// Gets the number of the first member that is not as large as its header says; 0 if there is none.
+    /// Set to the number of the first member whose size differs from the one in its header; 0 if there is none.
     pub(crate) mistaken: &'a AtomicU64,
 }
 
-/// The same on one thread.
+/// The settings, input and output of a decompression on one thread.
 pub(crate) struct RunAlone<'a> {
     pub(crate) how: &'a Decompression,
     pub(crate) tools: &'a mut Tools,

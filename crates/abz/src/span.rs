@@ -1,4 +1,4 @@
-//! A stretch of a file's contents, and what is cut out for it.
+//! Ranges of bytes or lines of a file's contents.
 
 use std::error::Error;
 use std::fmt;
@@ -7,19 +7,19 @@ use std::ops::{Range, RangeInclusive};
 
 use memchr::memchr_iter;
 
-/// A stretch of a file's contents.
+/// A range of bytes or lines of a file's contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// From one byte, counted from 0, up to another, which does not belong to it. `u64::MAX` stands for the end.
+    /// Bytes, counted from 0, without the end. `u64::MAX` as the end means the end of the contents.
     Bytes(Range<u64>),
-    /// From one line to another, counted from 1, both with all that ends them. `u64::MAX` stands for the last.
+    /// Lines, counted from 1, with the last line included. `u64::MAX` stands for the last line.
     ///
-    /// A line ends with a line feed. What comes behind the last one is a line too.
+    /// A line includes the line feed that ends it. Bytes after the last line feed are a line too.
     Lines(RangeInclusive<u64>),
 }
 
 impl Span {
-    /// The first byte, or the line feeds before the first line; and the same of what comes behind it.
+    /// Returns the range in bytes, or in line feeds: those before the first line up to those at the end of the last.
     pub(crate) fn borders(&self) -> Range<u64> {
         match self {
             Span::Bytes(bytes) => bytes.clone(),
@@ -27,25 +27,25 @@ impl Span {
         }
     }
 
-    /// True if it has nothing, whatever the file has.
+    /// Returns `true` if the span is empty for every file.
     pub(crate) fn is_empty(&self) -> bool {
         self.borders().is_empty()
     }
 }
 
-/// Writes what belongs to a span of what is written to it. When it has that, it fails with [`Done`], and takes no more.
+/// A writer that passes on only the bytes within a span. Once the span is complete, writes fail with [`Done`].
 pub(crate) struct Cut<W> {
     output: W,
     is_lines: bool,
     borders: Range<u64>,
-    /// The bytes that came by, or their line feeds.
+    /// The number of bytes, or of line feeds, seen so far.
     at: u64,
-    /// Something came behind the last line feed.
+    /// Bytes have followed the last line feed.
     has_begun: bool,
     pub(crate) written: u64,
 }
 
-/// There is all of a span.
+/// The error that says that a span is complete.
 #[derive(Debug)]
 struct Done;
 
@@ -57,29 +57,29 @@ impl fmt::Display for Done {
 
 impl Error for Done {}
 
-/// True of the error that says that nothing more is needed.
+/// Returns `true` if `error` is [`Done`].
 pub(crate) fn is_done(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Done>())
 }
 
 impl<W: Write> Cut<W> {
-    /// Cuts out of what begins behind so many bytes, or line feeds.
+    /// Creates a writer for contents that begin at byte `at`, or after `at` line feeds.
     pub(crate) fn new(span: &Span, at: u64, output: W) -> Self {
         let is_lines = matches!(span, Span::Lines(_));
         Cut { output, is_lines, borders: span.borders(), at, has_begun: false, written: 0 }
     }
 
-    /// True if there is all of the span.
+    /// Returns `true` if the span is complete.
     pub(crate) fn is_done(&self) -> bool {
         self.at >= self.borders.end
     }
 
-    /// How many bytes came by, those before the first included; or how many lines.
+    /// Returns the number of bytes, or of lines, that the contents have up to here, including those before `at`.
     pub(crate) fn passed(&self) -> u64 {
         self.at + u64::from(self.is_lines && self.has_begun)
     }
 
-    /// The part of `data`, which comes next, that belongs to the span.
+    /// Returns the part of `data`, the next bytes of the contents, that belongs to the span.
     fn part<'a>(&mut self, data: &'a [u8]) -> &'a [u8] {
         let Range { start, end } = self.borders;
         if !self.is_lines {
@@ -93,7 +93,8 @@ impl<W: Write> Cut<W> {
         &data[from..to]
     }
 
-    /// Goes to where so many line feeds have come by, or to the end of `data`: how many bytes that is.
+    /// Counts line feeds in `data` until there are `feeds` in total, and returns the number of bytes up to there; all
+    /// of `data` if there are fewer.
     fn pass(&mut self, data: &[u8], feeds: u64) -> usize {
         let missing = feeds.saturating_sub(self.at);
         if missing == 0 || data.is_empty() {
@@ -130,7 +131,7 @@ impl<W: Write> Write for Cut<W> {
 mod tests {
     use super::*;
 
-    /// What is cut out of `text` that comes in pieces, and how much of it came by.
+    /// Returns the span of `text`, written in pieces, and the length that [`Cut::passed`] reports.
     fn cut(span: &Span, text: &[u8], piece: usize) -> (Vec<u8>, u64) {
         let mut out = Vec::new();
         let mut cut = Cut::new(span, 0, &mut out);

@@ -1,44 +1,46 @@
-//! Whether a member of gzip that does not say where its blocks are is decoded by all workers.
+//! The choice whether all workers decode one gzip member speculatively.
 
 use std::fmt;
 
-/// Whether pieces of one member of gzip are decoded before it is known what comes before them. What comes out is the same.
+/// When workers decode pieces of one gzip member before the contents in front of them are known. The output is the
+/// same either way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Speculation {
-    /// If it is expected to take at most two thirds of the time with so many workers.
+    /// If it is expected to take at most two thirds of the time that serial decoding takes with as many workers.
     #[default]
     Auto,
-    /// Always, for members that do not say how large they are.
+    /// Always, for members that do not record their size.
     Always,
     /// Never: one worker decodes a member, while others read, verify and write.
     Never,
 }
 
-/// What is expected of both ways with so many workers, in percent of the time that one worker takes to inflate.
+/// The expected times of serial and of speculative decoding, in percent of the time that one worker takes to inflate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Of the way with one worker that inflates.
+    /// One worker inflates.
     pub serial: u32,
-    /// Of the way with guesses.
+    /// All workers decode speculatively.
     pub guessed: u32,
 }
 
-/// What the steps cost, in percent of the time that it takes to inflate, on text that `gzip -6` compressed; their sum is measured
-/// (`bench/README.md`), and the shares are estimates: to read, sum up and write the contents;
+/// The cost of reading, summing up and writing the contents, in percent of the time to inflate, for text that `gzip
+/// -6` compressed. The sum of these four costs is measured (`bench/README.md`); the shares are estimates.
 const AROUND: u32 = 12;
-/// to find a block and decode from there, with markers;
+/// The cost of finding the start of a block and decoding from there, with markers for unknown bytes.
 const GUESS: u32 = 325;
-/// to put in what is missing;
+/// The cost of replacing the markers.
 const RESOLVE: u32 = 35;
-/// and, by one worker at a time, to join the pieces, with what is before the first block of each.
+/// The cost of joining the pieces, and of decoding the bytes before the first block of each. One worker at a time
+/// does this.
 const JOIN: u32 = 8;
 
 impl Speculation {
-    /// True if it is done with so many workers.
+    /// Returns `true` if members are decoded speculatively with `workers` workers.
     pub fn is_done(self, workers: usize) -> bool {
         let expected = Expected::with(workers);
         match self {
-            // Guesses take several times as much processor time, so they have to be worth it.
+            // Speculation takes several times as much processor time, so it has to be worth it.
             Speculation::Auto => 3 * expected.guessed <= 2 * expected.serial,
             Speculation::Always => true,
             Speculation::Never => false,
@@ -47,7 +49,7 @@ impl Speculation {
 }
 
 impl Expected {
-    /// What is expected with so many workers.
+    /// Returns the times expected with `workers` workers.
     pub fn with(workers: usize) -> Expected {
         let workers = u32::try_from(workers.clamp(1, 1024)).expect("that is a small number");
         let serial = 100.max((100 + AROUND).div_ceil(workers));

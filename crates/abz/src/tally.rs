@@ -1,4 +1,4 @@
-//! What is found out of a file's contents while they are decoded.
+//! A writer that collects the data of an index while a file is decoded.
 
 use std::io::{self, Write};
 use std::mem;
@@ -7,12 +7,12 @@ use abz_codec::access::{Known, Part};
 use crc32fast::Hasher;
 use memchr::memchr_iter;
 
-/// What is known of a file when all of it was decoded.
+/// The parts and totals of a decoded file.
 #[derive(Debug, Default)]
 pub(crate) struct Indexed {
-    /// Its parts, with what is known of them.
+    /// The parts, each with its line count, checksum and window.
     pub(crate) parts: Vec<Part>,
-    /// The size of its contents in bytes, and the line feeds in them.
+    /// The size of the contents in bytes, and the number of line feeds in them.
     pub(crate) contents: u64,
     pub(crate) lines: u64,
     /// As in [`Decompressed`](crate::Decompressed).
@@ -20,13 +20,14 @@ pub(crate) struct Indexed {
     pub(crate) mistaken: Option<u64>,
 }
 
-/// Looks at contents that are written to it, part by part, and passes them on.
+/// Passes contents on to `output`, and records the line count and checksum of each part.
 pub(crate) struct Tally<W> {
     output: W,
-    /// The parts that are to come, the last one first.
+    /// The parts still to be written, the last one first.
     ahead: Vec<Part>,
     done: Vec<Part>,
-    /// How many bytes came, and line feeds in them; and before this part.
+    /// The number of bytes, and of line feeds, written so far; `before` counts the line feeds before the current
+    /// part.
     at: u64,
     lines: u64,
     before: u64,
@@ -34,18 +35,18 @@ pub(crate) struct Tally<W> {
 }
 
 impl<W: Write> Tally<W> {
-    /// Of contents that are made of these parts, or of none that are known beforehand.
+    /// Creates a tally for contents made of `parts`, which may be empty if they are only known as they end.
     pub(crate) fn new(mut parts: Vec<Part>, output: W) -> Self {
         parts.reverse();
         Tally { output, ahead: parts, done: Vec::new(), at: 0, lines: 0, before: 0, hasher: Hasher::new() }
     }
 
-    /// How many bytes came.
+    /// Returns the number of bytes written so far.
     pub(crate) fn position(&self) -> u64 {
         self.at
     }
 
-    /// All of a part came.
+    /// Ends a part: its contents have been written.
     pub(crate) fn end_part(&mut self, part: Part) {
         let crc32 = mem::take(&mut self.hasher).finalize();
         if !part.is_empty() {
@@ -55,7 +56,7 @@ impl<W: Write> Tally<W> {
         self.before = self.lines;
     }
 
-    /// What is known now; the parts, if it was they that came.
+    /// Returns the totals, and the parts if the contents had the lengths of the parts.
     pub(crate) fn finish(self) -> Indexed {
         let is_right =
             self.done.last().map_or(0, |last| last.contents.end) == self.at && self.ahead.is_empty();

@@ -1,11 +1,11 @@
-//! Tools that are kept for the next file.
+//! Tables and buffers that are kept for the next file.
 
 use std::any::Any;
 use std::fmt;
 use std::mem;
 
-/// What one thread needs to compress and decompress file after file by itself: tables and buffers. For many small
-/// files, where each thread takes files of its own.
+/// The tables and buffers with which one thread compresses and decompresses file after file. Use one for each thread
+/// to process many small files in parallel.
 ///
 /// The output is the same as that of [`Compression::run`](crate::Compression::run) and
 /// [`Decompression::run`](crate::Decompression::run).
@@ -24,19 +24,19 @@ use std::mem;
 /// ```
 #[derive(Default)]
 pub struct Tools {
-    /// What formats have kept for the next file, one of each type.
+    /// The encoders and decoders that formats have kept for the next file, one of each type.
     kept: Vec<Box<dyn Any>>,
     block: Vec<u8>,
     data: Vec<u8>,
 }
 
 impl Tools {
-    /// Tools that were not used yet; what they need is made when it is needed.
+    /// Creates an empty set of tools. Tables and buffers are allocated on first use.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tool of this type that was kept, if there is one.
+    /// Takes the kept tool of this type, if there is one.
     pub(crate) fn take<T: Any>(&mut self) -> Option<Box<T>> {
         let at = self.kept.iter().position(|kept| kept.is::<T>())?;
         self.kept.swap_remove(at).downcast().ok()
@@ -47,27 +47,27 @@ impl Tools {
         self.kept.push(tool);
     }
 
-    /// An allocation for the bytes of a block.
+    /// Takes the kept buffer for the bytes of a block.
     pub(crate) fn block(&mut self) -> Vec<u8> {
         mem::take(&mut self.block)
     }
 
-    /// An allocation for what a block becomes.
+    /// Takes the kept buffer for an encoded block, or for decoded data.
     pub(crate) fn data(&mut self) -> Vec<u8> {
         mem::take(&mut self.data)
     }
 
-    /// Keeps the allocation of [`block`](Self::block).
+    /// Keeps the buffer that [`block`](Self::block) returned.
     pub(crate) fn keep_block(&mut self, block: Vec<u8>) {
         self.block = block;
     }
 
-    /// Keeps the allocation of [`data`](Self::data).
+    /// Keeps the buffer that [`data`](Self::data) returned.
     pub(crate) fn keep_data(&mut self, data: Vec<u8>) {
         self.data = data;
     }
 
-    /// Keeps both.
+    /// Keeps both buffers.
     pub(crate) fn keep_buffers(&mut self, block: Vec<u8>, data: Vec<u8>) {
         (self.block, self.data) = (block, data);
     }

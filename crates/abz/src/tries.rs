@@ -1,4 +1,5 @@
-//! Members of lzip whose first flush comes late: the quick decoder finds out too late that it cannot decode them.
+//! A second attempt for files that have to be read twice: lzip members in which a flush comes too late for the fast
+//! decoder to notice in time.
 
 use std::io::{self, Write};
 
@@ -10,9 +11,10 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 
 impl Decompression {
-    /// Decodes a file that can be read twice, such as a regular file. `first` decodes it from its start. If that fails because the
-    /// file has to be [read twice](Remedy::RegularFile), `again` decodes it from its start too, as the decompression says that it is
-    /// given. What `first` has written is not written again. If `again` gives `None`, the file cannot be read twice after all.
+    /// Decodes a file that can be read twice, such as a regular file. `first` decodes it from its start. If that
+    /// fails with [`Remedy::RegularFile`], `again` decodes it from its start with the settings passed to it; bytes
+    /// that `first` has written are not written again. If `again` returns `None`, the file cannot be read twice, and
+    /// the first error is returned.
     ///
     /// ```
     /// use abz::{Compression, Decompression};
@@ -30,7 +32,7 @@ impl Decompression {
     ///
     /// # Errors
     ///
-    /// That of the try that was the last one.
+    /// The error of the last attempt.
     pub fn in_two_tries<T>(
         &self,
         output: &mut (dyn Write + Send),
@@ -51,10 +53,10 @@ impl Decompression {
     }
 }
 
-/// Writes what comes behind bytes that were written before.
+/// Drops the first `known` bytes written to it and passes the rest on to `output`.
 struct Rest<'a> {
     output: &'a mut (dyn Write + Send),
-    /// How many of these are still to come.
+    /// The number of bytes still to be dropped.
     known: u64,
 }
 

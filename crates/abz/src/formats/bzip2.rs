@@ -1,4 +1,4 @@
-//! bzip2: blocks in and one stream out, and back.
+//! bzip2: compresses blocks to one stream, and decompresses the blocks of any file in parallel.
 
 use std::io::{self, Read, Write};
 use std::iter;
@@ -62,7 +62,7 @@ impl Reads for Bzip2 {
         decompress(how.workers, io::empty(), Conduct::default()).plan()
     }
 
-    /// Its parts are its blocks, which are known when they were decoded.
+    /// The parts of the index are the blocks, found as they are decoded.
     fn index(
         &self,
         how: &Decompression,
@@ -155,16 +155,16 @@ impl Writes for Bzip2 {
     }
 }
 
-/// The blocks of a compression.
+/// Returns the block size of a compression.
 ///
 /// # Panics
 ///
-/// If there is no such level.
+/// If the level is not 1 to 9.
 fn level(how: &Compression) -> Level {
     Level::new(how.level).expect("the levels of bzip2 are 1 to 9")
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input` in parallel, block by block.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
@@ -179,7 +179,7 @@ fn compress<'a, R: Read + Send + 'a>(
         .name("encode")
 }
 
-/// Decompresses what `input` gives, and gives the contents of each block to `write`.
+/// Decompresses `input` in parallel, and passes the contents of each block to `write` in order.
 fn assemble(
     how: &Decompression,
     conduct: &Conduct<'_>,
@@ -198,7 +198,7 @@ fn assemble(
     Ok(())
 }
 
-/// Decompresses what `input` gives, up to the place where an assembler puts it together: that is for the end to do.
+/// Returns the stream that decodes blocks in parallel. An [`Assembler`] has to join the results in order.
 fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,

@@ -1,4 +1,4 @@
-//! lzip: blocks in and members out, and back.
+//! lzip: compresses each block to a member, and decompresses members in parallel.
 
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
@@ -135,16 +135,16 @@ impl Writes for Lzip {
     }
 }
 
-/// A scanner for so many workers.
+/// Returns a scanner whose limits leave memory for `workers` workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
     Scanner::new(how.lzip).within(parts::room(how, workers)).giving(how.giving)
 }
 
-/// How a compression looks for what repeats.
+/// Returns the dictionary size and match length of a compression.
 ///
 /// # Panics
 ///
-/// If there is no such level.
+/// If the level is not 0 to 9.
 fn settings(how: &Compression) -> Settings {
     let mut settings = Settings::of_level(how.level);
     settings.dictionary_size = how.lzma.dictionary_size.unwrap_or(settings.dictionary_size);
@@ -152,7 +152,7 @@ fn settings(how: &Compression) -> Settings {
     settings
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input` in parallel, block by block.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,

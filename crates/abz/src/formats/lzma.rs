@@ -1,4 +1,5 @@
-//! The older format of LZMA, `.lzma`: read as xz is, and written as one stream by one thread, for programs that read no other.
+//! `.lzma`, the older format of LZMA. It is read as xz is, and written as one stream by one thread, for programs that
+//! read no other.
 
 use std::io::{self, Read, Write};
 use std::iter;
@@ -19,7 +20,7 @@ use crate::places::{Reading, Writing};
 use crate::run::{Run, RunAlone};
 use crate::tools::Tools;
 
-/// How much is read at once, in bytes.
+/// The number of bytes read at once.
 const PORTION: usize = 256 << 10;
 
 pub(super) struct Lzma;
@@ -117,7 +118,7 @@ impl Writes for Lzma {
     }
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input` on one worker.
 fn compress<'a, R: Read + Send + 'a>(
     how: &Compression,
     input: R,
@@ -128,7 +129,7 @@ fn compress<'a, R: Read + Send + 'a>(
     begin(pieces, "abz compress", 1, 1, conduct.pool).name("read and encode")
 }
 
-/// The file that is made of what `input` gives, piece by piece. It tells `watch` how many more bytes are encoded.
+/// Returns the compressed file in pieces. Calls `watch` with the number of bytes that have been encoded since.
 fn pieces<R: Read, W: Fn(usize)>(
     how: &Compression,
     mut input: R,

@@ -1,8 +1,9 @@
-//! The formats: a file or a folder for each, and the table in which they are.
+//! The supported formats: a module for each, and the tables that list them.
 //!
-//! All that this crate knows of a format is in its place here, behind [`Reads`] and, if it is written too, [`Writes`]; what is
-//! known of its bytes is in its module of `abz-codec`. To add one, write that module, implement these traits (a format whose
-//! files are one stream has [`Serial`], which does), and add a line to [`READ`].
+//! Each module implements [`Reads`] for its format and, if the format is written too, [`Writes`]. The module of the
+//! same name in `abz-codec` has the encoder and decoder. To add a format, write that module, implement these traits,
+//! and add a line to [`READ`] and [`WRITTEN`]. [`Serial`] implements [`Reads`] for formats whose files are one
+//! stream.
 
 mod bzip2;
 mod gzip;
@@ -30,7 +31,7 @@ use self::writes::Writes;
 pub use self::writes::{Setting, Written};
 use crate::places::{Along, ReadAt};
 
-/// The formats that are read, in the order in which the start of a file is held against them.
+/// The formats that are read, in the order in which [`Format::of`] tries them.
 static READ: [&dyn Reads; 11] = [
     &gzip::Gzip,
     &bzip2::Bzip2,
@@ -45,7 +46,7 @@ static READ: [&dyn Reads; 11] = [
     &wrapped::ZLIB,
 ];
 
-/// Those of them that are written.
+/// The formats that are also written.
 static WRITTEN: [&dyn Writes; 8] = [
     &gzip::Gzip,
     &bzip2::Bzip2,
@@ -74,33 +75,34 @@ impl Format {
     pub const LZMA: Format = Format(&lzma::Lzma);
     /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)).
     pub const ZSTD: Format = Format(&zstd::Zstd);
-    /// What `compress` writes (`.Z`).
+    /// The format of `compress` (`.Z`).
     pub const COMPRESS: Format = Format(&Serial::<lzw::Decoder>::NEW);
-    /// What `pack` writes (`.z`).
+    /// The format of `pack` (`.z`).
     pub const PACK: Format = Format(&Serial::<pack::Decoder>::NEW);
-    /// What `compress -H` of SCO Unix writes.
+    /// The format of `compress -H` of SCO Unix.
     pub const LZH: Format = Format(&Serial::<lzh::Decoder>::NEW);
-    /// An archive of `zip` with one file.
+    /// A `zip` archive with one file.
     pub const ZIP: Format = Format(&wrapped::ZIP);
     /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
     pub const ZLIB: Format = Format(&wrapped::ZLIB);
 
-    /// How many bytes at the start of a file tell its format.
+    /// The number of bytes at the start of a file that suffice to detect its format.
     pub const MAGIC_LEN: usize = LZMA_HEADER_LEN;
 
-    /// All formats.
+    /// Iterates over all formats.
     pub fn all() -> impl Iterator<Item = Format> + Clone {
         READ.into_iter().map(Format)
     }
 
-    /// The format of what `input` gives, if it is one of these, and a reader of all that it gives.
+    /// Detects the format of `input`, if it is known. Also returns a reader that yields all of `input`.
     ///
     /// # Errors
     ///
-    /// That of the reader.
+    /// If `input` cannot be read.
     pub fn sniff<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
         let mut start = Vec::with_capacity(Format::MAGIC_LEN);
-        // A stream may pause after fewer bytes than there are in a whole one. Those that tell a format tell no other with more.
+        // A stream may pause before it has sent that many bytes. Bytes that match one format match no other with more
+        // bytes.
         while start.len() < Format::MAGIC_LEN && Format::of(&start).is_none() {
             let missing = Format::MAGIC_LEN - start.len();
             let mut some = [0; Format::MAGIC_LEN];
@@ -114,18 +116,18 @@ impl Format {
         Ok((Format::of(&start), io::Cursor::new(start).chain(input)))
     }
 
-    /// The format of a file that begins with `start`, if it is one of these.
+    /// Returns the format of a file that begins with `start`, if it is known.
     pub fn of(start: &[u8]) -> Option<Format> {
         Format::all().find(|format| format.0.begins(start))
     }
 
-    /// The format of a file, if it is one of these.
+    /// Detects the format of a file, if it is known.
     pub(crate) fn at(places: &dyn ReadAt) -> io::Result<Option<Format>> {
         Ok(Format::sniff(Along::new(places))?.0)
     }
 
-    /// The format of an archive of that name: it ends with one of the format's suffixes, or with one that stands for .tar and
-    /// that.
+    /// Returns the format of an archive with this name: the name ends with the format's suffix, such as `.gz`, or
+    /// with a short one for a compressed `.tar`, such as `.tgz`.
     pub fn of_archive(name: &Path) -> Option<Written> {
         let name = name.file_name()?.to_str()?.to_ascii_lowercase();
         let ends = |written: &&dyn Writes| {
@@ -153,17 +155,19 @@ impl Format {
         self.0.names().suffixes
     }
 
-    /// True if a file says how much memory it takes to decode it: that of a window, or a dictionary.
+    /// Returns `true` if files of this format record how much memory decoding takes: the size of a window or
+    /// dictionary.
     pub fn asks_for_memory(self) -> bool {
         self.0.asks_for_memory()
     }
 
-    /// True if [`Decompression::conduct_at`](crate::Decompression::conduct_at) decodes some files of this format.
+    /// Returns `true` if [`Decompression::conduct_at`](crate::Decompression::conduct_at) decodes some files of this
+    /// format.
     pub fn is_read_at(self) -> bool {
         self.0.is_read_at()
     }
 
-    /// The size of the contents of `file` in bytes, if it says it. It moves the file's position.
+    /// Returns the size of the contents of `file` in bytes, if the file records it. Moves the file's position.
     ///
     /// # Errors
     ///
@@ -172,41 +176,41 @@ impl Format {
         self.0.contents(file)
     }
 
-    /// What reads it.
+    /// Returns the implementation that reads this format.
     pub(crate) fn reads(self) -> &'static dyn Reads {
         self.0
     }
 }
 
 impl Written {
-    /// gzip, in one member of independent blocks.
+    /// gzip, as one member of independent blocks.
     pub const GZIP: Written = Written(&gzip::Gzip);
-    /// bzip2, in one stream.
+    /// bzip2, as one stream.
     pub const BZIP2: Written = Written(&bzip2::Bzip2);
-    /// lzip, in members of a block each.
+    /// lzip, with a member for each block.
     pub const LZIP: Written = Written(&lzip::Lzip);
-    /// xz, in one stream of blocks.
+    /// xz, as one stream of blocks.
     pub const XZ: Written = Written(&xz::Xz);
-    /// Zstandard, in one frame of independent pieces.
+    /// Zstandard, as one frame of independent blocks.
     pub const ZSTD: Written = Written(&zstd::Zstd);
-    /// The older format of xz, `.lzma`, in one stream by one thread.
+    /// The older format of xz, `.lzma`, as one stream by one thread.
     pub const LZMA: Written = Written(&lzma::Lzma);
     /// A stream of zlib.
     pub const ZLIB: Written = Written(&wrapped::ZLIB);
-    /// An archive of zip with one file.
+    /// A zip archive with one file.
     pub const ZIP: Written = Written(&wrapped::ZIP);
 
-    /// All formats that are written.
+    /// Iterates over all formats that are written.
     pub fn all() -> impl Iterator<Item = Written> + Clone {
         WRITTEN.into_iter().map(Written)
     }
 
-    /// The format of that name.
+    /// Returns the written format of this name, if there is one.
     pub fn named(name: &str) -> Option<Written> {
         Written::all().find(|written| written.name() == name)
     }
 
-    /// The format, as one that is read.
+    /// Returns the format for reading.
     pub fn format(self) -> Format {
         Format(self.0)
     }
@@ -221,32 +225,34 @@ impl Written {
         self.format().suffix()
     }
 
-    /// The levels, from the fastest to that which makes the smallest files.
+    /// Returns the levels, from the fastest to the one that makes the smallest files.
     pub fn levels(self) -> RangeInclusive<u32> {
         self.0.levels()
     }
 
-    /// The level that is used if nobody says another.
+    /// Returns the default level.
     pub fn default_level(self) -> u32 {
         self.0.default_level()
     }
 
-    /// The most bytes that a block may have, if there is a limit.
+    /// Returns the largest block size in bytes, if there is a limit.
     pub fn largest_block(self) -> Option<usize> {
         self.0.largest_block()
     }
 
-    /// True if its files tell [`Compression::origin`](crate::Compression::origin).
+    /// Returns `true` if files of this format store a name or time, from
+    /// [`Compression::origin`](crate::Compression::origin).
     pub fn tells_origin(self) -> bool {
         self.0.tells_origin()
     }
 
-    /// False if its compressed data is that of another format, so that it is as large and as quick.
+    /// Returns `false` if the compressed data is the same as that of another format, and so its size and speed.
     pub fn has_data_of_its_own(self) -> bool {
         self.0.has_data_of_its_own()
     }
 
-    /// True if it has this setting; a [`Compression`](crate::Compression) for any other format ignores it.
+    /// Returns `true` if this format has the setting. A [`Compression`](crate::Compression) ignores settings that its
+    /// format does not have.
     pub fn has(self, setting: Setting) -> bool {
         self.0.has(setting)
     }

@@ -1,4 +1,4 @@
-//! What is asked of a format that is read.
+//! The trait of formats that are read.
 
 use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
@@ -17,54 +17,53 @@ use crate::recovery::Recover;
 use crate::run::{Run, RunAlone};
 use crate::tally::{Indexed, Tally};
 
-/// Where a file of the formats is read from: a file, or parts of one.
+/// A file, or any other source that can be read and sought.
 pub(crate) trait ReadSeek: Read + Seek {}
 
 impl<F: Read + Seek> ReadSeek for F {}
 
-/// What came of it to decode a file by its index.
+/// The result of decoding a file by its index.
 #[derive(Debug)]
 pub(crate) enum ByIndex {
-    /// Nothing was done: the index is of no use for that.
+    /// The index does not help; nothing was written.
     Unused,
     Done(Decompressed),
-    /// The index is wrong, or the file is damaged. Before that was found out, `written` bytes of contents were written, and they
-    /// are right.
+    /// The index is wrong, or the file is damaged. The `written` bytes of contents written before are right.
     Refuted {
         written: u64,
     },
-    /// The index may be right, but the file goes on in a way that is not decoded in parts. Before, `written` bytes were written, and
-    /// they are right.
+    /// The index may be right, but the file continues with a part that is not decoded by index. The `written` bytes
+    /// of contents written before are right.
     LeftOff {
         written: u64,
     },
 }
 
-/// How a format and its files are called.
+/// The name of a format, and the suffixes of its files.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// In lower case.
+    /// The name in lower case.
     pub(crate) name: &'static str,
-    /// The usual end of a file's name.
+    /// The usual suffix of a file's name.
     pub(crate) suffix: &'static str,
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    /// The known suffixes, each with its replacement in the name of the decompressed file.
     pub(crate) suffixes: &'static [(&'static str, &'static str)],
 }
 
 /// A format that is read.
 pub(crate) trait Reads: Sync {
-    /// Its name, and those of its files.
+    /// Returns the name of the format, and the suffixes of its files.
     fn names(&self) -> &'static Names;
 
-    /// True if `start` can be the start of a file of this format.
+    /// Returns `true` if `start` can be the start of a file of this format.
     fn begins(&self, start: &[u8]) -> bool;
 
-    /// True if a file says how much memory it takes to decode it.
+    /// Returns `true` if files record how much memory decoding takes.
     fn asks_for_memory(&self) -> bool {
         false
     }
 
-    /// The most pieces of a file that are in memory at once with so many workers.
+    /// Returns the largest number of pieces of a file in memory at once, with `workers` workers.
     fn window(&self, workers: usize) -> usize {
         crate::pipes::window(workers)
     }
@@ -72,18 +71,19 @@ pub(crate) trait Reads: Sync {
     /// Decodes a file.
     fn decompress(&self, run: Run<'_>) -> Result<(), Error>;
 
-    /// Decodes a file on this thread.
+    /// Decodes a file on the calling thread.
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error>;
 
-    /// The plan of [`decompress`](Self::decompress).
+    /// Returns the plan of [`decompress`](Self::decompress).
     fn plan_to_read(&self, how: &Decompression) -> Plan;
 
-    /// True if some files say where their parts are, so that workers read and write them where they belong.
+    /// Returns `true` if [`decompress_at`](Self::decompress_at) decodes some files.
     fn is_read_at(&self) -> bool {
         false
     }
 
-    /// Decodes such a file; `None` if it is no such file, or is damaged.
+    /// Decodes a file that records where its parts are: workers read and write at offsets. Returns `None` if the file
+    /// records no offsets, or is damaged.
     fn decompress_at(
         &self,
         _how: &Decompression,
@@ -94,18 +94,18 @@ pub(crate) trait Reads: Sync {
         Ok(None)
     }
 
-    /// The size of the contents in bytes, if the file says it.
+    /// Returns the size of the contents in bytes, if the file records it.
     fn contents(&self, _file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
         Ok(None)
     }
 
-    /// The parts of a file, if it says where they are.
+    /// Returns the parts of a file, if the file records where they are.
     fn parts(&self, _file: &mut Along<'_>) -> io::Result<Option<Vec<Part>>> {
         Ok(None)
     }
 
-    /// Those of the parts of a file in which there are these bytes of the contents, and the size of all contents, where that is
-    /// found without looking at the others.
+    /// Returns the parts that hold these bytes of the contents, and the size of all contents. Returns `None` if that
+    /// would require looking at the other parts.
     fn parts_around(
         &self,
         _file: &mut Along<'_>,
@@ -114,14 +114,14 @@ pub(crate) trait Reads: Sync {
         Ok(None)
     }
 
-    /// Decodes what follows in a file from a part on, of which `input` gives the bytes, as one decodes the file: true. False if
-    /// such a part is of another format, or is decoded by itself only.
+    /// Decodes a file from a part on, as [`decompress`](Self::decompress) does; `input` begins at that part. Returns
+    /// `false` if the part is of another format, or if such parts are only decoded one by one.
     fn decompress_from(&self, _kind: Kind, _from: Behind, _run: Run<'_>) -> Result<bool, Error> {
         Ok(false)
     }
 
-    /// Decodes a file, and gives its parts, with what is known of them then. Where it does not say where they are, those that are
-    /// found are at least `spacing` bytes of contents apart.
+    /// Decodes a file and returns its parts for an index. If the file does not record its parts, the parts found have
+    /// at least `spacing` bytes of contents.
     fn index(
         &self,
         how: &Decompression,
@@ -134,8 +134,8 @@ pub(crate) trait Reads: Sync {
         index_of_parts(self, parts.unwrap_or_default(), how, conduct, input, output)
     }
 
-    /// Decodes a file with the help of what an index says of its parts, if that is quicker. Nothing is believed: only what one
-    /// comes to who decodes the file from its start is written.
+    /// Decodes a file by the parts of its index, if that is faster. The parts are verified: the bytes written are the
+    /// same as when the file is decoded from its start.
     fn decompress_indexed(
         &self,
         _how: &Decompression,
@@ -147,18 +147,18 @@ pub(crate) trait Reads: Sync {
         Ok(ByIndex::Unused)
     }
 
-    /// The plan of [`decompress_indexed`](Self::decompress_indexed), where that is quicker.
+    /// Returns the plan of [`decompress_indexed`](Self::decompress_indexed), if that is faster.
     fn plan_to_read_indexed(&self, _how: &Decompression, _parts: &[Part]) -> Option<Plan> {
         None
     }
 
-    /// What finds all that is whole in a damaged file, if one can go on behind damage.
+    /// Returns the function that recovers a damaged file, if parts can be found after damage.
     fn recover(&self) -> Option<Recover> {
         None
     }
 }
 
-/// Where a part begins: behind so many of its kind, and so many bytes of the file.
+/// The position of a part: the number of parts of its kind, and of bytes, before it in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Behind {
     pub(crate) parts: u64,
@@ -170,7 +170,7 @@ impl Behind {
     pub(crate) const START: Behind = Behind { parts: 0, bytes: 0 };
 }
 
-/// Decodes a file of a format.
+/// Decodes a file, and returns the number of bytes read and written.
 pub(crate) fn decode<R: Reads + ?Sized>(
     format: &R,
     how: &Decompression,
@@ -191,7 +191,7 @@ pub(crate) fn decode<R: Reads + ?Sized>(
     Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
 }
 
-/// What is known of these parts of a file of a format, when it was decoded.
+/// Decodes a file with known `parts`, and returns them with their line counts and checksums.
 pub(crate) fn index_of_parts<R: Reads + ?Sized>(
     format: &R,
     parts: Vec<Part>,

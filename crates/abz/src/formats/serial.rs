@@ -1,4 +1,4 @@
-//! Formats whose files are one stream, which one thread decodes: those of `compress`, `pack` and `compress -H`; those of zip and zlib are read so too.
+//! Formats whose files are one stream, decoded by one worker: `compress`, `pack`, `compress -H`, zip and zlib.
 
 use std::io::{self, Read};
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window};
 use crate::run::{Run, RunAlone};
 
-/// A format that `S` decodes.
+/// A format that is read with the decoder `S`.
 pub(super) struct Serial<S>(PhantomData<fn() -> S>);
 
 impl<S> Serial<S> {
@@ -65,7 +65,7 @@ impl<S: parts::Serial + Default + Send> Reads for Serial<S> {
     }
 }
 
-/// Decompresses what `input` gives, in one stage, while other workers read and write.
+/// Decompresses `input` in one stage, while other workers read and write.
 fn decompress<'a, S, R>(
     decoder: S,
     workers: usize,

@@ -1,4 +1,4 @@
-//! Files of zlib and zip: deflate data, written as that of gzip with other bytes around it, and read as one stream.
+//! zlib and zip: written as gzip is, with another header and trailer, and read as one stream.
 
 use std::io::{Read, Write};
 use std::ops::RangeInclusive;
@@ -20,11 +20,11 @@ use crate::places::{Reading, Writing};
 use crate::run::{Run, RunAlone};
 use crate::tools::Tools;
 
-/// A format that `S` decodes, and whose files have `layout`.
+/// A format that is read with the decoder `S`, and written by the gzip encoder with `layout`.
 pub(super) struct Wrapped<S> {
     layout: Layout,
     read: Serial<S>,
-    /// Ends of names that say that an archive of tar is in such a file.
+    /// The suffix of the format on an archive's name implies that the file holds a tar archive.
     holds_archives: bool,
 }
 
@@ -32,12 +32,12 @@ pub(super) struct Wrapped<S> {
 pub(super) const ZLIB: Wrapped<zlib::Decoder> =
     Wrapped { layout: Layout::Zlib, read: Serial::NEW, holds_archives: true };
 
-/// zip, with one file. A name that ends with `.zip` does not say that tar's format is in it.
+/// zip, with one file. The suffix `.zip` does not imply a tar archive.
 pub(super) const ZIP: Wrapped<zip::Decoder> =
     Wrapped { layout: Layout::Zip, read: Serial::NEW, holds_archives: false };
 
 impl<S> Wrapped<S> {
-    /// The same compression, to files of gzip with this layout.
+    /// Returns the same settings for gzip with this layout.
     fn as_gzip(&self, how: &Compression) -> Compression {
         Compression { layout: self.layout, ..how.clone() }
     }

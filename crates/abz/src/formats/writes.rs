@@ -1,4 +1,4 @@
-//! What is asked of a format that is written, and how files are written.
+//! The trait of formats that are written, and the settings of a compression.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -15,123 +15,126 @@ use crate::error::Error;
 use crate::places::{Reading, Writing};
 use crate::tools::Tools;
 
-/// How to compress. All but `workers` decides what comes out.
+/// Settings of a compression. The output depends on all of them except `workers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compression {
-    /// What to make.
+    /// The format to write.
     pub format: Written,
-    /// One of [`Written::levels`].
+    /// The level, one of [`Written::levels`].
     pub level: u32,
-    /// Instead of the level, so many below 0, for zstd: 1 to [`MAX_FAST`](Compression::MAX_FAST). Each is faster than the one
-    /// above it, and makes larger files.
+    /// Replaces `level` with the negative level `-fast`, for zstd: 1 to [`MAX_FAST`](Compression::MAX_FAST). Higher
+    /// values are faster and make larger files.
     pub fast: Option<u32>,
-    /// Bytes of input in a block, at least 1, of gzip at most [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK), if it is not to
-    /// be what suits the format and its level. A block of bzip2 is as large as its level says.
+    /// The number of bytes of input in a block, at least 1; for gzip at most
+    /// [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK). `None` selects a size for the format and level. The block size of
+    /// bzip2 depends on the level only.
     pub block_size: Option<usize>,
-    /// Cut blocks where their contents say so, and not after equal sizes: a change then changes the output around it, and
-    /// no more ([`Blocks::by_content`]). bzip2 cannot do it.
+    /// Cuts blocks by content instead of at equal sizes, so that a local change of the input changes only the output
+    /// around it ([`Blocks::by_content`]). Not for bzip2.
     pub rsyncable: bool,
-    /// What files of gzip are made of. For bioinformatics it is BGZF: members of at most 64 KiB, which tell no name and no
-    /// time. [`Written::ZLIB`] and [`Written::ZIP`] have the layouts of their names.
+    /// The layout of a gzip file. BGZF, used in bioinformatics, has members of at most 64 KiB that store no name and
+    /// no time. [`Written::ZLIB`] and [`Written::ZIP`] have their own layouts.
     pub layout: Layout,
-    /// What lzip and xz have beside their levels.
+    /// Settings of LZMA, for lzip and xz.
     pub lzma: Lzma,
-    /// How frames of zstd are made.
+    /// Settings of zstd.
     pub zstd: Encoding,
-    /// The name and the time that a file of gzip tells.
+    /// The file name and time that the header of a gzip file stores.
     pub origin: Origin,
-    /// The size of the input in bytes, if it is known: the header of a frame of zstd says it, which some readers need. An input
-    /// that has more is compressed as a whole, and one that has less is an error where the header says it.
+    /// The size of the input in bytes, if known. The header of a zstd frame records it, which some readers need. A
+    /// longer input is compressed completely; a shorter one is an error if the header has recorded the size.
     pub contents: Option<u64>,
-    /// Threads that work, the caller's among them; at least 1. [`at_work`](crate::at_work) says how many do so at once.
+    /// The number of worker threads, including the caller's; at least 1. [`at_work`](crate::at_work) returns how many
+    /// of them run at once.
     pub workers: usize,
 }
 
-/// What the formats of LZMA have beside a level.
+/// Settings of LZMA beside the level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lzma {
-    /// How far back to look for what repeats, in bytes, 4 KiB to 512 MiB, if it is not to be what the level says.
+    /// The size of the dictionary in bytes, 4 KiB to 512 MiB. `None` leaves it to the level.
     pub dictionary_size: Option<u32>,
-    /// How long a match is long enough, in bytes, 5 to 273, if it is not to be what the level says. For lzip.
+    /// The match length limit in bytes, 5 to 273, for lzip. `None` leaves it to the level.
     pub match_length: Option<u32>,
-    /// Take more time to make the same level's files a little smaller. For xz.
+    /// Takes more time to make slightly smaller files at the same level, for xz.
     pub extreme: bool,
-    /// The check of each block. For xz.
+    /// The type of the check of each block, for xz.
     pub check: xz::Check,
 }
 
-/// What [`Compression::run`] did.
+/// The result of [`Compression::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compressed {
-    /// Bytes of input.
+    /// The number of bytes read.
     pub read: u64,
-    /// Bytes of output.
+    /// The number of bytes written.
     pub written: u64,
 }
 
-/// A format that is written too.
+/// A format that is also written.
 pub(crate) trait Writes: Reads {
-    /// The levels, from the fastest on.
+    /// Returns the levels, from the fastest on.
     fn levels(&self) -> RangeInclusive<u32>;
 
-    /// The level that is used if nobody says another.
+    /// Returns the default level.
     fn default_level(&self) -> u32;
 
-    /// True if it has this setting.
+    /// Returns `true` if the format has this setting.
     fn has(&self, setting: Setting) -> bool;
 
-    /// The size of a block in bytes, the most that it can be.
+    /// Returns the largest size of a block in bytes.
     fn block_len(&self, how: &Compression) -> usize;
 
-    /// The most bytes that a block may have, if there is a limit.
+    /// Returns the largest block size in bytes, if there is a limit.
     fn largest_block(&self) -> Option<usize> {
         None
     }
 
-    /// The size of the dictionary in bytes, if a smaller one can be taken.
+    /// Returns the size of the dictionary in bytes, if it can be lowered.
     fn dictionary(&self, _how: &Compression) -> Option<u32> {
         None
     }
 
-    /// The memory of an encoder in bytes, about.
+    /// Returns the approximate memory of an encoder in bytes.
     fn memory(&self, how: &Compression) -> u64;
 
-    /// How many encoders there are.
+    /// Returns the number of encoders.
     fn encoders(&self, how: &Compression) -> usize {
         how.workers
     }
 
-    /// The most blocks that are in memory at once, each as it came or as it goes.
+    /// Returns the largest number of blocks in memory at once, whether encoded or not.
     fn most_blocks(&self, how: &Compression) -> usize {
         self.window(how.workers)
     }
 
-    /// True if workers can write their blocks where they belong.
+    /// Returns `true` if workers can write their blocks at offsets.
     fn is_written_at(&self) -> bool {
         false
     }
 
-    /// True if workers can read their blocks where they are.
+    /// Returns `true` if workers can read their blocks at offsets.
     fn blocks_are_read_at(&self) -> bool {
         false
     }
 
-    /// True if files tell [`Compression::origin`].
+    /// Returns `true` if files store [`Compression::origin`].
     fn tells_origin(&self) -> bool {
         false
     }
 
-    /// True if an archive of tar is written in this format where its name ends with the format's suffix.
+    /// Returns `true` if the format's suffix on an archive's name implies a tar archive in this format.
     fn holds_archives(&self) -> bool {
         true
     }
 
-    /// False if its compressed data is that of another format, so that it is as large and as quick.
+    /// Returns `false` if the compressed data is the same as that of another format, and so its size and speed.
     fn has_data_of_its_own(&self) -> bool {
         true
     }
 
-    /// Makes a file. Parts are written only of a format that [is](Self::is_written_at) written so.
+    /// Compresses `input` to a file. `output` may be [`Writing::Places`] only if
+    /// [`is_written_at`](Self::is_written_at) holds.
     fn compress(
         &self,
         how: &Compression,
@@ -140,7 +143,7 @@ pub(crate) trait Writes: Reads {
         output: Writing<'_>,
     ) -> Result<Compressed, Error>;
 
-    /// Makes a file on this thread.
+    /// Compresses `input` to a file on the calling thread.
     fn compress_alone(
         &self,
         how: &Compression,
@@ -149,7 +152,7 @@ pub(crate) trait Writes: Reads {
         output: &mut dyn Write,
     ) -> Result<(), Error>;
 
-    /// The plan of [`compress`](Self::compress).
+    /// Returns the plan of [`compress`](Self::compress).
     fn plan_to_write(&self, how: &Compression) -> Plan;
 }
 
@@ -177,31 +180,31 @@ pub enum Setting {
     Zstd,
 }
 
-/// A format of compressed files that is written.
+/// A format of compressed files that can be written.
 #[derive(Clone, Copy)]
 pub struct Written(pub(super) &'static dyn Writes);
 
 impl Written {
-    /// What writes it.
+    /// Returns the implementation that writes this format.
     pub(crate) fn writes(self) -> &'static dyn Writes {
         self.0
     }
 }
 
 impl Compression {
-    /// How far back is looked for what repeats, in bytes, with lzip and xz.
+    /// Returns the size of the dictionary in bytes, for lzip and xz.
     pub(crate) fn dictionary(&self) -> Option<u32> {
         self.format.writes().dictionary(self)
     }
 
-    /// How much memory it takes, in bytes and about: its encoders, of which most formats have one for each worker, and the window of
-    /// blocks, of which each is there as it came or as it goes.
+    /// Returns the approximate memory in bytes: that of the encoders, usually one for each worker, and of the window
+    /// of blocks.
     pub(crate) fn memory(&self) -> u64 {
         let (writes, blocks) = (self.format.writes(), self.window() as u64 * self.block_len() as u64);
         writes.encoders(self) as u64 * writes.memory(self) + blocks
     }
 
-    /// Cuts what `input` gives.
+    /// Cuts `input` into blocks.
     pub(crate) fn blocks<R: Read>(&self, input: R) -> Blocks<R> {
         match self.rsyncable {
             true => Blocks::by_content(input, self.block_len()),
@@ -209,7 +212,7 @@ impl Compression {
         }
     }
 
-    /// The size of a block in bytes, the most that it can be.
+    /// Returns the largest size of a block in bytes.
     ///
     /// # Panics
     ///
@@ -218,8 +221,9 @@ impl Compression {
         self.format.writes().block_len(self)
     }
 
-    /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
-    /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers; one worker alone has one of xz.
+    /// Returns the largest number of blocks in memory at once: two for each worker, one being encoded and one that
+    /// waits to be encoded or written. For lzip and xz, whose blocks are large, only one waits for all workers, and a
+    /// single worker of xz has one block.
     pub fn window(&self) -> usize {
         self.format.writes().most_blocks(self)
     }

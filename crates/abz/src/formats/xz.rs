@@ -1,4 +1,4 @@
-//! xz: blocks in and one stream out, and back.
+//! xz: compresses blocks to one stream, and decompresses blocks in parallel.
 
 use std::io::{self, Read, Write};
 use std::iter;
@@ -91,12 +91,12 @@ impl Writes for Xz {
     }
 
     fn memory(&self, how: &Compression) -> u64 {
-        // Cut by its contents, a block is there before it is encoded, also with one worker.
+        // A block cut by content is read before it is encoded, even by one worker.
         let block = if how.rsyncable && how.workers == 1 { self.block_len(how) as u64 } else { 0 };
         settings(how).memory() + block
     }
 
-    /// One worker has what comes of a block, and no more.
+    /// A single worker holds only the encoded block.
     fn most_blocks(&self, how: &Compression) -> usize {
         if how.workers == 1 { 1 } else { self.window(how.workers) }
     }
@@ -157,12 +157,12 @@ impl Writes for Xz {
     }
 }
 
-/// A scanner for so many workers.
+/// Returns a scanner whose limits leave memory for `workers` workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
     Scanner::new().within(parts::room(how, workers)).giving(how.giving).lenient(how.xz)
 }
 
-/// How a compression looks for what repeats.
+/// Returns the settings of the encoder.
 pub(super) fn settings(how: &Compression) -> Settings {
     let lzma = &how.lzma;
     Settings {
@@ -173,7 +173,7 @@ pub(super) fn settings(how: &Compression) -> Settings {
     }
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input` in parallel, block by block.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
@@ -193,12 +193,13 @@ fn compress<'a, R: Read + Send + 'a>(
         .name("encode")
 }
 
-/// True where a worker that is alone reads a block while it encodes it: that takes less memory, and the same comes out.
+/// Returns `true` if a single worker encodes each block while reading it, which takes less memory. The output is the
+/// same.
 fn is_encoded_as_it_comes(how: &Compression) -> bool {
     how.workers == 1 && !how.rsyncable
 }
 
-/// As [`compress`], for one worker.
+/// As [`compress`], by one worker that encodes while it reads.
 fn compress_as_it_comes<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     mut input: R,

@@ -1,4 +1,4 @@
-//! Parts of a file, each read by the worker that decodes it.
+//! Decoding of parts of a file at offsets: the worker that decodes a part also reads it.
 
 use std::io;
 
@@ -11,14 +11,14 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::places::ReadAt;
 
-/// The most contents of a part that is decoded as a whole, in bytes: as many as the largest blocks of `xz -T2` have.
+/// The largest part that is decoded whole, in bytes of contents: the size of the largest blocks of `xz -T2`.
 const LARGE: u64 = 192 << 20;
 
-/// Of parts that take more, bytes and contents, fewer are in memory at once.
+/// Fewer parts are in memory at once if one takes more bytes than this, compressed and decompressed together.
 const SMALL: u64 = 8 << 20;
 
-/// How many workers decode such parts as a whole, and how many parts are in memory at once; `None` if there is no
-/// room for any.
+/// Returns the numbers of workers and of parts in memory at once, or `None` if parts are too large or the memory
+/// limit too low.
 pub(crate) fn crew_for(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     let largest = parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(0).max(1);
     let room = how.memory_limit.map_or(u64::MAX, |limit| limit / largest);
@@ -31,8 +31,8 @@ pub(crate) fn crew_for(how: &Decompression, parts: &[Part]) -> Option<(usize, us
     Some((workers, window))
 }
 
-/// Gives the contents of `parts`, which are small enough to be in memory, in order; where their sizes are not `exact`, they
-/// may have less.
+/// Returns the stream of the contents of `parts`, which are small enough to be in memory. If the sizes are not
+/// `exact`, a part may have fewer bytes.
 pub(crate) fn decode<'a>(
     workers: usize,
     window: usize,
@@ -70,12 +70,13 @@ pub(crate) fn read_part(input: &dyn ReadAt, part: &Part, bytes: &mut Vec<u8>) ->
     input.read_at(bytes, place.start).map_err(Error::Read)
 }
 
-/// The size of a part in the file, in bytes.
+/// Returns the compressed size of a part in bytes.
 fn size_of(part: &Part) -> u64 {
     part.bytes().end - part.bytes().start
 }
 
-/// True of a part whose bytes and contents may be in memory. No size that a file claims is believed.
+/// Returns `true` if the part, compressed and decompressed, may be in memory. A file that claims implausible sizes is
+/// refused.
 fn is_decoded_whole(part: &Part) -> bool {
     part.len() <= LARGE && size_of(part) <= part.len() + part.len() / 8 + (1 << 20)
 }

@@ -1,4 +1,4 @@
-//! A file, read piece by piece.
+//! Reading of a file in pieces.
 
 use std::io::{self, Read};
 
@@ -7,30 +7,30 @@ use anabranch::{Recycled, Recycler};
 use crate::conduct::{Advance, Pauses};
 use crate::error::Error;
 
-/// How much is read at once, in bytes.
+/// The number of bytes read at once.
 const INPUT: usize = 128 * 1024;
 
-/// What was read at once.
+/// A piece of the file, or the mark of its end or of a pause.
 pub(crate) struct Input {
     buffer: Recycled<Vec<u8>>,
-    /// What a scanner has not yet taken lies at `begin..end`.
+    /// The bytes at `begin..end` have not been consumed by a scanner.
     begin: usize,
     end: usize,
-    /// It stands for the end of the file.
+    /// Marks the end of the file.
     is_end: bool,
-    /// It stands for a pause.
+    /// Marks a pause of the file.
     is_pause: bool,
     /// Where it begins in the file.
     place: u64,
 }
 
 impl Input {
-    /// True if nothing was read because the file ends there.
+    /// Returns `true` if this marks the end of the file.
     pub(crate) fn is_end(&self) -> bool {
         self.is_end
     }
 
-    /// True if nothing was read because the file has no more at the moment.
+    /// Returns `true` if this marks a pause: the file has no more bytes at the moment.
     pub(crate) fn is_pause(&self) -> bool {
         self.is_pause
     }
@@ -40,17 +40,17 @@ impl Input {
         self.place
     }
 
-    /// All of it, what scanners have taken too.
+    /// Returns all bytes of the piece, consumed or not.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.end]
     }
 
-    /// How many bytes no scanner has taken yet.
+    /// Returns the number of bytes that no scanner has consumed.
     pub(crate) fn left(&self) -> usize {
         self.end - self.begin
     }
 
-    /// Gives what is left to a scanner, which takes what it has done with from the front.
+    /// Passes the remaining bytes to `scan`, which consumes bytes from their front.
     pub(crate) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
         let mut rest = &self.buffer[self.begin..self.end];
         let found = scan(&mut rest);
@@ -59,24 +59,24 @@ impl Input {
     }
 }
 
-/// Reads a file piece by piece. The last piece, of no bytes, says that there are no more.
+/// Reads a file in pieces. The last item marks the end of the file.
 pub(crate) struct Inputs<'a, R> {
     reader: R,
     buffers: Recycler<Vec<u8>>,
     ended: bool,
     pauses: Pauses<'a>,
-    /// Nothing was read since the last pause, or ever.
+    /// No bytes have been read since the last pause, or at all.
     has_paused: bool,
     place: u64,
 }
 
 impl<'a, R: Read> Inputs<'a, R> {
-    /// Reads into buffers of which at most `keep` idle ones are kept.
+    /// Creates a reader that keeps at most `keep` idle buffers.
     pub(crate) fn new(reader: R, keep: usize) -> Self {
         Inputs::of_size(reader, keep, INPUT)
     }
 
-    /// As [`new`](Inputs::new), and so many bytes at once, if there are so many.
+    /// As [`new`](Inputs::new), with pieces of up to `size` bytes.
     pub(crate) fn of_size(reader: R, keep: usize, size: usize) -> Self {
         Inputs {
             reader,
@@ -88,7 +88,7 @@ impl<'a, R: Read> Inputs<'a, R> {
         }
     }
 
-    /// Gives a piece of no bytes whenever the file pauses.
+    /// Yields a mark whenever the file pauses.
     pub(crate) fn telling(self, pauses: Pauses<'a>) -> Self {
         Inputs { pauses, ..self }
     }
@@ -124,14 +124,14 @@ impl<R: Read> Iterator for Inputs<'_, R> {
     }
 }
 
-/// A reader of which what is read is as good as done with.
+/// A reader that reports bytes as done when they are read.
 pub(crate) struct Telling<'a, R> {
     reader: R,
     advance: Advance<'a>,
 }
 
 impl<'a, R> Telling<'a, R> {
-    /// Tells what is read by `advance`.
+    /// Creates a reader that reports to `advance`.
     pub(crate) fn new(reader: R, advance: Advance<'a>) -> Self {
         Telling { reader, advance }
     }

@@ -1,4 +1,4 @@
-//! What the streams of the formats have in common.
+//! The pipelines that the formats share.
 
 pub(crate) mod access;
 pub(crate) mod inputs;
@@ -10,7 +10,7 @@ use crate::conduct::{Conduct, at_work};
 use crate::error::Error;
 use crate::places::WriteAt;
 
-/// A stream of what is read, with what is the same for all pipelines.
+/// Starts a stream of the items that are read, with the settings that all pipelines share.
 pub(crate) fn begin<'a, T, I>(
     items: I,
     title: &str,
@@ -34,13 +34,13 @@ where
     }
 }
 
-/// The most items that are in memory at once: two for each worker, one in its hands and one that waits to be taken, or
-/// to be written.
+/// Returns the largest number of items in memory at once: two for each worker, one being processed and one that waits
+/// to be processed or written.
 pub(crate) fn window(workers: usize) -> usize {
     2 * at_work(workers)
 }
 
-/// Runs a stream to its end, as `conduct` says.
+/// Runs a stream to its end, and reports as `conduct` asks.
 pub(crate) fn carry_out<'a, T: Send + 'a>(
     stream: TryStream<'a, T, Error>,
     conduct: &Conduct<'_>,
@@ -53,8 +53,8 @@ pub(crate) fn carry_out<'a, T: Send + 'a>(
     result
 }
 
-/// As [`carry_out`], with what `gather` makes of the results written by all workers, each to its place. `end` is where
-/// the next one begins.
+/// As [`carry_out`], but all workers write the bytes that `gather` returns at their offsets. `end` is the offset of
+/// the next bytes.
 pub(crate) fn carry_out_at<'a, T: Send + 'a>(
     stream: TryStream<'a, T, Error>,
     conduct: &Conduct<'_>,
@@ -75,8 +75,8 @@ pub(crate) fn carry_out_at<'a, T: Send + 'a>(
     carry_out(stream, conduct, |()| Ok(()))
 }
 
-/// Writes what a stream gives by a writer of its format, and gives the size of the file in bytes. It is no function, since the
-/// writer has to live longer than the stream.
+/// Writes the items of a stream with a writer of its format, and evaluates to the size of the file in bytes. This is
+/// a macro because the writer has to outlive the stream.
 macro_rules! write_out {
     ($stream:expr, $conduct:expr, $output:expr, |$to:ident| $writer:expr) => {
         match $output {

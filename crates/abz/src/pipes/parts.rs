@@ -1,4 +1,4 @@
-//! Files of large parts: those that are small enough are decoded by all workers, the others by one.
+//! Files of large parts: all workers decode small enough parts, and one worker decodes the others.
 
 use std::io::{self, Read};
 use std::mem;
@@ -13,26 +13,26 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::run::{Run, RunAlone};
 
-/// The most parts of lzip or xz that are in memory at once: one for each worker that is at work, and one that waits to be
-/// written. They take many times as long as what a worker waits for another.
+/// Returns the largest number of parts of lzip or xz in memory at once: one for each worker that runs, and one that
+/// waits to be written. Decoding a part takes many times longer than a worker waits for another one.
 pub(crate) fn window(workers: usize) -> usize {
     at_work(workers) + 1
 }
 
-/// What room there is for the parts of lzip and xz, with so many workers.
+/// Returns the memory available to the parts of lzip and xz with `workers` workers.
 pub(crate) fn room(how: &Decompression, workers: usize) -> Room {
     let all = Room::default();
     Room { bytes: how.memory_limit.unwrap_or(all.bytes), parts: window(workers) }
 }
 
-/// Decodes a file, with so many parts in memory at once.
+/// Decodes a file, with at most `window` parts in memory at once.
 pub(crate) fn run<S: Scan + Send>(scanner: S, window: usize, run: Run<'_>) -> Result<(), Error> {
     let Run { how, conduct, input, output, .. } = run;
     let stream = decompress(scanner, (how.workers, window), input, *conduct);
     carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
 }
 
-/// Decodes a file on this thread.
+/// Decodes a file on the calling thread.
 pub(crate) fn run_alone<S: Scan>(scanner: S, run: RunAlone<'_>) -> Result<(), Error> {
     let RunAlone { tools, input, output, .. } = run;
     let mut reader = Reader::with(scanner, input);
@@ -44,13 +44,13 @@ pub(crate) fn run_alone<S: Scan>(scanner: S, run: RunAlone<'_>) -> Result<(), Er
     Ok(())
 }
 
-/// The plan of [`run`].
+/// Returns the plan of [`run`].
 pub(crate) fn plan<S: Scan + Send>(scanner: S, workers: usize, window: usize) -> Plan {
     decompress(scanner, (workers, window), io::empty(), Conduct::default()).plan()
 }
 
-/// Decompresses what `input` gives, with so many parts in memory at once. Parts that come whole are decoded by all
-/// workers; other parts in the stage that finds them, while other workers read and write.
+/// Decompresses `input`, with at most `window` parts in memory at once. All workers decode parts that arrive whole;
+/// other parts are decoded in the stage that finds them, while other workers read and write.
 fn decompress<'a, S, R>(
     scanner: S,
     (workers, window): (usize, usize),
@@ -76,14 +76,14 @@ where
             };
             *passed += before - input.left();
             Ok(match found? {
-                // What it took is done with when it is decoded.
+                // The consumed bytes count as done once the part is decoded.
                 Some(Scanned::Whole(whole)) => Some(Part::Whole(whole, data, mem::take(passed))),
                 Some(Scanned::Data) => {
                     advance.by(mem::take(passed));
                     Some(Part::Data(data))
                 }
                 None => {
-                    // Behind the last part there may be more.
+                    // Bytes may follow the last part.
                     if input.is_end() {
                         advance.by(mem::take(passed));
                     }
@@ -105,11 +105,11 @@ where
         .name("decode")
 }
 
-/// A part of the file's contents.
+/// A part of the file's contents, as passed on by the stage that finds parts.
 enum Part<W> {
-    /// Still compressed. Its bytes shall go to where the buffer came from. With them, the number of bytes of the file that are done
-    /// with when it is decoded.
+    /// A compressed part, the buffer to which its bytes are returned, and the number of bytes of the file that are
+    /// done once it is decoded.
     Whole(W, Recycled<Vec<u8>>, usize),
-    /// Decompressed.
+    /// Decompressed data.
     Data(Recycled<Vec<u8>>),
 }

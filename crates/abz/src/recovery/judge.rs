@@ -1,4 +1,4 @@
-//! What was found, in order: what is written, and what is missing.
+//! The serial stage of a recovery: decides in order which parts are written and which bytes are gaps.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -12,31 +12,32 @@ use crate::error::Error;
 use crate::places::Along;
 use crate::places::ReadAt;
 
-/// How often tries without a limit may read the file.
+/// Attempts without a limit may read this many times the size of the file.
 const PATIENCE: u64 = 16;
 
-/// No format makes contents smaller by more than this, so that a gap that says more is not believed.
+/// The largest expansion of any format. A gap that claims more has an unknown size.
 const MOST_EXPANSION: u64 = 1 << 14;
 
-/// How many bytes are shown of what is no part.
+/// The number of bytes that a message shows of data that is not a part.
 const SHOWN: u64 = 8;
 
-/// Decides, place by place, what is written.
+/// Decides for each candidate in order whether it is written.
 pub(super) struct Judge<'a, 'o, S: Salvage> {
     input: &'a dyn ReadAt,
     to: To<'o>,
     tool: S::Tool,
     state: S::State,
     fill: bool,
-    /// Up to here, in bits, all is written or told.
+    /// Everything before this bit has been written or reported as a gap.
     at: u64,
-    /// Up to here there is nothing but a damaged part.
+    /// Candidates before this bit lie in a damaged part.
     skip: u64,
-    /// No place before this is looked at.
+    /// Workers try no candidate before this bit.
     passed: &'a AtomicU64,
-    /// What is wrong with what begins at `at`, if that is known.
+    /// The damage at `at`, if known.
     reason: Option<Reason>,
-    /// The last byte that a try without a limit has read, and how many more such tries may read behind it.
+    /// The end of the bytes that attempts without a limit have read, and how many bytes before it they may still read
+    /// again.
     furthest: u64,
     patience: u64,
     done: Recovered,
@@ -68,7 +69,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         })
     }
 
-    /// Takes what came of the try at `start`. They come in order.
+    /// Takes the result of the attempt at `start`. Results come in order.
     pub(super) fn take(&mut self, start: u64, tried: Tried<S::Note>) -> Result<(), Error> {
         if start < self.at.max(self.skip) {
             return Ok(());
@@ -83,7 +84,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         }
     }
 
-    /// Tries without a limit.
+    /// Tries a candidate without a limit on memory or on starts passed.
     fn look_closely(&mut self, start: u64) -> Result<Result<Part<S::Note>, Reason>, Error> {
         if start / 8 < self.furthest && self.patience == 0 {
             return Ok(Err(
@@ -98,7 +99,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         tried.map_err(Error::Read)
     }
 
-    /// Writes a part. `contents` are decoded again if they were not kept.
+    /// Writes a part. If `contents` were not kept, they are decoded again.
     fn accept(&mut self, start: u64, part: &Part<S::Note>, contents: Option<Vec<u8>>) -> Result<(), Error> {
         if start > self.at {
             if !S::admits(&self.state, start, &part.note) {
@@ -151,7 +152,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         Ok(())
     }
 
-    /// Tells of what lies before `end`, and goes on there.
+    /// Reports everything before `end` as a gap, and continues at `end`.
     fn gap(&mut self, end: u64) -> Result<(), Error> {
         let gap = self.at..end;
         let bytes = (gap.end - gap.start) / 8;
@@ -177,7 +178,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         Ok(())
     }
 
-    /// What is at a byte where nothing begins.
+    /// Describes the bytes at an offset where no part begins.
     fn unlike(&self, offset: u64) -> Result<Reason, Error> {
         let mut bytes = [0; SHOWN as usize];
         let len = (self.input.size() - offset).min(SHOWN) as usize;
@@ -189,7 +190,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         Ok(reason.into())
     }
 
-    /// Tells what is wrong with parts that are right, the last of which ends at `end`.
+    /// Reports a gap if undamaged parts, the last of which ends at `end`, do not fit together.
     fn doubt(&mut self, end: u64, is_end: bool) {
         if let Some(reason) = S::doubt(&mut self.state, is_end) {
             let at = self.done.bytes + self.done.filled;
@@ -198,7 +199,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
         }
     }
 
-    /// The file ends here.
+    /// Reports the gap at the end of the file, and flushes the output.
     pub(super) fn finish(mut self) -> Result<Recovered, Error> {
         let size = self.input.size();
         if self.at < 8 * size {
@@ -214,7 +215,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
     }
 }
 
-/// The output, whose errors are kept apart from those of the input.
+/// The output, whose errors are kept apart from read errors.
 struct Outlet<'a> {
     output: &'a mut (dyn Write + Send),
     written: u64,

@@ -1,4 +1,4 @@
-//! What is whole in a damaged file: found, and decided on.
+//! Recovery of damaged files: workers try candidate starts of parts, and a serial stage writes those that are right.
 
 mod judge;
 mod outcome;
@@ -17,20 +17,20 @@ pub(crate) use outcome::To;
 pub use outcome::{Gap, Recovered};
 use search::{Candidates, Prober};
 
-/// How it is done.
+/// The settings of a recovery.
 pub(crate) struct How {
-    /// Threads that work, at least 1.
+    /// The number of worker threads, at least 1.
     pub(crate) workers: usize,
-    /// Zeros are written for what is missing, where the file tells its size.
+    /// Writes zeros for missing contents whose size the file records.
     pub(crate) fill: bool,
-    /// The most memory to take for parts, in bytes and about, if there shall be a limit.
+    /// The approximate memory limit for parts in bytes, if any.
     pub(crate) memory_limit: Option<u64>,
 }
 
-/// What does it in a format: [`carry`], with what knows its parts.
+/// The function that recovers a format: [`carry`] for its implementation of [`Salvage`].
 pub(crate) type Recover = fn(&How, Conduct<'_>, &dyn ReadAt, To<'_>) -> Result<Recovered, Error>;
 
-/// Writes all that is whole in `input`, and tells each gap.
+/// Writes all undamaged contents of `input`, and reports each gap.
 pub(crate) fn carry<S: Salvage + 'static>(
     how: &How,
     conduct: Conduct<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn carry<S: Salvage + 'static>(
         .try_map_with(
             || Prober::<S>::new(input, hold),
             |prober, start| {
-                // The judge would not look at it: it lies in a part.
+                // A candidate within a part already written is not tried: the judge would ignore it.
                 let tried = (start >= passed.load(Ordering::Relaxed)).then(|| prober.attempt(start));
                 Ok((start, tried.transpose()?))
             },

@@ -1,49 +1,49 @@
-//! What comes of a recovery.
+//! The result of a recovery.
 
 use std::io::Write;
 use std::ops::Range;
 
 use abz_codec::salvage::Reason;
 
-/// What [`Recovery::run`](crate::Recovery::run) did.
+/// The result of [`Recovery::run`](crate::Recovery::run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// Parts with contents that were written.
+    /// The number of non-empty parts written.
     pub parts: u64,
-    /// Bytes of theirs.
+    /// The number of bytes of contents written.
     pub bytes: u64,
-    /// Zeros that were written instead of what is missing.
+    /// The number of zeros written for missing contents.
     pub filled: u64,
-    /// Places where something is missing or wrong: 0 if the file is whole.
+    /// The number of gaps: 0 if the file is undamaged.
     pub gaps: u64,
-    /// Bytes of the compressed file that belong to nothing that was written.
+    /// The number of bytes of the compressed file that belong to no written part.
     pub lost: u64,
 }
 
 /// A place in a file where something is missing or wrong.
 #[derive(Debug)]
 pub struct Gap {
-    /// Where in the compressed file, in bits. It is empty where something ends too early, or where all parts are right and do
-    /// not fit together.
+    /// The range in the compressed file, in bits. It is empty where the file ends too early, or where undamaged parts
+    /// do not fit together.
     pub bits: Range<u64>,
-    /// Where in the output what is missing would be, or is in zeros.
+    /// The offset in the output at which the missing contents, or the zeros for them, belong.
     pub at: u64,
-    /// The size of the missing contents in bytes, if the file tells it. It is not verified.
+    /// The size of the missing contents in bytes, if the file records it. It is not verified.
     pub missing: Option<u64>,
-    /// How many zeros stand for them.
+    /// The number of zeros written in their place.
     pub filled: u64,
-    /// What was expected where it begins, and what was found.
+    /// What was expected at the start of the gap, and what was found.
     pub reason: Reason,
 }
 
 impl Gap {
-    /// Where in the compressed file, in bytes: all of which it has a bit.
+    /// Returns the range in the compressed file in bytes, rounded outward.
     pub fn bytes(&self) -> Range<u64> {
         self.bits.start / 8..self.bits.end.div_ceil(8)
     }
 }
 
-/// Where all goes.
+/// The output of a recovery, and the function that receives its gaps.
 pub(crate) struct To<'a> {
     pub(crate) output: &'a mut (dyn Write + Send),
     pub(crate) tell: &'a mut (dyn FnMut(Gap) + Send),

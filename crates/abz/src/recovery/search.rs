@@ -1,4 +1,4 @@
-//! Places where a part may begin, and what begins there.
+//! Search for candidate starts of parts, and attempts to decode them.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
@@ -9,23 +9,23 @@ use abz_codec::salvage::{Part, Reason, Salvage};
 use crate::error::Error;
 use crate::places::ReadAt;
 
-/// How much is looked through at once, in bytes.
+/// The number of bytes searched at once.
 const STRETCH: usize = 1 << 20;
 
-/// How much is read first for a try, and at most at once, in bytes.
+/// The number of bytes that an attempt reads first, and the most that it reads at once.
 const FIRST: usize = 512;
 const MOST: usize = 256 << 10;
 
-/// The most places that look like starts in what one try reads, its own among them.
+/// The largest number of candidate starts in the bytes that an attempt reads, including its own.
 const CROWD: usize = 17;
 
-/// The places where parts may begin, in bits and in order.
+/// Iterates over the candidate starts, in bits and in order.
 pub(super) struct Candidates<'a, S> {
     input: &'a dyn ReadAt,
-    /// What was read last, up to byte `end` of the file.
+    /// The bytes read last; they end at byte `end` of the file.
     stretch: Vec<u8>,
     end: u64,
-    /// The place that was found last, and those not yet given.
+    /// The last candidate found, and the candidates not yet returned.
     last: Option<u64>,
     found: VecDeque<u64>,
     format: PhantomData<fn() -> S>,
@@ -44,7 +44,7 @@ impl<'a, S: Salvage> Candidates<'a, S> {
     }
 
     fn look(&mut self) -> io::Result<()> {
-        // At the end of a stretch not all are found.
+        // The search misses candidates that reach past the end of a stretch.
         let kept = self.stretch.len().min(S::LOOK);
         self.stretch.drain(..self.stretch.len() - kept);
         let more = STRETCH.min(usize::try_from(self.input.size() - self.end).unwrap_or(usize::MAX));
@@ -74,17 +74,17 @@ impl<S: Salvage> Iterator for Candidates<'_, S> {
     }
 }
 
-/// What a try came to.
+/// The result of an attempt.
 pub(super) enum Tried<N> {
-    /// It is a part, and this is in it.
+    /// An undamaged part, and its contents.
     Part(Part<N>, Vec<u8>),
-    /// It is none.
+    /// Not a part.
     None(Reason),
-    /// It was left because it takes too much memory, or passes over too many places: somebody should look closely.
+    /// Undecided, since the part takes too much memory or spans too many candidates. The judge has to try it again.
     Open,
 }
 
-/// Tries places, on a thread of its own.
+/// Tries candidates, one for each thread.
 pub(super) struct Prober<'a, S: Salvage> {
     input: &'a dyn ReadAt,
     tool: S::Tool,
@@ -110,18 +110,18 @@ impl<'a, S: Salvage> Prober<'a, S> {
     }
 }
 
-/// A file from some byte on, up to where it is too crowded.
+/// A reader from some byte of the file on, which ends early if there are too many candidates.
 pub(super) struct Probe<'a, S> {
     input: &'a dyn ReadAt,
     buffer: Vec<u8>,
     begin: usize,
-    /// The first byte behind the buffer.
+    /// The offset of the first byte after the buffer.
     end: u64,
-    /// How much to read next.
+    /// The number of bytes to read next.
     next: usize,
-    /// How many places that look like starts may still come, if there is a limit.
+    /// The number of candidates that may still follow, if there is a limit.
     crowd: Option<usize>,
-    /// There were too many.
+    /// The limit was exceeded.
     is_cut: bool,
     found: Vec<u64>,
     format: PhantomData<fn() -> S>,
@@ -142,7 +142,7 @@ impl<'a, S: Salvage> Probe<'a, S> {
         }
     }
 
-    /// The first byte that was not read.
+    /// Returns the offset of the first byte that was not read.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
@@ -189,7 +189,7 @@ impl<S: Salvage> Read for Probe<'_, S> {
     }
 }
 
-/// Contents, kept up to a limit.
+/// A buffer for contents that fails once a limit is exceeded.
 struct Held {
     bytes: Vec<u8>,
     limit: usize,

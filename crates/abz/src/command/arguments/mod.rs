@@ -1,4 +1,5 @@
-//! What the user may write. [`request`](super::request) says what it means.
+//! The command line of `abz`, as clap parses it. [`command_line`](super::command_line) translates it to a
+//! [`request`](super::request).
 
 mod access;
 mod archive;
@@ -66,7 +67,7 @@ const TEMPLATE: &str = "\
 
 {before-help}{all-args}{after-help}";
 
-/// What `--license` prints.
+/// The text of `--license`.
 pub(super) const LICENSE: &str = "\
 abz is free software, and comes without any warranty. You may use, copy, change
 and distribute it under the terms of either the MIT license

@@ -1,4 +1,5 @@
-//! Indices of files of gzip that do not say where their blocks are: made on the way, and made use of.
+//! Indices of gzip files that do not record where their blocks are: making them while decoding, and decoding with
+//! them.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -18,10 +19,10 @@ use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
 use crate::tally::Indexed;
 
-/// The most contents of a part, in bytes, so that an index that lies does not take memory.
+/// The largest part that an index may claim, in bytes of contents, so that a wrong index does not exhaust memory.
 const LARGEST: u64 = 16 << 20;
 
-/// Decodes a file, and finds its parts: one worker inflates, while another one writes.
+/// Decodes a file and finds its parts. One worker inflates while another one writes.
 pub(super) fn find(
     how: &Decompression,
     conduct: Conduct<'_>,
@@ -50,7 +51,7 @@ pub(super) fn find(
     Ok(Indexed { parts, contents, lines, garbage_at, mistaken })
 }
 
-/// Decodes a file by parts that an index tells of, if some of them are blocks inside of members.
+/// Decodes the parts of an index in parallel, if some of them are blocks within members.
 pub(super) fn decompress(
     how: &Decompression,
     conduct: &Conduct<'_>,
@@ -89,12 +90,12 @@ pub(super) fn decompress(
     })
 }
 
-/// The plan of [`decompress`].
+/// Returns the plan of [`decompress`].
 pub(super) fn plan(how: &Decompression, parts: &[Part]) -> Option<Plan> {
     Some(claims(crew(how, parts)?, &Vec::new(), parts, None).plan())
 }
 
-/// How many workers decode by such parts, and how many parts are in memory at once, if it is of use.
+/// Returns the numbers of workers and of parts in memory at once, or `None` if decoding by parts does not help.
 fn crew(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     let is_of_use = how.workers > 1
         && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
@@ -102,7 +103,7 @@ fn crew(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     crew_for(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
 }
 
-/// What came of it when a part was refused behind so many bytes of contents.
+/// Returns the result for a refused part after `written` bytes of contents.
 fn given_up(refusal: Refusal, written: u64) -> ByIndex {
     match refusal {
         Refusal::Wrong => ByIndex::Refuted { written },
@@ -110,13 +111,13 @@ fn given_up(refusal: Refusal, written: u64) -> ByIndex {
     }
 }
 
-/// A part that was decoded as if what was said of it was right, if it can be.
+/// A part as decoded on the assumption that the index is right.
 struct Claim {
     decoded: Result<DecodedPart, Refusal>,
     data: Recycled<Vec<u8>>,
 }
 
-/// The parts, each decoded by itself.
+/// Returns the stream that reads and decodes each part on its own.
 fn claims<'a>(
     (workers, window): (usize, usize),
     input: &'a dyn ReadAt,
@@ -137,7 +138,7 @@ fn claims<'a>(
         .name("read and decode")
 }
 
-/// A part was not taken.
+/// The error that ends a run at a refused part.
 #[derive(Debug)]
 struct Refused(Refusal);
 

@@ -1,4 +1,4 @@
-//! gzip: blocks in and members out, and back.
+//! gzip: compresses blocks to one member or several, and decompresses members.
 
 mod indexed;
 mod streams;
@@ -45,7 +45,7 @@ impl Reads for Gzip {
         let Run { how, conduct, input, output, mistaken } = run;
         let workers = how.workers_within();
         let mut start = Vec::new();
-        // A report is about the stream.
+        // A report needs the pipeline to run.
         if conduct.report.is_none() && is_small(how, input, &mut start) {
             let mut data = Vec::new();
             if Decoder::new().decode_alone(&start, &mut data) {
@@ -96,7 +96,7 @@ impl Reads for Gzip {
         Ok(())
     }
 
-    /// As for files of other programs; those that say where their blocks are need no guesses.
+    /// Returns the plan for a file of another program. A file that records where its blocks are needs no speculation.
     fn plan_to_read(&self, how: &Decompression) -> Plan {
         let (conduct, mistaken) = (Conduct::default(), AtomicU64::new(0));
         match how.speculation.is_done(how.workers_within()) {
@@ -125,7 +125,7 @@ impl Reads for Gzip {
             index => index.ok().flatten(),
         };
         let Some(index) = index else { return Ok(None) };
-        // No size that a file claims is believed.
+        // The sizes that a file claims are checked before memory is allocated for them.
         let is_ours = |entry: &Entry| {
             entry.uncompressed as usize <= MAX_BLOCK && entry.compressed as usize <= MAX_BLOCK + (1 << 20)
         };
@@ -285,22 +285,25 @@ impl Writes for Gzip {
     }
 }
 
-/// An encoder that is kept for the next file, if that has its level and its layout.
+/// An encoder kept for the next file, which may use it if its level and layout are the same.
 struct Kept {
     kind: (u32, Layout),
     encoder: Encoder,
 }
 
-/// The most bytes of a file that is tried as one member before anything else: more than those of a block have by default.
+/// Files smaller than this, in bytes, are first decoded as one member. It is more than a block of the default size
+/// takes.
 const SMALL: u64 = (DEFAULT_BLOCK_SIZE + DEFAULT_BLOCK_SIZE / 8) as u64;
 
-/// Reads the start of a file: true if that is all of it. Of one that may pause nothing is read, since nothing waits for its end.
+/// Reads the start of a file, and returns `true` if that is the whole file. Reads nothing if the output has to be
+/// prompt, since the end of such an input may be far off.
 fn is_small(how: &Decompression, input: &mut dyn Read, start: &mut Vec<u8>) -> bool {
-    // An error comes again where the rest is read.
+    // A read error will recur when the rest is read.
     !how.giving.prompt && input.take(SMALL).read_to_end(start).is_ok() && (start.len() as u64) < SMALL
 }
 
-/// Whether a file of gzip begins as one that says where its parts are, and a reader of all of it. No more is read than tells it.
+/// Returns whether a gzip file starts like one that records where its parts are, and a reader of the whole file.
+/// Reads no more of the file than that takes.
 fn tells_parts<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
     let (mut start, mut glance) = (Vec::new(), [0; 512]);
     let tells_parts = loop {

@@ -1,4 +1,4 @@
-//! The streams of gzip, both ways.
+//! The pipelines that compress and decompress gzip.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use crate::pipes::inputs::{Input, Inputs, Telling};
 use crate::pipes::{begin, window};
 use crate::places::ReadAt;
 
-/// Compresses what `input` gives.
+/// Compresses `input` in parallel, block by block.
 pub(super) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
@@ -39,20 +39,20 @@ pub(super) fn compress<'a, R: Read + Send + 'a>(
         .name("encode")
 }
 
-/// What makes members.
+/// Returns an encoder for the settings of `compression`.
 pub(super) fn encoder(compression: &Compression) -> Encoder {
     let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
     encoder.layout(compression.layout)
 }
 
-/// What makes a file of them.
+/// Returns a writer that joins encoded blocks to a file.
 pub(super) fn writer<W: Write>(compression: &Compression, output: W) -> Writer<W> {
     let writer = Writer::new(output, compression.layout);
-    // Blocks that are cut by their contents shall not say where they are.
+    // With blocks cut by content, recorded offsets would change behind every change of the input.
     if compression.rsyncable { writer.without_places() } else { writer }
 }
 
-/// Compresses `input`, of which each worker reads its own blocks.
+/// Compresses `input`, from which each worker reads its own blocks.
 pub(super) fn compress_at<'a>(
     compression: &'a Compression,
     input: &'a dyn ReadAt,
@@ -60,7 +60,7 @@ pub(super) fn compress_at<'a>(
 ) -> TryStream<'a, Encoded, Error> {
     let workers = compression.workers;
     let (size, block_size) = (input.size(), compression.block_len() as u64);
-    // An empty input is one empty block.
+    // An empty input becomes one empty block.
     let blocks = (0..size.div_ceil(block_size).max(1)).map(Ok);
     begin(blocks, "abz compress", workers, window(workers), pool)
         .name("number")
@@ -78,8 +78,8 @@ pub(super) fn compress_at<'a>(
         .name("read and encode")
 }
 
-/// Decompresses the members that `entries` tell of, each read by the worker that decodes it. Gives their data, and where
-/// that begins.
+/// Decompresses the members listed in `entries`. The worker that decodes a member also reads it. The items are the
+/// contents of a member and their offset in the output.
 pub(super) fn decompress_at<'a>(
     workers: usize,
     input: &'a dyn ReadAt,
@@ -115,16 +115,16 @@ pub(super) fn decompress_at<'a>(
         .name("read and decode")
 }
 
-/// There is no such member.
+/// The error for an entry that does not match the member at its offset.
 fn is_not(entry: &Entry, found: usize) -> Error {
     let fault = Fault::MemberSize { expected: entry.compressed.into(), found: found as u64 };
     let place = Place::Member { number: 0, start: entry.offset };
     DecodeError { place, offset: entry.offset, fault }.into()
 }
 
-/// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the
-/// stage that finds them, while other workers read, verify and write. The number of the first member that is not as large as its
-/// header says is in `mistaken`, 0 if there is none.
+/// Decompresses `input`. All workers decode members that record their size. Other members are decoded in the stage
+/// that finds them, while other workers read, verify and write. `mistaken` is set to the number of the first member
+/// whose size differs from the one in its header, or 0.
 pub(super) fn decompress<'a, R: Read + Send + 'a>(
     (how, workers): (&Decompression, usize),
     input: R,
@@ -169,19 +169,20 @@ pub(super) fn decompress<'a, R: Read + Send + 'a>(
         .name("verify")
 }
 
-/// How much compressed data is decoded by one worker, in bytes, where it is not known what comes before: in some tens of
-/// thousands of bytes the first block begins, and what is before that is decoded by one worker alone.
+/// The size in bytes of the piece of compressed data that a worker decodes speculatively. The first block in it
+/// begins within some tens of thousands of bytes; the bytes before that block are decoded serially.
 const GUESSED: usize = 256 << 10;
 
-/// As [`decompress`], where all workers decode members that do not say how long they are: each decodes a piece, as far as that
-/// is possible without what comes before. Where that is known, the pieces are joined, and what is missing is put in.
+/// As [`decompress`], but all workers decode members that do not record their size: each decodes a piece as far as
+/// that is possible without the contents before it. A serial stage joins the pieces, and the missing bytes are then
+/// filled in.
 pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     (how, workers): (&Decompression, usize),
     input: R,
     conduct: Conduct<'a>,
     mistaken: &'a AtomicU64,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
-    // A guess takes megabytes.
+    // A decoded piece takes megabytes, so fewer are in memory at once.
     let window = at_work(workers) + 1;
     let homes = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
@@ -238,12 +239,12 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
         .name("verify")
 }
 
-/// A part of the file's contents.
+/// A part of the file's contents, as passed on by the stage that finds parts.
 enum Piece {
-    /// Still compressed. Its bytes shall go to where the buffer came from.
+    /// A compressed member, and the buffer to which its bytes are returned.
     Member(Member, Recycled<Vec<u8>>),
-    /// Decompressed, but not yet verified.
+    /// Decompressed data that is not yet verified.
     Data(Recycled<Vec<u8>>, Stretch),
-    /// Decompressed, but for what comes from before.
+    /// Decompressed data in which bytes from before the piece are still missing.
     Guessed(Guessed, Stretch),
 }

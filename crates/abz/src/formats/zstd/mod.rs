@@ -1,4 +1,4 @@
-//! zstd: blocks in, and frames or pieces of one out, and back.
+//! zstd: compresses blocks to one frame or to a frame each, and decompresses frames in parallel.
 
 mod patch;
 
@@ -29,7 +29,7 @@ use crate::run::{Run, RunAlone};
 use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
-/// The most contents of frames that are in memory at once, in bytes.
+/// The largest total size of the contents of frames in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
 
 pub(super) struct Zstd;
@@ -107,7 +107,8 @@ impl Writes for Zstd {
         }
     }
 
-    /// Its tables grow with the frames, up to three times as large. A patch is expected to be of a file as large as its reference.
+    /// The encoder's tables grow with the block, to up to three times its size. If the size of the input of a patch
+    /// is unknown, it is taken to be that of the reference.
     fn memory(&self, how: &Compression) -> u64 {
         if let Some(reference) = &how.zstd.patch_from {
             let contents = how.contents.unwrap_or(reference.len());
@@ -116,7 +117,7 @@ impl Writes for Zstd {
         (4 << 20) + 4 * self.block_len(how) as u64
     }
 
-    /// A patch is made by one worker.
+    /// One worker makes a patch.
     fn encoders(&self, how: &Compression) -> usize {
         if how.zstd.patch_from.is_some() { 1 } else { how.workers }
     }
@@ -178,22 +179,22 @@ impl Writes for Zstd {
     }
 }
 
-/// An encoder that is kept for the next file, if that is made in the same way.
+/// An encoder kept for the next file, which may use it if its settings are the same.
 struct Kept {
     level: i32,
     encoding: Encoding,
     encoder: Encoder,
 }
 
-/// A scanner of what is behind so many frames. Frames are decoded as a whole up to a size that is smaller with more than 16
-/// workers.
+/// Returns a scanner that starts at `from`. With more than 16 workers, the largest size of a frame that is decoded
+/// whole becomes smaller, to bound memory.
 fn scanner(how: &Decompression, from: Behind) -> Scanner {
     let max_whole = how.zstd.max_whole.min(FRAMES / window(how.workers));
     let decoding = Decoding { max_whole, ..how.zstd.clone() };
     Scanner::at(&decoding, from.parts, from.bytes).giving(how.giving)
 }
 
-/// The frames of a file that do not say how large their contents are, as its parts. One alone is no part.
+/// Makes an index whose parts are the frames of a file that do not record their sizes. A single frame is not a part.
 fn index_of_frames(
     how: &Decompression,
     conduct: Conduct<'_>,
@@ -221,14 +222,14 @@ fn index_of_frames(
     Ok(tally.finish())
 }
 
-/// What was made of a block; where its bytes go when they are written; and the checksum of all contents up to its end.
+/// An encoded block, the buffer to which its bytes are returned, and the checksum of all contents up to its end.
 struct Encoded {
     encoded: zstd::Encoded,
     home: Recycled<Vec<u8>>,
     checksum: u32,
 }
 
-/// Writes what was made of a block.
+/// Writes an encoded block, and returns its bytes to their buffer.
 fn write<W: Write>(file: &mut FrameWriter<W>, encoded: Encoded) -> Result<(), Error> {
     let Encoded { encoded, mut home, checksum } = encoded;
     file.write(&encoded, checksum).map_err(Error::Write)?;
@@ -236,8 +237,8 @@ fn write<W: Write>(file: &mut FrameWriter<W>, encoded: Encoded) -> Result<(), Er
     Ok(())
 }
 
-/// Has `make` make a file of what `input` gives. The header of a frame says how large its contents are, if that is known
-/// before; what an input has more by then becomes another frame.
+/// Compresses `input` with `make`, one call for each frame. If the size of the input is known, the frame's header
+/// records it; bytes beyond that size become another frame.
 fn in_frames<R: Read, W: Write>(
     how: &Compression,
     input: R,
@@ -245,7 +246,7 @@ fn in_frames<R: Read, W: Write>(
     mut make: impl FnMut(&mut Portion<R>, &mut FrameWriter<W>) -> Result<(), Error>,
 ) -> Result<W, Error> {
     let block = how.block_len();
-    // Of a block that is the whole input the size is known when it was read.
+    // If one block holds the whole input, its size is known once it has been read.
     let is_needed = |len: &u64| *len > 0 && (how.rsyncable || *len >= block as u64);
     let mut said = how.contents.filter(is_needed);
     let mut portion = Portion { reader: input, ahead: None, left: said.unwrap_or(u64::MAX) };
@@ -267,17 +268,17 @@ fn in_frames<R: Read, W: Write>(
     }
 }
 
-/// The part of an input that becomes a frame.
+/// The part of an input that becomes one frame.
 struct Portion<R> {
     reader: R,
-    /// A byte that was read already.
+    /// A byte that has been read ahead.
     ahead: Option<u8>,
-    /// How many bytes it may have yet.
+    /// The number of bytes that this part may still have.
     left: u64,
 }
 
 impl<R: Read> Portion<R> {
-    /// True if there is more of the input, which is the next portion.
+    /// Returns `true` if the input has more bytes, which are the next part.
     fn goes_on(&mut self) -> io::Result<bool> {
         self.left = u64::MAX;
         let mut next = Vec::new();
@@ -303,7 +304,7 @@ impl<R: Read> Read for Portion<R> {
     }
 }
 
-/// Sums up the contents of a file as they are read, if it has a checksum over all of them.
+/// Computes the checksum of all contents as blocks are read, if the file stores one.
 struct Summing(Option<Checksum>);
 
 impl Summing {
@@ -312,7 +313,7 @@ impl Summing {
         Summing(sums.then(Checksum::new))
     }
 
-    /// The checksum up to the end of this block, if it is needed.
+    /// Returns the checksum of the contents up to the end of this block, if it is needed.
     fn add(&mut self, block: &Block) -> u32 {
         match &mut self.0 {
             Some(checksum) if !block.whole => checksum.add(&block.data),
@@ -321,13 +322,13 @@ impl Summing {
     }
 }
 
-/// The level of a how.
+/// Returns the level of libzstd, which may be negative.
 fn level(how: &Compression) -> i32 {
     let (level, sign) = how.fast.map_or((how.level, 1), |fast| (fast, -1));
     sign * i32::try_from(level).expect("the levels of zstd are -131072 to 22")
 }
 
-/// Compresses what `input` gives.
+/// Compresses `input` in parallel, block by block.
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,

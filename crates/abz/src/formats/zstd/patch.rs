@@ -1,4 +1,4 @@
-//! Patches: a file as what it differs in from another one. They are made by one worker, while another one reads.
+//! Patches: a file compressed with another file as its reference. One worker makes a patch while another one reads.
 
 use std::io::{self, Read, Write};
 
@@ -14,10 +14,10 @@ use crate::pipes::inputs::Telling;
 use crate::pipes::{begin, carry_out, window};
 use crate::tools::Tools;
 
-/// How much is compressed at once, in bytes.
+/// The number of bytes compressed at once.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// Makes a patch of what `input` gives.
+/// Compresses `input` to a patch.
 pub(super) fn compress(
     (how, level): (&Compression, i32),
     conduct: Conduct<'_>,
@@ -29,7 +29,7 @@ pub(super) fn compress(
     patch.finish()
 }
 
-/// The same on this thread.
+/// Compresses `input` to a patch on the calling thread.
 pub(super) fn compress_alone(
     (how, level): (&Compression, i32),
     tools: &mut Tools,
@@ -45,7 +45,7 @@ pub(super) fn compress_alone(
     patch.finish().map(drop)
 }
 
-/// What `input` gives, in blocks.
+/// Returns the stream that reads `input` in blocks.
 pub(super) fn blocks<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
@@ -59,7 +59,7 @@ pub(super) fn blocks<'a, R: Read + Send + 'a>(
 /// A patch that is being written.
 struct Patch<'a, W> {
     writer: PatchWriter<'a, Counted<W>>,
-    /// How large its contents will be, in bytes, and how many were written.
+    /// The size of the contents in bytes, and the number of bytes written so far.
     contents: u64,
     written: u64,
 }
@@ -93,7 +93,7 @@ impl<'a, W: Write> Patch<'a, W> {
         Ok(Compressed { read: self.written, written: output.bytes })
     }
 
-    /// The input is not any more what it was.
+    /// The error for an input whose size has changed.
     fn changed(&self, found: &str) -> Error {
         let message =
             format!("expected {} bytes, which it had when it was opened, found {found}", self.contents);
@@ -101,7 +101,7 @@ impl<'a, W: Write> Patch<'a, W> {
     }
 }
 
-/// What made no patch: the output cannot be written, or there is not enough memory.
+/// Converts an error of the patch writer: a failed write, or too little memory.
 fn of_writer(error: io::Error) -> Error {
     error.downcast().map_or_else(Error::Write, Error::Memory)
 }
