@@ -13,7 +13,7 @@ pub struct Decompression {
     pub workers: usize,
     /// How strictly lzip files are checked.
     pub lzip: lzip::Strictness,
-    /// The approximate memory limit in bytes, if any. Where a file requires more, fewer workers decode it; if one
+    /// The approximate memory limit in bytes, if any. If a file requires more, fewer workers decode it; if one
     /// worker still requires more, decoding fails.
     pub memory_limit: Option<u64>,
     /// The checks that are skipped in xz files.

@@ -116,7 +116,7 @@ impl Decompression {
     /// file.
     ///
     /// The index is verified: each part has to begin at the bit where the part before it ended, with the same
-    /// preceding contents. Where that fails, the file is decoded again from its start without the index, and bytes
+    /// preceding contents. If that fails, the file is decoded again from its start without the index, and bytes
     /// already written are not written again. The same happens at a member that itself records its size or where its
     /// blocks are.
     ///

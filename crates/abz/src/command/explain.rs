@@ -1,4 +1,4 @@
-//! The plan that would run, for `--explain`.
+//! The action of `--explain`.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem
     })
 }
 
-/// Why a file of gzip is decoded as the plan says; nothing of any other.
+/// Returns the sentence that explains how a gzip file is decoded, or nothing for other formats.
 fn choice(format: Format, decompression: &Decompression) -> String {
     if format != Format::GZIP {
         return String::new();
@@ -52,7 +52,7 @@ fn choice(format: Format, decompression: &Decompression) -> String {
     format!("\nA member that does not say where its blocks are is decoded {way} {expected}.")
 }
 
-/// The plan to decode `input` by its index, if that would be done; and what there is to say about an index.
+/// Returns the plan to decode `input` by its index, if the index would be used, and a sentence about the index.
 fn by_index(
     (format, decompression): (Format, &Decompression),
     named: Option<&Path>,

@@ -20,7 +20,7 @@ pub(crate) struct Input {
     is_end: bool,
     /// Marks a pause of the file.
     is_pause: bool,
-    /// Where it begins in the file.
+    /// The offset of the piece in the file.
     place: u64,
 }
 
@@ -35,7 +35,7 @@ impl Input {
         self.is_pause
     }
 
-    /// Where it begins in the file.
+    /// Returns the offset of the piece in the file.
     pub(crate) fn place(&self) -> u64 {
         self.place
     }

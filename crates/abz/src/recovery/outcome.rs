@@ -32,7 +32,7 @@ pub struct Gap {
     pub missing: Option<u64>,
     /// The number of zeros written in their place.
     pub filled: u64,
-    /// What was expected at the start of the gap, and what was found.
+    /// A description of what was expected at the start of the gap, and what was found.
     pub reason: Reason,
 }
 

@@ -88,7 +88,7 @@ pub struct Files {
 
     /// Do not restrict access to the file system
     ///
-    /// Where the kernel supports Landlock, abz restricts itself to the inputs and the folders of the outputs, and
+    /// If the kernel supports Landlock, abz restricts itself to the inputs and the folders of the outputs, and
     /// gives up network access.
     #[arg(long, hide_short_help = true)]
     pub no_sandbox: bool,
