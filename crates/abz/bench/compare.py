@@ -90,7 +90,7 @@ def run(line, source, target):
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.perf_counter() - began
     used = usage.ru_utime + usage.ru_stime
-    # The clock of the machine counts hundredths of a second on each core.
+    # The system counts processor time in hundredths of a second on each core.
     disturbed = busy() - before - used > 0.03 + 0.05 * wall
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
@@ -164,7 +164,7 @@ class Bench:
         if self.options.json:
             print(title, file=sys.stderr, flush=True)
         present = [c for c in contenders if c.found(self.programs)]
-        # What each contender took, by the number of the round.
+        # The sizes and times of each contender, by the number of the round.
         sizes, walls, cpu, slow = {}, {c.name: {} for c in present}, {c.name: {} for c in present}, set()
         failed = {}
         lines = {c.name: c.line.replace(c.program, c.found(self.programs), 1) for c in present}
@@ -309,7 +309,7 @@ class Bench:
 
     def lzma(self, name, source, tool):
         """lzip -6 or xz -6, both ways, in blocks of the same size; what is decompressed was made by the peer."""
-        # As many blocks as two threads share evenly, of 16 MiB and of 24.
+        # The size is that of an even number of blocks, for two threads: of 16 MiB for lzip and 24 MiB for xz.
         peer, level, size = {"lzip": ("plzip -n2", "plzip -6", 64 << 20), "xz": ("xz -T2", "xz -6 -T2", 48 << 20)}[tool]
         title = f"compress {size >> 20} MiB of {name}, {tool} -6"
         back = f"decompress {size >> 20} MiB of {name} that {level} compressed to /dev/null"
@@ -439,7 +439,7 @@ class Bench:
         ])
         if self.options.quick:
             return
-        # As files of source code are: most are small, some are not; 33 MB in all.
+        # The sizes resemble those of source code: most are small, some are not; 33 MB in all.
         rng = random.Random(6000)
         small = [min(int(rng.lognormvariate(8, 1.1)), 256 << 10) for _ in range(6000)]
         of_a_tree = [
@@ -568,7 +568,7 @@ class Bench:
             with open(packed, "wb") as out:
                 subprocess.run(["gzip", "-6", "-c", path], stdout=out, check=True)
             for way in ways:
-                # By its name, as `abz -dc FILE | (sleep 3; cat > /dev/null)`.
+                # The input is a named file, as in `abz -dc FILE | (sleep 3; cat > /dev/null)`.
                 self.memory(f"{title}, {' '.join(way)}{behind}", ["-dc", *way, packed], lambda _: None, 3)
 
     def memories(self, text):
@@ -606,7 +606,7 @@ class Bench:
             self.memory(f"compress text, {words}" + behind, ["-p2", "-F", *words.split()], file(beginning), 3)
             with open(packed, "wb") as out:
                 subprocess.run([self.programs["abz"], "-F", *words.split(), "-c", beginning], stdout=out, check=True)
-            # By its name: the blocks of a pipe are not known beforehand.
+            # The input is a named file, since the blocks of a pipe are not known beforehand.
             self.memory(f"decompress text, {words}" + behind, ["-d", "-p2", "-c", packed], lambda _: None, 3)
 
 

@@ -20,7 +20,7 @@ for package in *.deb; do dpkg-deb -x "$package" x; done
     find x/usr/share/unicode -name '*.txt' | LC_ALL=C sort | xargs cat
     find x/usr/share/unicode -name '*.bz2' | LC_ALL=C sort | xargs bzip2 -dc
 } | head -c 104857600 > "$to/text"
-# What is cut off makes xz complain.
+# xz reports the closed pipe, since head reads only the beginning.
 { xz -dc x/usr/src/linux-source-6.1.tar.xz 2> "$work/said" || true; } | head -c 104857600 > "$to/source"
 head -c 90000000 opencv-doc_*.deb > "$to/media"
 ls -l "$to"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# 5 GiB through pipes, both ways, with the memory that it took: more than a 32-bit size can say, and more members
-# than one part of the index holds (blocks of 64 KiB).
+# Sends 5 GiB through pipes in both directions and prints the memory used. The size exceeds 32 bits, and there are
+# more members than one part of the index holds (blocks of 64 KiB).
 # usage: soak.sh [MiB]    ($ABZ is the binary; otherwise that of the release build)
 set -eu
 mib=${1:-5120}
@@ -8,7 +8,7 @@ abz=${ABZ:-${CARGO_TARGET_DIR:-target}/release/abz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A megabyte that compresses as text does, each time with another number in it.
+# A megabyte that compresses as text does, with a different number in it each time.
 "$abz" --help > "$work/text"
 while [ "$(wc -c < "$work/text")" -lt 1000000 ]; do cat "$work/text" "$work/text" > "$work/t"; mv "$work/t" "$work/text"; done
 head -c 1000000 "$work/text" > "$work/block"

@@ -38,7 +38,7 @@ def sizes(name, chance):
         least, most, total = 256 * KIB, 80 * MB, 200 * MB
     found = []
     while total > 0:
-        # Even on a scale of powers: many small ones, and some that are large.
+        # The sizes are evenly distributed on a logarithmic scale: many small ones, and some large ones.
         size = min(int(least * (most / least) ** chance.random()), total)
         found.append(size)
         total -= size

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Gets the sources of others' programs for their tests: fetch.sh FOLDER PACKAGE...
+# Downloads the sources of other programs for their tests: fetch.sh FOLDER PACKAGE...
 #
-# From Debian's source packages, as this machine's lists name them, without changing these lists: they are copied, and
-# ask for sources there.
+# Uses Debian's source packages as in this machine's package lists. The lists themselves are not changed: copies of
+# them ask for sources.
 set -euo pipefail
 folder=$(realpath "$1")
 shift

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the tests of other programs against abz under their names, and prints a table of what passed.
+# Runs the test suites of other programs against abz under their names, and prints a table of the results.
 #
 #     cargo build --release -p abz && crates/abz/tests/foreign/run.sh target/release/abz [FOLDER]
 #
-# The tests are taken from the source packages of Debian (see fetch.sh) to FOLDER, or to a temporary folder: their licences
-# forbid to keep them here. It needs Debian or a system like it, the network, and a C compiler. FOLDER/log has what the
-# tests said. The exit status is 1 if a test failed.
+# Downloads the tests from Debian's source packages (see fetch.sh) to FOLDER, or to a temporary folder, since their
+# licences do not allow keeping them here. Needs Debian or a similar system, the network, and a C compiler. FOLDER/log
+# holds the output of the tests. The exit status is 1 if a test failed.
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
 abz=$(realpath "$1")
@@ -40,12 +40,12 @@ check() {
     shift
     if "$@" >> "$folder/log/${suite%%:*}" 2>&1; then pass; else fail "$name"; fi
 }
-# Decodes with a tool, under abz and as it is installed, and compares.
+# Decodes with abz under the name of a tool and with the installed tool, and compares.
 same() { cmp <("$bin/$1" -dc "$2") <(PATH=/usr/bin:/bin "$1" -dc "$2"); }
 refused() { ! timeout 60 "$1" -dc "$2" > /dev/null; }
-# There and back, by abz both ways.
+# Compresses and decompresses with abz.
 round_trip() { "$bin/$1" "$2" -c < "$3" | "$bin/$1" -dc | cmp - "$3"; }
-# There and back with a dictionary, by abz and by the tool as it is installed.
+# Compresses and decompresses with a dictionary, by abz and by the installed tool.
 with_dictionary() {
     "$bin/zstd" -D "$1" -c "$2" | "$bin/zstd" -D "$1" -dc | cmp - "$2" \
         && "$bin/zstd" -D "$1" -c "$2" | PATH=/usr/bin:/bin zstd -D "$1" -dc | cmp - "$2"
@@ -66,7 +66,7 @@ gzip_scripts() {
     done
     local test
     for test in $(awk '/^TESTS =/ { on = 1; next } on { print $1; if (!/\\$/) exit }' "$build/tests/Makefile.am"); do
-        # In a folder called tests beside the programs, as they expect.
+        # The tests expect to be in a folder called tests beside the programs.
         (
             cd "$build/tests"
             export srcdir=. abs_srcdir=$build/tests top_srcdir=$folder/gzip abs_top_builddir=$build VERSION=$version
@@ -119,7 +119,8 @@ lzip_check() {
         local asked lines
         asked=$(grep -c 'test_failed \$LINENO' "$folder/lzip/testsuite/check.sh")
         (cd "$folder/trial/lzip" && bash "$folder/lzip/testsuite/check.sh" "$folder/lzip/testsuite" abz) > "$folder/log/lzip" 2>&1
-        # It goes on after a failure, and prints the lines of those, among what the program says.
+        # The script continues after a failure, and prints the line numbers of failures among the output of the
+        # program.
         lines=$(comm -12 <(grep -oP ' [0-9]+(?![0-9.])' "$folder/log/lzip" | tr -d ' ' | sort -u) \
             <(grep -n 'test_failed \$LINENO' "$folder/lzip/testsuite/check.sh" | cut -d: -f1 | sort -u) | sort -n)
         for line in $lines; do fail "$line"; done

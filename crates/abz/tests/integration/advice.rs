@@ -1,4 +1,5 @@
-//! Under the name of another tool, messages name the options that this tool has, and otherwise those of `abz`.
+//! Called by the name of another tool, abz mentions that tool's options in messages, and its own where the tool has
+//! none.
 
 use std::os::unix::fs::symlink;
 
@@ -20,7 +21,7 @@ fn advice_names_the_options_of_the_tool() {
     let folder = Folder::new();
     folder.write("f", &[prose(300_000), noise(3_000_000, 3)].concat());
     folder.abz(&["-k", "-F", "xz", "-6", "f"]).exits(0);
-    // A frame whose header says that its window has 2^29 bytes.
+    // The header of this frame requires a window of 2^29 bytes.
     folder.write("wide.zst", b"\x28\xb5\x2f\xfd\0\x98\x09\0\0x");
     for (name, words, advice) in [
         ("xz", &["-t", "-M", "2MiB", "f.xz"][..], "; fewer threads take less (-T1); if that is not enough"),

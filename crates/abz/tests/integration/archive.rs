@@ -1,4 +1,4 @@
-//! Archives: made and taken apart, held against GNU tar, and hostile ones.
+//! Archives: packing and extraction, compared with GNU tar, and hostile archives.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -34,7 +34,7 @@ fn furnished() -> Folder {
     folder
 }
 
-/// All below a folder: kind, rights, time and contents, and the number of names.
+/// Returns everything below a folder: type, permissions, time and contents, and the number of hard links.
 fn tree(root: &Path) -> BTreeMap<String, String> {
     let mut tree = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
@@ -96,7 +96,7 @@ fn gnu_tar_reads_what_abz_makes_and_the_other_way_round() {
     tar(&folder, &["-C", "theirs", "-xzf", "a.tar.gz"]);
     assert_eq!(tree(&folder.path("theirs/d")), tree(&folder.path("d")));
     for (n, form) in ["gnu", "posix", "ustar"].into_iter().enumerate() {
-        // ustar has no names so long.
+        // ustar cannot store names of that length.
         tar(&folder, &["--format", form, "--exclude", "long*", "-czf", "b.tar.gz", "d"]);
         let out = format!("ours/{n}");
         fs::create_dir(folder.path(&out)).unwrap();
@@ -153,7 +153,7 @@ fn the_archive_is_not_in_itself_and_what_is_no_file_is_told() {
 
 // Hostile archives
 
-/// An archive that no honest program makes.
+/// An archive that no ordinary program writes.
 #[derive(Default)]
 struct Hostile(Vec<u8>);
 
@@ -188,7 +188,7 @@ impl Hostile {
         self.add(EntryType::Link, name, to, b"")
     }
 
-    /// Takes it apart in `in` of a folder where there is a `secret` beside it.
+    /// Extracts the archive to `in`, a folder with a file `secret` beside it.
     fn extract(mut self, folder: &Folder, arguments: &[&str]) -> Ran {
         self.0.extend([0; 1024]);
         let mut archive = Vec::new();
@@ -257,10 +257,10 @@ fn links_are_not_followed_whoever_made_them() {
         .file("device")
         .extract(&folder, &[])
         .exits(1);
-    // Of the links that were made here, those to which a later member is a file are files now.
+    // Links created by the archive have been replaced by later members of the same name.
     assert_eq!(inside(&folder), ["before", "device", "stolen", "to", "up"], "{}", ran.stderr());
     assert!(["in/to", "in/stolen", "in/device"].iter().all(|name| folder.read(name) == b"evil"));
-    // With force a link that was there gives way to the file, and what it leads to stays as it is.
+    // With `-f`, an existing link is replaced by the file, and its target stays unchanged.
     symlink("../secret", folder.path("in/old")).unwrap();
     Hostile::default().file("old").extract(&folder, &[]).exits(2);
     Hostile::default().file("old").extract(&folder, &["-f"]).exits(0);

@@ -1,4 +1,4 @@
-//! What the real binary makes of files that are not as they should be.
+//! The binary with damaged and unusual files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use crate::support::{Folder, Ran, have, noise, program, prose, through};
 use abz::gzip::{Extent, Header, Index};
 
-/// `data` in members of `block_size` bytes, by abz.
+/// Returns `data` compressed by abz, in members of `block_size` bytes.
 fn ours(data: &[u8], block_size: usize) -> Vec<u8> {
     let mut file = Vec::new();
     let layout = abz::gzip::Layout::Members;
@@ -18,7 +18,7 @@ fn ours(data: &[u8], block_size: usize) -> Vec<u8> {
     file
 }
 
-/// `data` in one member, in blocks of `block_size` bytes, by abz.
+/// Returns `data` compressed by abz, as one member with blocks of `block_size` bytes.
 fn in_one_member(data: &[u8], block_size: usize) -> Vec<u8> {
     let mut file = Vec::new();
     let compression = abz::Compression { block_size: Some(block_size), workers: 1, ..Default::default() };
@@ -26,12 +26,12 @@ fn in_one_member(data: &[u8], block_size: usize) -> Vec<u8> {
     file
 }
 
-/// A member as other programs write it: one stream that does not say how long it is.
+/// Returns a member as other programs write it: one stream that does not record its length.
 fn foreign(data: &[u8]) -> Vec<u8> {
     without_extent(&ours(data, abz::gzip::MAX_BLOCK))
 }
 
-/// The one member of `file` with another header, of which nothing but the magic must be right.
+/// Returns the only member of `file` with another header, of which only the magic number has to be right.
 fn with_header(header: &[u8], file: &[u8]) -> Vec<u8> {
     let (_, len) = Header::parse(file).unwrap().unwrap();
     [header, &file[len..]].concat()
@@ -43,7 +43,7 @@ fn without_extent(file: &[u8]) -> Vec<u8> {
     with_header(&header, file)
 }
 
-/// Decompresses many files in one call; the names, without their suffix, of those that gave something.
+/// Decompresses many files in one call. Returns the names, without suffix, of those with an output.
 fn accepted(folder: &Folder, names: &[String]) -> BTreeSet<String> {
     let arguments = ["-dkqf"].into_iter().chain(names.iter().map(String::as_str));
     let ran = folder.abz(&arguments.collect::<Vec<_>>());
@@ -83,10 +83,10 @@ fn a_flipped_bit_gives_an_error_or_the_same_data() {
         for name in &accepted {
             assert!(folder.read(name) == data, "{kind}: bit {name} gave other data");
         }
-        // Headers say sizes that need not be right.
+        // Sizes in headers need not be right.
         assert!(accepted.len() < bits / 3, "{kind}: {} of {bits} bits do not matter", accepted.len());
         if kind == "foreign" && have("python3") {
-            // Of flags that the RFC reserves (bits 5 to 7 of byte 3) Python takes no notice; the RFC says that one must.
+            // Python ignores reserved flags (bits 5 to 7 of byte 3); the RFC requires an error.
             let reserved = (29..32).map(|bit| format!("{bit:05}"));
             let python = &accepted_by_python(&folder) - &reserved.collect();
             assert_eq!(accepted, python, "abz and Python do not agree");
@@ -94,7 +94,7 @@ fn a_flipped_bit_gives_an_error_or_the_same_data() {
     }
 }
 
-/// The names of the files that Python's gzip takes, without their suffix.
+/// Returns the names, without suffix, of the files that Python's gzip accepts.
 fn accepted_by_python(folder: &Folder) -> BTreeSet<String> {
     let script = "\
 import glob, gzip
@@ -110,7 +110,7 @@ for name in glob.glob('*.gz'):
     String::from_utf8(python.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Each row: what the file is, the file, the exit status of `-d`, and a part of what is said.
+/// Each row has a description, the file, the exit status of `-d`, and a part of the message.
 #[test]
 fn each_bad_input_gives_its_status_and_its_message() {
     let data = prose(2_000);
@@ -155,7 +155,7 @@ fn each_bad_input_gives_its_status_and_its_message() {
         ("trailing garbage", [&stream[..], b"xyz"].concat(), 2, "found bytes that are not compressed"),
         ("garbage for a promised member", [&lies(0, right, true)[..], b"xyz"].concat(), 1, "member 2"),
         ("a promised member that is missing", lies(0, right, true), 1, "the file was cut short"),
-        // Extra fields say what they like.
+        // Sizes in extra fields may be wrong.
         ("a compressed size too small", lies(-5, right, false), 0, ""),
         ("a compressed size too large", lies(5, right, false), 0, ""),
         ("a compressed size of nothing", lies(-(one.len() as i64), right, false), 0, ""),
@@ -187,7 +187,7 @@ fn a_header_with_a_wrong_size_is_told_of_with_v_and_is_no_fault() {
     let (folder, data) = (Folder::new(), prose(3_000_000));
     let one = foreign(&data);
     let (_, len) = Header::parse(&one).unwrap().unwrap();
-    // As of BGZF, whose blocks are much smaller.
+    // The header is that of BGZF, whose blocks are much smaller.
     let header = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 3, 6, 0, b'B', b'C', 2, 0, 7, 77];
     let file = [&one[..], &header, &one[len..], &one].concat();
     folder.write("x.gz", &file);
@@ -197,7 +197,7 @@ fn a_header_with_a_wrong_size_is_told_of_with_v_and_is_no_fault() {
         assert!(ran.stderr().contains(said), "{}", ran.stderr());
         assert!(folder.read("x") == data.repeat(3));
         assert!(folder.abz(&["-dkf", workers, "x.gz"]).exits(0).stderr().is_empty());
-        // Also where an index is made, and where that is used.
+        // This also holds while an index is made, and with an index.
         for how in [&["-f", "--index-every", "256K"][..], &[]] {
             let ran = folder.abz(&[&["-dcv", "--index", workers, "x.gz"], how].concat()).exits(0);
             assert!(ran.stderr().contains(said), "{}", ran.stderr());
@@ -210,7 +210,7 @@ fn a_header_with_a_wrong_size_is_told_of_with_v_and_is_no_fault() {
     assert!(String::from_utf8_lossy(&listed).contains(" 9000000 "));
 }
 
-/// A file of one member whose header says something else of its extent.
+/// Returns a file of one member whose header records another extent.
 fn relabelled(file: &[u8], extent: Extent) -> Vec<u8> {
     let (mut header, _) = Header::parse(file).unwrap().unwrap();
     // Subfield AB: two letters, the length, then the numbers.
@@ -222,7 +222,7 @@ fn relabelled(file: &[u8], extent: Extent) -> Vec<u8> {
     with_header(&bytes, file)
 }
 
-/// The size of the last member of `file`: its index.
+/// Returns the size of the last member of `file`, which is its index.
 fn index_len(file: &[u8]) -> usize {
     let index = Index::read(&mut std::io::Cursor::new(file)).unwrap().expect("there is an index");
     let members: u64 = index.entries().iter().map(|entry| u64::from(entry.compressed)).sum();
@@ -297,19 +297,19 @@ fn a_stored_name_cannot_lead_out_of_the_folder() {
 
 // Memory
 
-/// The most memory that the child of this number ever had, in KiB; 0 where the system does not tell.
+/// Returns the peak memory of a child process in KiB; 0 if the system does not report it.
 fn most_memory(child: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{child}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Reads all that `abz` gives for `arguments`, looking at its memory; how much that was and the most memory.
+/// Reads the output of `abz`, and returns its size and the peak memory.
 fn read_all(folder: &Folder, arguments: &[&str]) -> (u64, u64) {
     let mut child = folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     let (mut buffer, mut total, mut most) = (vec![0; 1 << 20], 0, 0);
-    // A reader that sleeps first: all that can pile up does.
+    // The reader sleeps first, so that output can pile up.
     std::thread::sleep(std::time::Duration::from_millis(200));
     loop {
         most = most.max(most_memory(child.id()));
@@ -345,7 +345,7 @@ fn memory_is_bounded_whatever_comes_in_or_goes_out() {
     }
 }
 
-/// One member of stored blocks, which says nothing of its length: quick to make of any data.
+/// Returns one member of stored blocks that does not record its length; it is quick to make.
 fn stream_of(data: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut encoder, data).unwrap();

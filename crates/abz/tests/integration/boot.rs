@@ -1,4 +1,4 @@
-//! The kernel of Linux reads what abz writes: an initramfs of archives in many formats, one behind the other.
+//! The Linux kernel boots with an initramfs of archives that abz has compressed in many formats.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::{Folder, fed, have, kernel, leave_out, noise, program, prose, send};
 
-/// What the kernel starts. It tells the size and a checksum of each file in `/made`, and ends the machine.
+/// The init program. It prints the size and a checksum of each file in `/made`, and shuts down.
 const INIT: &str = r#"
 #include <stdio.h>
 #include <sys/reboot.h>
@@ -27,7 +27,7 @@ int main(void) {
 }
 "#;
 
-/// An archive of cpio, as an initramfs has it: the form `newc` of cpio(5).
+/// Returns a cpio archive for an initramfs, in the format `newc` of cpio(5).
 fn archive(files: &[(&str, u32, &[u8])]) -> Vec<u8> {
     let mut archive = Vec::new();
     let mut put = |name: &str, mode: u32, data: &[u8]| {
@@ -44,7 +44,7 @@ fn archive(files: &[(&str, u32, &[u8])]) -> Vec<u8> {
     archive
 }
 
-/// Whatever the kernel takes, and what makes it, as abz or by the name of another tool.
+/// The formats that the kernel accepts, each with the command line of abz, or of another tool's name, that writes it.
 const WAYS: &[(&str, &[&str])] = &[
     ("abz", &[]),
     ("abz", &["-9", "-b64K"]),
@@ -103,7 +103,7 @@ fn the_kernel_unpacks_an_initramfs_of_every_format_that_it_knows() {
     }
     folder.write("initramfs", &initramfs);
 
-    // Without the processor's help: that there is no virtual machine in a virtual one is no matter then.
+    // Without hardware virtualization, so that this also works within a virtual machine.
     let mut machine = program("qemu-system-x86_64");
     machine
         .args("-accel tcg -m 512 -display none -serial stdio -monitor none -nic none -no-reboot".split(' '));
@@ -116,7 +116,7 @@ fn the_kernel_unpacks_an_initramfs_of_every_format_that_it_knows() {
     machine.current_dir(folder.path("")).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut machine = machine.spawn().unwrap();
     let (id, (done, is_done)) = (machine.id(), std::sync::mpsc::channel());
-    // It ends by itself, but for one that hangs.
+    // The machine shuts down by itself unless it hangs.
     let watch = thread::spawn(move || {
         if is_done.recv_timeout(Duration::from_secs(300)).is_err() {
             send("KILL", id);

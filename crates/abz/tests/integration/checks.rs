@@ -1,4 +1,4 @@
-//! What is checked and told beside the work: `--verify`, `--checksum`, `--list --json`; and holes for zeros.
+//! The options `--verify`, `--checksum` and `--list --json`, and holes for zeros.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -53,7 +53,7 @@ fn checksums_are_those_of_sha256sum() {
         assert_eq!(folder.read("x.sha256")[..64], summed[..64]);
     }
 
-    // The same wherever it is told.
+    // The line is the same for every destination.
     let told = folder.abz(&["-t", "--checksum", "y.gz"]).exits(0).stdout();
     assert_eq!(String::from_utf8(told).unwrap(), line);
     folder.abz(&["-dc", "--checksum", "y.gz"]).exits(0).says(line.trim_end());
@@ -88,7 +88,7 @@ fn lists_are_json_where_that_is_asked_for() {
     assert_eq!(folder.abz(&["-l", "--json", "missing"]).exits(1).stdout(), b"[]\n");
 }
 
-/// Whether the file system takes no room for what is skipped, and takes it for zeros that are written.
+/// Returns whether the file system leaves holes for skipped bytes, but not for written zeros.
 fn has_holes(folder: &Folder) -> bool {
     let room = |name: &str| folder.path(name).metadata().unwrap().blocks() * 512;
     std::fs::File::create(folder.path("skipped")).unwrap().set_len(8 << 20).unwrap();
@@ -109,7 +109,7 @@ fn zeros_of_decompressed_files_take_no_room() {
         folder.path("x").metadata().unwrap().blocks() * 512
     };
     let (with_holes, without) = (room(&["-dk", "x.gz"]), room(&["-dkf", "--no-sparse", "x.gz"]));
-    // Some file systems have no holes, and some leave out zeros by themselves.
+    // Some file systems have no holes, and some leave holes for written zeros.
     if with_holes >= without && !has_holes(&folder) {
         return leave_out("holes in files (the file system of the temporary folder has none)");
     }
@@ -124,7 +124,7 @@ fn a_change_of_the_input_changes_little_of_what_can_be_synchronised() {
     folder.write("new", &[&data[..2_000_000], b"something else", &data[2_000_100..]].concat());
     folder.abz(&["-n", "--rsyncable", "old", "new"]).exits(0);
     let (old, new) = (folder.read("old.gz"), folder.read("new.gz"));
-    // In pieces of what a tool for that would look for.
+    // Pieces of the size that a tool such as rsync would look for.
     let known: std::collections::HashSet<&[u8]> = old.windows(512).step_by(1).collect();
     let same = new.chunks_exact(512).filter(|piece| known.contains(piece)).count() * 512;
     assert!(same > new.len() * 8 / 10, "{same} of {}", new.len());

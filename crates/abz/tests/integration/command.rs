@@ -1,4 +1,4 @@
-//! The real binary, as a user meets it.
+//! The command line and behaviour of the binary.
 
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
@@ -137,7 +137,7 @@ fn folders_are_walked_only_when_asked_and_links_in_them_are_not_followed() {
     let found = |name: &str| folder.path(name).exists();
     assert!(found("d/a.gz") && found("d/e/b.gz") && found("out") && found("d/e/.abz-left.tmp"));
     assert!(!found("d/a") && !found("d/link.gz"));
-    // What is compressed already is passed over in silence; and back, what is not.
+    // Compressed files are skipped silently; so are uncompressed files with `-d`.
     folder.write("d/new", b"data");
     folder.abz(&["-r", "d"]).exits(0).says("");
     folder.write("d/plain", b"data");
@@ -293,7 +293,7 @@ fn special_bits_are_never_lost_in_silence() {
             assert!(ran.stderr().contains(&format!("abz: {name}: is {what} -- ignored ({advice})")));
             assert_eq!((mode_of("x"), mode_of("x.gz")), (mode, mode));
         }
-        // What stays loses nothing.
+        // A file that is kept loses nothing.
         folder.abz(&["-kfq", "x"]).exits(0).says("");
         assert_eq!((mode_of("x"), mode_of("x.gz")), (mode, mode & 0o777));
         folder.abz(&["-c", "x"]).exits(0).says("");
@@ -305,9 +305,9 @@ fn special_bits_are_never_lost_in_silence() {
     }
 }
 
-// What goes wrong
+// Errors
 
-/// A file of ours of several members.
+/// Returns a file of several members, compressed by abz.
 fn members() -> Vec<u8> {
     let mut file = Vec::new();
     let compression = abz::Compression { block_size: Some(50_000), workers: 1, ..Default::default() };
@@ -438,7 +438,7 @@ fn a_folder_that_cannot_be_written_to_keeps_the_input() {
     assert_eq!(folder.names(), ["x"]);
 }
 
-/// Whether this process, and so what it starts, ignores a signal.
+/// Returns whether this process, and so its children, ignores a signal.
 fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -451,13 +451,12 @@ fn an_interrupted_run_leaves_only_its_input() {
     use std::os::unix::process::ExitStatusExt;
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         if is_ignored(number) {
-            // As below nohup: the command ignores it too.
+            // As with nohup, the command ignores it too.
             continue;
         }
         let folder = Folder::new();
         let mut child = folder.command(&["-o", "out.gz"]).stdin(Stdio::piped()).spawn().unwrap();
-        // It waits for more input, with its temporary file made.
-        // Taken, since waiting for the child would close it.
+        // The command has created its temporary file and waits for more input.
         let mut input = child.stdin.take().unwrap();
         input.write_all(&prose(5_000_000)).unwrap();
         let began = Instant::now();
@@ -473,7 +472,7 @@ fn an_interrupted_run_leaves_only_its_input() {
     }
 }
 
-// What is told
+// Messages
 
 #[test]
 fn verbose_tells_what_was_done() {

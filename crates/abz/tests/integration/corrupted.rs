@@ -1,5 +1,5 @@
-//! Corrupted files of every format, given to the real binary: no panic, no hang, no more memory than it may take, and what is
-//! taken for right is what the tool of the format makes of it.
+//! The binary with corrupted files of every format: no panic, no hang, bounded memory, and any file that is accepted
+//! has the same contents for the tool of the format.
 //!
 //! `ABZ_SOAK=50 cargo test --release -p abz --test integration corrupted` makes 10,000 of each format.
 
@@ -11,7 +11,7 @@ use abz::{Compression, Format, Setting, Written};
 /// The address space of each run, in KiB: enough for two threads with whatever a file asks for.
 const MEMORY: u32 = 3 << 20;
 
-/// Seconds after which a run has hung.
+/// The time in seconds after which a run counts as hung.
 const PATIENCE: u32 = 100;
 
 /// Files in a run.
@@ -23,7 +23,7 @@ fn compress(data: &[u8], compression: &Compression) -> Vec<u8> {
     file
 }
 
-/// Right files of a format: of one part and of several, from abz and from the tool.
+/// Returns undamaged files of a format: of one part and of several, from abz and from the tool.
 fn corpus(format: Format, tool: &str) -> Vec<Vec<u8>> {
     let data = [prose(9000), noise(3000, 1), vec![7; 9000]].concat();
     let theirs = through(tool, &["-c"], &data);
@@ -40,7 +40,7 @@ fn corpus(format: Format, tool: &str) -> Vec<Vec<u8>> {
     files
 }
 
-/// Damages files of the format, and lets abz and `tool`, whose command line is `arguments`, decode what comes of it.
+/// Damages files of the format, and decodes them with abz and with `tool`, whose command line is `arguments`.
 fn corrupted_files_do_no_harm(format: Format, compressor: &str, tool: &[&str]) {
     let corpus = corpus(format, compressor);
     if corpus.is_empty() || !have(tool[0]) {

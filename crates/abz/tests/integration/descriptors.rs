@@ -1,9 +1,9 @@
-//! Standard streams that the program was started without.
+//! Standard streams that were closed when the program started.
 #![cfg(any(target_os = "linux", target_vendor = "apple"))]
 
 use crate::support::{Folder, Ran, fed, program, prose};
 
-/// Runs `abz` by a shell, with what the shell shall do to its streams.
+/// Runs `abz` from a shell, with redirections `streams`.
 fn shell(folder: &Folder, arguments: &str, streams: &str) -> Ran {
     let mut command = program("sh");
     let line = format!("exec \"$0\" {arguments} {streams}");
@@ -23,11 +23,11 @@ fn a_closed_standard_output_is_an_error_where_something_is_written_to_it() {
     for arguments in ["--help", "--version"] {
         shell(&folder, arguments, ">&-").exits(1);
     }
-    // Nothing is written to it here.
+    // These commands write nothing to it.
     shell(&folder, "-k x -o y.gz", ">&-").exits(0).says("");
     shell(&folder, "-t x.gz", ">&-").exits(0).says("");
     assert_eq!(folder.read("y.gz"), folder.read("x.gz"));
-    // An open one may well lead to nowhere.
+    // A stream that is open may be `/dev/null`.
     shell(&folder, "-kc x", ">/dev/null").exits(0).says("");
     shell(&folder, "-kc x", "<>/dev/null >&0").exits(0).says("");
 }

@@ -1,5 +1,5 @@
-//! Readers and writers that fail at every byte, for every format: what came out before is right, the error is the one
-//! that the reader or writer gave, and nothing hangs.
+//! Readers and writers that fail at every byte, for every format: the output before the failure is right, the error
+//! is that of the reader or writer, and nothing hangs.
 
 use std::io::{self, Read, Write};
 
@@ -8,7 +8,7 @@ use abz::{Compression, Decompression, Error, Setting, Written};
 
 const WORKERS: usize = 2;
 
-/// Gives so many bytes of the data, then an error.
+/// Returns `left` bytes of the data, then an error.
 struct Failing<'a> {
     data: &'a [u8],
     left: usize,
@@ -16,7 +16,7 @@ struct Failing<'a> {
 
 impl Read for Failing<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // In pieces, so that the failure comes while work is under way.
+        // The pieces are short, so that the failure occurs while work is in progress.
         let len = buffer.len().min(self.left).min(700);
         if len == 0 {
             return Err(io::Error::other("the disk is gone"));
@@ -26,7 +26,7 @@ impl Read for Failing<'_> {
     }
 }
 
-/// Takes so many bytes, then gives an error.
+/// Accepts some bytes, then fails.
 struct Full {
     taken: Vec<u8>,
     room: usize,
@@ -48,7 +48,7 @@ impl Write for Full {
 }
 
 fn compression(format: Written) -> Compression {
-    // Blocks of bzip2 are larger than the data whatever is asked for.
+    // Blocks of bzip2 are always larger than the data.
     let block_size = format.has(Setting::BlockSize).then_some(4096);
     Compression { format, level: 1, block_size, workers: WORKERS, ..Compression::default() }
 }
@@ -63,7 +63,7 @@ fn compressed(format: Written, data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The places at which to fail: every one at both ends and around the borders of blocks, and some between.
+/// Returns the offsets at which to fail: all at both ends and near the borders of blocks, and some between.
 fn places(len: usize) -> impl Iterator<Item = usize> {
     let is_border = |at: usize| (at + 4) % 4096 < 8;
     (0..len).filter(move |&at| at < 100 || at + 100 >= len || is_border(at) || at % 23 == 0)
@@ -137,10 +137,10 @@ fn a_file_that_is_cut_is_an_error_and_what_comes_before_is_right() {
         for len in places(file.len()) {
             let mut output = Vec::new();
             let result = decompression().run(&file[..len], &mut output);
-            // Without an index at the end, a file that is cut between two members is another file.
+            // Without an index at the end, a file cut between two members is a complete file.
             let is_another = match format.name() {
                 "lzip" => output.len() % 4096 == 0,
-                // The directory behind the contents is not read.
+                // The directory after the contents is not read.
                 "zip" => output == data,
                 "zstd" => output.len() % 4096 == 0 || output == data,
                 _ => false,

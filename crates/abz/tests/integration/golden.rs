@@ -1,4 +1,4 @@
-//! Files that older versions have made are read for ever: `tests/golden/make.sh` says how these were made.
+//! Files of older versions stay readable. `tests/golden/make.sh` has created them.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ fn text() -> Vec<u8> {
     (0..1000).flat_map(|line| format!("{line:06}{}\n", "anabranch ".repeat(256)).into_bytes()).collect()
 }
 
-/// The files, their contents, and the name that they tell.
+/// Returns the files, their contents, and their stored names.
 fn files() -> Vec<(&'static str, Vec<u8>, Option<&'static str>)> {
     vec![
         ("tiny.gz", b"hello".to_vec(), Some("tiny")),
@@ -46,7 +46,7 @@ fn files_with_extra_fields_are_read_whole_by_range_and_in_parallel() {
             let arguments = ["--range", &format!("{}..{}", range.start, range.end), "-q", name];
             assert!(folder.abz(&arguments).stdout() == wanted, "{name}: {range:?}");
         }
-        // None of them is decoded for that.
+        // Listing decodes none of them.
         let list = String::from_utf8(folder.abz(&["-lv", name]).exits(0).stdout()).unwrap();
         assert!(list.contains("members") && list.contains(&format!(" {} ", data.len())), "{list}");
     }
@@ -67,7 +67,7 @@ fn files_with_extra_fields_are_read_behind_each_other() {
 fn what_is_damaged_in_a_file_with_extra_fields_is_told_and_the_rest_recovered() {
     for name in ["blocks.gz", "small-blocks.gz", "rsyncable.gz", "members.gz"] {
         let (folder, mut file) = (Folder::new(), golden(name));
-        // In the first block or member.
+        // The damage is in the first block or member.
         file[300] ^= 0x55;
         folder.write(name, &file);
         folder.abz(&["-t", name]).exits(1);

@@ -1,18 +1,18 @@
-//! Indices: any part of any file, as if it was cut from the whole, and no trust in what does not fit.
+//! Indices: any range of any file equals the range of the whole, and wrong indices are not trusted.
 
 use std::fs;
 
 use crate::support::{Folder, Random, files, lines, noise, prose, span_of, through};
 
-/// Larger than several blocks of any file here, and nothing round.
+/// Larger than several blocks of any file here, and not a round number.
 const LEN: usize = 700_123;
 
-/// Text and what cannot be compressed.
+/// Returns text and incompressible data.
 fn mixed() -> Vec<u8> {
     [prose(200_000), noise(200_000, 7), prose(LEN - 400_000)].concat()
 }
 
-/// A file that `gzip` made, or one like it.
+/// Returns a file like those of `gzip`.
 fn gzipped(data: &[u8]) -> Vec<u8> {
     use std::io::Write;
     through("gzip", &["-c"], data).unwrap_or_else(|| {
@@ -52,7 +52,7 @@ fn a_span_found_by_an_index_is_the_same_part_of_the_plain_data() {
             let first = 1 + random.below(count as u64) as usize;
             line_spans.push(first..first + random.below(300) as usize);
         }
-        // Each span of some files by one thread, and of others by several.
+        // Alternates between one thread and several.
         for (number, span) in spans.into_iter().enumerate() {
             let processes = ["-p1", "-p3"][(number + parity) % 2];
             let ran = span_of(&folder, "--range", &span, &[processes, "f"]).exits(0).says("");
@@ -76,7 +76,8 @@ fn gzipped_quickly(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A byte that [`Index::fits`](abz::Index::fits) does not look at: between two pieces, near a third of the file.
+/// Returns the offset of a byte that [`Index::fits`](abz::Index::fits) does not read: between two samples, near a
+/// third of the file.
 fn unseen(file: &[u8]) -> usize {
     (file.len() - 4096) * 10 / 31 + 4096 + 5000
 }
@@ -99,7 +100,7 @@ fn only_what_a_span_needs_is_looked_at_and_that_is_verified() {
         assert!(last == b"the last line\n");
         let touched = span_of(&folder, "--range", &(LEN / 3 - 100_000..LEN / 3 + 100_000), &["f"]).exits(1);
         assert!(touched.stderr().starts_with("abz: f: ") && touched.stderr().contains("at byte "), "{what}");
-        // Without it, all before the span is in the way.
+        // Without an index, the damage before the span is noticed.
         fs::remove_file(folder.path("f.abzi")).unwrap();
         if what == "bzip2" {
             span_of(&folder, "--range", &span, &["f"]).exits(1);
@@ -138,7 +139,7 @@ fn an_index_that_does_not_fit_is_told_of_and_not_used() {
     folder.write("f.abzi", &index);
     folder.write("f", &gzipped(&other));
     expect("was changed since", &other);
-    // One byte of the same file is enough, where it is looked at.
+    // A change of one byte suffices, if it is in a sample.
     let mut changed = gzipped(&data);
     changed[4] ^= 1;
     folder.write("f", &changed);
@@ -183,7 +184,7 @@ fn small_files_get_theirs_side_by_side_and_damaged_ones_get_none() {
     let cut = gzipped(&prose(5000));
     folder.write("cut.gz", &cut[..cut.len() - 20]);
     folder.write("none.gz", b"neither");
-    // Cut between two members: gzip takes it for whole.
+    // The file is cut between two members, so gzip accepts it.
     let ours = folder.abz_fed(&["--members", "-b64K"], &prose(200_000)).exits(0).stdout();
     let member = u32::from_le_bytes(ours[16..20].try_into().unwrap()) as usize;
     folder.write("half.gz", &ours[..member]);
@@ -195,7 +196,7 @@ fn small_files_get_theirs_side_by_side_and_damaged_ones_get_none() {
     assert!(folder.read("f03.gz") == gzipped(&prose(3000)));
     let ran = folder.abz(&["--line-range", "2..3", "f09.gz"]).exits(0).says("");
     assert!(ran.stdout() == lines(&prose(9000), 2, 3));
-    // A second time: those of indices are not made.
+    // A second run makes no indices of indices.
     folder.abz(&["--index", "-qfr", "."]).exits(1);
     assert_eq!(folder.names().len(), 43);
 }

@@ -1,5 +1,5 @@
-//! Files of one large member that are decoded by their index, and indices made while files are decoded. What comes out, and what
-//! is told, is as without.
+//! Decoding of single large members by their index, and indices made while decoding. The output and messages are the
+//! same as without an index.
 
 use std::fs;
 use std::io::Cursor;
@@ -14,7 +14,7 @@ use crate::support::{Folder, Random, damaged, files, noise, prose, rounds};
 
 const SPACING: u64 = 64 << 10;
 
-/// One member, as gzip makes it.
+/// Returns one member, as gzip makes it.
 fn member(data: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
@@ -22,12 +22,12 @@ fn member(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Text, and what cannot be compressed, of 1,000,123 bytes.
+/// Returns 1,000,123 bytes of text and incompressible data.
 fn mixed() -> Vec<u8> {
     [prose(400_000), noise(200_000, 7), prose(400_123)].concat()
 }
 
-/// Several large members, with small ones between them, and their contents.
+/// Returns several large members with small ones between them, and their contents.
 fn members() -> (Vec<u8>, Vec<u8>) {
     let (mut file, mut contents) = (Vec::new(), Vec::new());
     for data in [&mixed()[..], b"", b"a few bytes", &prose(300_000), &noise(100_000, 3), b"and more"] {
@@ -37,18 +37,18 @@ fn members() -> (Vec<u8>, Vec<u8>) {
     (file, contents)
 }
 
-/// The parts of a file, with what is known of them.
+/// Returns the parts of a file, with their checksums and windows.
 fn parts_of(file: &[u8]) -> Vec<Part> {
     find_parts(file, SPACING).unwrap().parts
 }
 
-/// An index of these parts that fits the file.
+/// Returns an index of these parts that matches the file.
 fn index_of(file: &[u8], parts: Vec<Part>) -> Index {
     let contents = parts.last().map_or(0, |last| last.contents.end);
     Index::new(&mut Cursor::new(file), parts, contents, contents).unwrap()
 }
 
-/// What comes out of a file that is decoded by an index, and whether that was right.
+/// Decodes a file by an index. Returns whether the index was right, or the error, and the output.
 fn by_index(file: &Vec<u8>, index: &Index) -> (Result<Option<bool>, String>, Vec<u8>) {
     let mut out = Vec::new();
     let decompression = Decompression { workers: 3, ..Decompression::default() };
@@ -78,7 +78,7 @@ fn an_index_made_on_the_way_is_that_made_alone_and_the_data_is_all_of_it() {
             assert!(ran.stdout().is_empty() && &folder.read("f") == data, "{what}");
             assert_eq!(folder.names(), ["alone", "f", "f.gz", "f.gz.abzi"]);
             assert!(folder.read("alone") == folder.read("f.gz.abzi"), "{what}");
-            // A second time the index that is there is used, or made anew if that is asked for.
+            // The second run uses the existing index, or makes it again if required.
             assert!(&folder.abz(&[&how[..], &["-dc", "f.gz"]].concat()).exits(0).says("").stdout() == data);
             let told = folder.abz(&[&["-v"], &how[1..], &["-dcf", "f.gz"]].concat()).exits(0).stderr();
             assert!(told.contains("-- created f.gz.abzi"), "{what}: {told}");
@@ -104,11 +104,11 @@ fn a_large_member_is_decoded_by_all_threads_once_it_has_an_index() {
     };
     assert!(is_used(&["-dc", "-p2", "f.gz"]) && is_used(&["-t", "-p3", "f.gz"]));
     assert!(is_used(&["-dc", "-p3", "--checksum", "f.gz"]));
-    // One thread has no use for it, nor is a file that is not read in parts decoded so.
+    // A single thread does not use the index, and a stream does not either.
     assert!(!is_used(&["-t", "-p1", "f.gz"]) && !is_used(&["-t", "-p2", "--input-io", "stream", "f.gz"]));
     fs::rename(folder.path("f.gz.abzi"), folder.path("else")).unwrap();
     assert!(!is_used(&["-t", "-p2", "f.gz"]) && is_used(&["-t", "-p2", "--index-file", "else", "f.gz"]));
-    // FILE goes where it always goes.
+    // The output is the usual one.
     folder.abz(&["-d", "-p2", "--index-file", "else", "f.gz"]).exits(0).says("");
     assert_eq!(folder.names(), ["else", "f"]);
 }
@@ -125,7 +125,7 @@ fn an_index_that_lies_changes_nothing() {
         change(&mut parts);
         lies.push((what, parts));
     };
-    // Behind other contents, with the checksum of what comes of that.
+    // The preceding contents differ, and the checksum matches the resulting contents.
     lie("another window", &|parts| {
         let mut window = DeflateEncoder::new(Vec::new(), Compression::new(1));
         std::io::Write::write_all(&mut window, &noise(32 << 10, 9)).unwrap();
@@ -162,11 +162,11 @@ fn an_index_that_lies_changes_nothing() {
         let (done, out) = by_index(&file, &index_of(&file, parts));
         assert!(done == Ok(Some(false)) && out == contents, "{what}: {done:?}");
     }
-    // One that says that a part is large takes no memory for that: it is of no use.
+    // An index that claims a large part is not used, and takes no memory.
     let mut large = right.clone();
     large.last_mut().unwrap().contents.end += 17 << 20;
     assert_eq!(by_index(&file, &index_of(&file, large)), (Ok(None), Vec::new()));
-    // Nor where anything is changed, and the checksum of the index is right again.
+    // Random changes, with the checksum of the index corrected, do no harm either.
     let index = index_of(&file, right).to_bytes();
     let mut random = Random(21);
     for round in 0..rounds(60) {
@@ -204,10 +204,10 @@ fn damage_is_told_as_without_an_index() {
                 assert_eq!(done.err(), expected.err().map(|error| error.to_string()), "round {round}")
             }
         }
-        // How much of it depends on the parts.
+        // The length of the output depends on the parts.
         assert!(out.starts_with(&right) || right.starts_with(&out), "round {round}");
 
-        // So it is where an index shall be made.
+        // The same holds while an index is made.
         let mut out = Vec::new();
         let done = decompression.conduct_indexing(Conduct::default(), &file, SPACING, &mut out);
         let expected = decompression.run(&file[..], std::io::sink());
@@ -229,7 +229,7 @@ fn damage_is_told_as_without_an_index() {
 fn what_was_decoded_before_damage_is_written_where_an_index_shall_be_made() {
     let data = prose(700_000);
     let right = member(&data);
-    // The trailer; the file ends; and a block that is none, at the end of what is whole.
+    // Three kinds of damage: in the trailer, a truncated file, and an invalid block at the end of the undamaged data.
     let mut trailer = right.clone();
     *trailer.last_mut().unwrap() ^= 1;
     let cut = right[..right.len() - 9].to_vec();
@@ -269,14 +269,14 @@ fn what_is_behind_the_last_member_and_a_changed_file_are_told_of_as_ever() {
             assert!(ran.stderr().contains(told), "{what}: {}", ran.stderr());
             assert!(arguments == ["-t"] || ran.stdout() == data, "{what}");
         }
-        // The index is of another file now: that is of no interest, and it is not overwritten.
+        // The index no longer matches: it is ignored silently, and not overwritten.
         folder.write("f.gz", &member(&data[..900_000]));
         assert!(folder.abz(&["-dc", "-p2", "f.gz"]).exits(0).says("").stdout() == data[..900_000]);
         let told = folder.abz(&["-dcv", "-p2", "f.gz"]).exits(0).stderr();
         assert!(told.contains("f.gz was changed since"), "{told}");
         let ran = folder.abz(&["-dc", "--index", "f.gz"]).exits(2);
         assert!(ran.stderr().contains("f.gz.abzi: already exists -- not overwritten"), "{}", ran.stderr());
-        // Unless it was named.
+        // A named index that does not match is reported.
         let ran = folder.abz(&["-t", "--index-file", "f.gz.abzi", "f.gz"]).exits(2);
         assert!(ran.stderr().contains("was changed since"), "{}", ran.stderr());
         folder.abz(&["-d", "--index", "-f", "f.gz"]).exits(0).says("");
@@ -285,7 +285,7 @@ fn what_is_behind_the_last_member_and_a_changed_file_are_told_of_as_ever() {
             fs::remove_file(folder.path(name)).unwrap();
         }
     }
-    // Where the index does not look at the byte that is damaged.
+    // The damaged byte is not in a sample of the index.
     let mut file = member(&data);
     folder.write("f.gz", &file);
     folder.abz(&["--index", "--index-every", "64K", "f.gz"]).exits(0);
@@ -318,14 +318,14 @@ fn a_right_index_of_a_file_that_is_not_decoded_in_parts_is_not_called_wrong() {
     let data = mixed();
     let (first, second) = data.split_at(data.len() / 2);
     let ours = |how: &[&str], data: &[u8]| folder.abz_fed(&[&["-c"], how].concat(), data).exits(0).stdout();
-    // Headers that our encoder writes, in any order and with members of others between them.
+    // Members with headers of abz in any order, with members of others between them.
     let marked = [ours(&["-b64K"], first), ours(&["-b64K"], second)].concat();
     let behind = [member(first), ours(&["-b64K"], second)].concat();
     let before = [ours(&["-b64K"], first), member(second)].concat();
     let several = [member(first), ours(&["--members", "-b64K"], second)].concat();
     let bgzf = [member(first), ours(&["--bgzf"], second)].concat();
     let empty = [member(first), member(b"").repeat(100), member(second)].concat();
-    // Blocks without contents, at the end of a member.
+    // Empty blocks at the end of a member.
     let mut flushed = member(b"")[..10].to_vec();
     let mut deflate = DeflateEncoder::new(&mut flushed, Compression::new(6));
     std::io::Write::write_all(&mut deflate, first).unwrap();
@@ -370,7 +370,7 @@ fn explain_says_whether_and_which_index_is_used() {
         let ran = folder.abz(&[&["-d", "--explain"], more, &[name]].concat()).exits(0).says("");
         String::from_utf8(ran.stdout()).unwrap()
     };
-    // Where there is none, nothing is said of it.
+    // Without an index, the plan does not mention one.
     let without = explain(&["-p3"], "f.gz");
     assert!(!without.contains("index"), "{without}");
     for name in ["f.gz", "g.gz"] {
@@ -382,7 +382,7 @@ fn explain_says_whether_and_which_index_is_used() {
     let plan = explain(&["-p3"], "f.gz");
     assert!(plan.contains("read and decode") && plan.contains(&used("f.gz.abzi")), "{plan}");
     assert!(explain(&["-p3", "--index-file", "other"], "f.gz").contains(&used("other")));
-    // It is of no use, or of another file.
+    // The index does not help, or is of another file.
     let one = explain(&["-p1"], "f.gz");
     assert!(one.contains("The index f.gz.abzi is not used, because one worker alone"), "{one}");
     let ours = explain(&["-p3"], "g.gz");

@@ -1,4 +1,4 @@
-//! gzip and `compress` with other programs, and the same bytes from any number of threads.
+//! Interoperability of gzip and `compress` with other programs; the output is the same for any number of threads.
 
 use crate::support::{Folder, have, noise, program, prose, through};
 
@@ -18,7 +18,7 @@ fn abz_reads_what_compress_writes_and_says_where_it_is_damaged() {
         for processes in ["-p1", "-p2"] {
             folder.abz(&["-dkf", processes, "x.Z"]).exits(0).says("");
             assert!(folder.read("x") == data);
-            // In company it is done on one thread.
+            // With a second input, one thread processes the file.
             folder.abz(&["-dkfq", processes, "x.Z", "."]).exits(2).says("");
             assert!(folder.read("x") == data);
         }
@@ -42,7 +42,7 @@ fn output_depends_on_nothing_but_input_level_and_block_size() {
             for block_size in ["-b64K", "-b1M"] {
                 let one = folder.abz(&["-cn", &level, block_size, "-p1", "x"]).exits(0).stdout();
                 let piped = folder.abz_fed(&["-n", &level, block_size, "-p2"], &data).exits(0).stdout();
-                // In company the small ones are done on one thread.
+                // With a second input, one thread processes each small file.
                 folder.abz(&["-kn", &level, block_size, "-p4", "x", "/dev/null"]).exits(2);
                 let many = folder.read("x.gz");
                 std::fs::remove_file(folder.path("x.gz")).unwrap();
@@ -72,7 +72,7 @@ fn a_file_to_which_another_program_has_appended_within_its_member_is_read() {
     let data = prose(3_000_000);
     folder.write("x", &data);
     let file = folder.abz(&["-c", "x"]).exits(0).stdout();
-    // As zlib's gzappend does it: the last block, which is empty, is not the last one any more, and a stored one follows.
+    // zlib's gzappend clears the final flag of the last, empty block, and appends a stored block.
     let mut appended = file[..file.len() - 10].to_vec();
     appended.extend([0x02, 0x04, 5, 0, !5, 0xff]);
     appended.extend(b"more\n");

@@ -1,4 +1,4 @@
-//! Files are whole or untouched, whatever ends or disturbs the real binary.
+//! Files are complete or untouched after any signal or failure.
 //!
 //! `ABZ_SOAK=100 cargo test --release -p abz --test integration interruptions` does a hundred times as many rounds.
 
@@ -13,8 +13,8 @@ use crate::support::{
     Folder, Ran, Random, fed, have, leave_out, noise, program, prose, rounds, send, stopped,
 };
 
-/// Each file of `names` is whole under its name, or under its name with the suffix, or both; and nothing else is there,
-/// but for what `SIGKILL` left, which has the name of no file.
+/// Asserts that each file is complete under its name, or with the suffix, or both, and that no other file exists,
+/// except temporary files after `SIGKILL`.
 #[track_caller]
 fn all_is_whole(folder: &Folder, files: &[(&str, &[u8])], suffix: &str, was_killed: bool) {
     for (name, data) in files {
@@ -64,7 +64,7 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
                 arguments.push("-d");
             }
             arguments.extend(&names);
-            // How long it takes, on this machine, when nothing ends it.
+            // The time of an undisturbed run on this machine.
             let takes = *usual.entry((format.name(), decompresses)).or_insert_with(|| {
                 let began = Instant::now();
                 folder.abz(&[&["-kc"], &arguments[..]].concat()).exits(0);
@@ -80,13 +80,13 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
     assert!(ended_early > 0, "no run was hit while it ran");
 }
 
-/// The signals of Linux that end a process, and can be caught: those for people, for programs, of faults and in real time.
+/// The signals of Linux that end a process and can be caught: of users, programs, faults, and in real time.
 #[cfg(target_os = "linux")]
 const ENDING: [i32; 51] = {
     let usual = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 15, 16, 24, 26, 27, 29, 30, 31];
     let (mut signals, mut at) = ([0; 51], 0);
     while at < signals.len() {
-        // 32 and 33 are those of the C library.
+        // The C library uses 32 and 33.
         signals[at] = if at < usual.len() { usual[at] } else { 34 + (at - usual.len()) as i32 };
         at += 1;
     }
@@ -101,7 +101,7 @@ fn each_signal_that_ends_it_leaves_no_file_and_is_told_to_the_parent() {
     for signal in ENDING {
         let folder = Folder::new();
         let mut child = folder.command(&["-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
-        // It waits for more to read as long as this is open.
+        // The command waits for more input as long as this is open.
         let _input = child.stdin.take();
         let began = Instant::now();
         while folder.names().is_empty() {
@@ -186,7 +186,7 @@ fn an_input_that_changes_while_it_is_read_is_kept_with_a_warning() {
             assert!(said.starts_with("abz: x: was changed while it was read: it is kept"), "{what}: {said}");
             assert_eq!(folder.names(), ["x", "x.gz"], "{what}");
             assert!(folder.read("x") == changed, "{what}");
-            // What was read is in there, and it is a whole file.
+            // The output is a complete file with the data that was read.
             let back = folder.abz(&["-dc", "x.gz"]).exits(0).stdout();
             let common = back.len().min(data.len()) - 4;
             assert!(back[..common] == data[..common], "{what}");

@@ -1,4 +1,4 @@
-//! Formats beside the five that abz has for itself, with the real binary: those of `pack`, `compress -H`, zip with one file and zlib.
+//! The formats of `pack`, `compress -H`, zip with one file and zlib, with the binary.
 
 use crate::support::{Folder, fed, have, program, prose, through};
 
@@ -8,7 +8,7 @@ const PACKED: &[u8] = b"\x1f\x1e\0\0\0\x03\x02\x01\0ab\xc4";
 /// "aaa", of `compress -H`.
 const PACKED_WITH_LZH: &[u8] = b"\x1f\xa0\0\x03\0\0\x06\x10\0\0\0";
 
-/// "hello\n" in an archive, stored, and behind it a directory.
+/// "hello\n", stored in a zip archive, followed by a directory.
 const ZIPPED: &[u8] =
     b"PK\x03\x04\x0a\0\0\0\0\0\0\0\0\0\x20\x30\x3a\x36\x06\0\0\0\x06\0\0\0\x01\0\0\0xhello\nPK\x01\x02";
 
@@ -114,7 +114,7 @@ fn bytes_behind_a_stream_of_zlib_are_told() {
     for (behind, status) in [
         (&b"x"[..], 2),
         (b"more", 2),
-        // It begins as a stream does, and is none.
+        // The file starts like a stream, and is not one.
         (b"\x78\x9c and more", 2),
         (&stream[..stream.len() - 1], 2),
         (&stream, 1),

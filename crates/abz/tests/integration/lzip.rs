@@ -1,4 +1,4 @@
-//! What is special about lzip.
+//! Features of lzip only.
 
 use std::os::unix::fs::symlink;
 
@@ -12,7 +12,7 @@ fn under_its_name_what_can_be_decoded_of_a_damaged_member_is_put_out() {
     folder.abz(&["-Flzip", "-b200K", "x"]).exits(0);
     let whole = folder.read("x.lz");
     symlink(env!("CARGO_BIN_EXE_abz"), folder.path("lzip")).unwrap();
-    // In the second of three members.
+    // The damage is in the second of three members.
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 0x10;
     for (file, least, most) in
@@ -28,7 +28,7 @@ fn under_its_name_what_can_be_decoded_of_a_damaged_member_is_put_out() {
             let ran = ran.unwrap();
             assert_eq!(ran.status.code(), Some(2));
             assert!((least..most).contains(&ran.stdout.len()), "{}", ran.stdout.len());
-            // What comes out behind the damage, before it shows, is anything.
+            // The output between the damage and its detection is arbitrary.
             assert!(ran.stdout[..least] == data[..least]);
         }
     }

@@ -1,4 +1,4 @@
-//! The program `abz` and its library, checked from outside: all tests are one program, which is linked once.
+//! Integration tests of the program `abz` and its library, in one test program that is linked once.
 
 mod advice;
 mod archive;

@@ -1,4 +1,4 @@
-//! How much memory is taken, and what happens where there is none.
+//! Memory use, and runs with too little memory.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
@@ -8,22 +8,22 @@ use std::process::Stdio;
 
 use crate::support::{Folder, Ran, fed, noise, program, prose};
 
-/// Runs `abz` with no more than so many KiB of memory to be had.
+/// Runs `abz` with an address space of `kib` KiB.
 fn with_little(folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
     as_with_little(env!("CARGO_BIN_EXE_abz"), folder, kib, arguments)
 }
 
-/// The same, called by another name.
+/// Runs `abz` under another name with an address space of `kib` KiB.
 fn as_with_little(name: &str, folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
     let mut command = program("sh");
     command.current_dir(folder.path(""));
     command.args(["-c", &format!("ulimit -v {kib} && exec \"$0\" \"$@\""), name]);
-    // Each thread would set some of it aside for itself.
+    // Each thread would reserve address space for an arena.
     command.args(arguments).env("MALLOC_ARENA_MAX", "1");
     Ran(fed(command, b""))
 }
 
-/// A frame of zstd whose window has 2^`log` bytes, and whose contents are one byte again and again.
+/// Returns a zstd frame with a window of 2^`log` bytes, and contents of one repeated byte.
 fn frame_with_window(log: u8, len: u32) -> Vec<u8> {
     let block = len << 3 | 0b11;
     let mut frame = b"\x28\xb5\x2f\xfd\0".to_vec();
@@ -64,11 +64,11 @@ fn blocks_and_members_for_which_there_is_no_memory_are_errors() {
 fn one_thread_makes_a_block_of_xz_without_all_of_it_in_memory() {
     let folder = Folder::new();
     File::create(folder.path("x")).unwrap().set_len(120 << 20).unwrap();
-    // The encoder takes 674 MiB. With the program and the stacks of its threads, 780,000 KiB of addresses are enough, and 760,000
-    // are not. With the block, of 120 MiB, it would be 880,000 at least.
+    // The encoder needs 674 MiB. With the program and the stacks of its threads, an address space of 780,000 KiB
+    // suffices, and 760,000 KiB do not. Together with the block, of 120 MiB, it would be at least 880,000 KiB.
     let one = with_little(&folder, 830_000, &["-c", "-p1", "-F", "xz", "-9", "x"]).exits(0).says("").stdout();
     assert!(folder.abz_fed(&["-dc"], &one).exits(0).stdout().len() == 120 << 20);
-    // The same comes out in either way.
+    // The output is the same either way.
     folder.write("y", &[prose(400_000), noise(300_000, 8)].concat());
     for size in ["64K", "300K", "1M"] {
         let how = |processes| ["-c", "-F", "xz", "-1", "-s100K", "-b", size, processes, "y"];
@@ -80,7 +80,7 @@ fn one_thread_makes_a_block_of_xz_without_all_of_it_in_memory() {
 #[test]
 fn the_file_that_a_patch_refers_to_is_in_memory_twice_at_most() {
     let folder = Folder::new();
-    // Its 66 MiB are a little more than a power of two, to which a buffer of unknown size grows.
+    // 66 MiB exceed a power of two slightly; a buffer that grows would reach the next power.
     File::create(folder.path("old")).unwrap().set_len(66 << 20).unwrap();
     folder.write("new", b"a river");
     folder.abz(&["-F", "zstd", "--patch-from", "old", "new"]).exits(0).says("");
@@ -91,7 +91,7 @@ fn the_file_that_a_patch_refers_to_is_in_memory_twice_at_most() {
 #[test]
 fn a_patch_takes_the_memory_that_it_is_said_to_take() {
     let folder = Folder::new();
-    // 66 MiB each, and no more than 16 MiB for the tables of the level. One worker makes it.
+    // Two files of 66 MiB, and at most 16 MiB for the tables of the level. One worker makes the patch.
     for name in ["old", "new"] {
         File::create(folder.path(name)).unwrap().set_len(66 << 20).unwrap();
     }
@@ -105,7 +105,7 @@ fn a_patch_takes_the_memory_that_it_is_said_to_take() {
     for processes in ["-p1", "-p2"] {
         let limit = format!("{}M", stated + 1);
         folder.abz(&how(processes, &limit)).exits(0).says("");
-        // Beside it there are the program's own addresses and the stacks of its threads.
+        // The program itself and the stacks of its threads come in addition.
         with_little(&folder, (stated + 40) << 10, &how(processes, &limit)).exits(0).says("");
         let told = with_little(&folder, (stated - 40) << 10, &how(processes, &limit)).exits(1).stderr();
         assert!(told.contains("bytes of memory"), "{told}");
@@ -115,7 +115,7 @@ fn a_patch_takes_the_memory_that_it_is_said_to_take() {
 #[test]
 fn a_limit_of_memory_is_one_for_all_files() {
     let folder = Folder::new();
-    // 136 MiB of contents, so that all of the window is used.
+    // The contents have 136 MiB, so that the whole window is used.
     let mut frame = frame_with_window(27, 128 << 10);
     let block = frame.split_off(6);
     frame.extend([block[0] & !1, block[1], block[2], block[3]].repeat(1087));
@@ -124,7 +124,7 @@ fn a_limit_of_memory_is_one_for_all_files() {
     names.iter().for_each(|name| folder.write(name, &frame));
     let arguments = [&["-t", "--memlimit", "130M", "-p4"][..], &names].concat();
     with_little(&folder, 400_000, &arguments).exits(0).says("");
-    // Without the limit they are tested side by side.
+    // Without the limit the files are tested in parallel.
     let said = folder.abz(&[&["-t", "--memlimit", "100M"][..], &names].concat()).exits(1).stderr();
     assert_eq!(
         said.matches("if there is memory for that, allow it with --memlimit=129M").count(),
@@ -148,7 +148,7 @@ fn a_limit_of_memory_makes_dictionaries_smaller_and_says_so() {
     let ran = folder.abz(&["-kf", "--memlimit", "200M", "-F", "lzip", "-9", "x"]).exits(0);
     assert_eq!(ran.stderr().trim_end(), note(32, 14));
     folder.abz(&["-t", "x.lz"]).exits(0);
-    // A smaller block may be enough; and who names a dictionary, or wants no other one, gets that or none.
+    // A smaller block may suffice. A dictionary that the user names, or fixes, is never reduced.
     folder.abz(&["-kf", "--memlimit", "850M", "-F", "xz", "-9", "x"]).exits(0).says("");
     for more in [&["--no-adjust", "-9"][..], &["-s64M"]] {
         let arguments = [&["-kf", "--memlimit", "500M", "-F", "xz", "x"], more].concat();
@@ -159,19 +159,19 @@ fn a_limit_of_memory_makes_dictionaries_smaller_and_says_so() {
     assert!(said.contains("of memory with one thread"), "{said}");
     folder.abz(&["-kfq", "--memlimit", "500M", "-F", "xz", "-9", "x"]).exits(0).says("");
 
-    // It holds where the dictionary is used.
+    // The limit also holds when the whole dictionary is used.
     File::create(folder.path("zeros")).unwrap().set_len(70 << 20).unwrap();
     with_little(&folder, 600_000, &["-k", "--memlimit", "500M", "-F", "xz", "-9", "zeros"]).exits(0);
 }
 
-/// How much memory it takes to begin at all, in KiB: with less the system cannot load the program or give it a stack. A longer
-/// command line than this one takes a page more, so there is a little to spare.
+/// Returns the least address space in KiB with which the program starts. A longer command line than this one needs a
+/// page more, so there is a margin.
 fn least_to_begin(folder: &Folder) -> u64 {
     let begins = |kib: &u64| with_little(folder, *kib, &["--version"]).status() == Some(0);
     (4_000..400_000).step_by(2_000).find(begins).expect("some of these is enough") + 100
 }
 
-/// What is told of a run for which there was not enough memory: it names the file, and says what takes less.
+/// Asserts that the message about too little memory names the file and what needs less.
 #[track_caller]
 fn has_said_what_to_do(said: &str, name: &str, what: &str) {
     let names = |line: &str| line.starts_with(&format!("abz: {name}: ")) || line.starts_with("abz: out: ");
@@ -214,7 +214,7 @@ fn without_memory_there_is_an_error_that_says_what_to_do_and_nothing_is_left() {
             }
         }
     }
-    // How much a format takes beside the program differs between systems.
+    // The memory of a format beside the program differs between systems.
     assert!(failed > 0, "each limit is enough for every format");
 }
 
@@ -237,8 +237,8 @@ fn without_memory_each_tool_names_options_of_its_own() {
         let advice = format!(
             "; fewer threads ({one_thread}), a lower level or smaller blocks take less; {limit} chooses fewer threads itself\n"
         );
-        // The limit that is too low for the encoders only differs between systems, so many are tried. One that is enough for
-        // `--version` may be enough for one encoder too.
+        // The limits that are too low for the encoders only differ between systems, so many are tried. A limit that
+        // suffices for `--version` may suffice for one encoder too.
         let runs = (least.saturating_sub(8_000)..least + 400_000)
             .step_by(250)
             .map(|kib| as_with_little(&program, &folder, kib, &["-c", level, "x"]));
@@ -249,7 +249,7 @@ fn without_memory_each_tool_names_options_of_its_own() {
     }
 }
 
-/// The most memory that `abz` held, in KiB, when it had taken all of its input.
+/// Returns the peak memory of `abz` in KiB after it has read all input.
 fn peak(arguments: &[&str], data: &[u8]) -> u64 {
     let mut command = program(env!("CARGO_BIN_EXE_abz"));
     let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -279,7 +279,7 @@ fn more_threads_than_processors_take_no_more_memory() {
     }
 }
 
-/// Small blocks, where a format has them.
+/// Returns the option for small blocks, if the format has them.
 fn blocks(format: abz::Written) -> &'static [&'static str] {
     if format.has(abz::Setting::BlockSize) { &["-b128K"] } else { &[] }
 }
@@ -308,7 +308,7 @@ fn files_are_done_by_fewer_at_once_where_few_may_be_open_or_there_is_little_memo
             "-f --recover -o out/large large.gz",
         ] {
             let mut command = program("sh");
-            // The files that a test runner has open are no business of the program's.
+            // Files that the test runner has left open do not count.
             let close = "exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-";
             let script = format!("{close}; ulimit {limit} && exec \"$0\" {line}");
             command.args(["-c", &script, env!("CARGO_BIN_EXE_abz")]).current_dir(folder.path(""));

@@ -1,4 +1,4 @@
-//! Called by the name of another tool, `abz` does what that tool does with the same words.
+//! Called by the name of another tool, `abz` behaves like that tool with the same arguments.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -13,7 +13,7 @@ use crate::support::{Folder, Ran, fed, have, have_full_device, noise, program, p
 use abz::Decompression;
 use tempfile::TempDir;
 
-/// A folder with links to abz under all names that it knows.
+/// A folder with links to abz under all supported names.
 struct Links(TempDir);
 
 impl Links {
@@ -43,7 +43,7 @@ fn run(
     fed(command, input)
 }
 
-/// The contents of a file that may be compressed.
+/// Returns the contents of a file that may be compressed.
 fn contents(file: &[u8]) -> Vec<u8> {
     let mut contents = Vec::new();
     match Decompression::default().run(file, &mut contents) {
@@ -52,7 +52,7 @@ fn contents(file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// All files in a folder, with their special bits and contents; folders and links without.
+/// Returns all files in a folder, with their special bits and contents; folders and links without contents.
 fn state(folder: &Folder) -> BTreeMap<String, (u32, Vec<u8>)> {
     let of = |name: &String| {
         let found = fs::symlink_metadata(folder.path(name)).unwrap();
@@ -64,7 +64,7 @@ fn state(folder: &Folder) -> BTreeMap<String, (u32, Vec<u8>)> {
     folder.names().into_iter().map(|name| (name.clone(), of(&name))).collect()
 }
 
-/// What makes files with the suffix.
+/// Returns the program that makes files with this suffix.
 fn maker(suffix: &str) -> &'static str {
     match suffix {
         ".bz2" => "bzip2",
@@ -76,13 +76,13 @@ fn maker(suffix: &str) -> &'static str {
     }
 }
 
-/// Files that the maker of a suffix makes of prose, of noise and of a word.
+/// Returns compressed files of prose, of noise and of a word.
 fn made(suffix: &str) -> [Vec<u8>; 3] {
     [prose(20_000), noise(5_000, 1), b"other".to_vec()]
         .map(|data| run(maker(suffix), &Folder::new(), &["-c"], &data, &[]).stdout)
 }
 
-/// A folder with a file of each kind that a tool meets; `suffix` is the tool's.
+/// Returns a folder with all kinds of files for a tool; `suffix` is the tool's.
 fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     let folder = Folder::new();
     folder.write("x", &prose(30_000));
@@ -105,7 +105,7 @@ fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     symlink(format!("c{suffix}"), folder.path(&format!("clink{suffix}"))).unwrap();
     folder.write("names", b"x\nhard\n");
     folder.write("linked", b"link\n");
-    // A file of xz, of "data".
+    // An xz file.
     folder.write("foreign.xz", &xz_file());
     folder.write("hard", b"hard");
     fs::hard_link(folder.path("hard"), folder.path("harder")).unwrap();
@@ -118,7 +118,7 @@ fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     folder
 }
 
-/// A file of xz with a word in it.
+/// Returns an xz file that contains a word.
 fn xz_file() -> Vec<u8> {
     let compression = abz::Compression { format: abz::Written::XZ, ..abz::Compression::default() };
     let mut file = Vec::new();
@@ -126,8 +126,8 @@ fn xz_file() -> Vec<u8> {
     file
 }
 
-/// Runs each command line with the tool and with abz, each in a folder of its own, and compares the exit status, the
-/// files that are there afterwards, and what was written to standard output. `#` stands for the suffix.
+/// Runs each command line with the tool and with abz, each in its own folder, and compares the exit status, the
+/// resulting files, and standard output. `#` stands for the suffix.
 fn compare(tool: &str, suffix: &str, lines: &[&str]) {
     compare_with(tool, suffix, &[], lines);
 }
@@ -162,7 +162,7 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
         } else if state(&ours) != state(&theirs) {
             differ("contents", &"others", &"the same");
         }
-        // Of a damaged member one may give out more than the other.
+        // The tools may differ in how much of a damaged member they write.
         let is_comparable = !line.contains("cut") && !line.contains("damaged") && !line.contains("-l");
         let (written, wanted) = (contents(&found.stdout), contents(&expected.stdout));
         if is_comparable && written != wanted {
@@ -172,7 +172,7 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Words that all tools take.
+/// Arguments that all tools accept.
 const SAME: &[&str] = &[
     "",
     "-",
@@ -259,7 +259,7 @@ fn bzip2_and_abz_do_the_same() {
     compare("bzip2", ".bz2", &["-z x", "-dz x", "-sk x", "-ds c#", "--repetitive-fast -k x", "-vk x"]);
     compare("bunzip2", ".bz2", &["c#", "-c c#", "-k c#", "unknown", "-t c#", "", "-z x"]);
     compare("bzcat", ".bz2", &["c#", "twice# c#", "-f x", "x", "wrong#", "-"]);
-    // No test goes to standard output.
+    // Testing cannot be combined with standard output.
     compare("bzcat", ".bz2", &["-t c#", "-tv c#", "-t x", "-t", "-t -", "-t -z x", "-tc"]);
     compare("bzip2", ".bz2", &["-tc c#", "-ct wrong#", "-tc", "-t -"]);
     compare(
@@ -273,7 +273,7 @@ fn bzip2_and_abz_do_the_same() {
 
 #[test]
 fn lzip_and_abz_do_the_same() {
-    // Under Debian the name may lead to plzip, which knows fewer options.
+    // On Debian, `lzip` may be plzip, which has fewer options.
     let lines = &[
         "",
         "-",
@@ -325,7 +325,7 @@ fn lzip_and_abz_do_the_same() {
         "--no-such-option x",
     ];
     compare("lzip", ".lz", lines);
-    // What plzip has not, or does otherwise.
+    // Options that plzip does not have, or on which it differs.
     let lines = &[
         "-S 100k -k x",
         "-S 100k -o out x",
@@ -434,7 +434,7 @@ fn lists_of_pigz_are_as_pigz_has_them() {
         &["-l", "missing.gz", "renamed.gz"],
         &["-lN", "renamed.gz"],
     ] {
-        // The times are those of the world.
+        // Times are printed in UTC.
         let zone = [("TZ", "UTC0")];
         let theirs = run("pigz", &folder, line, b"", &zone);
         let ours = run(links.path("pigz"), &folder, line, b"", &zone);
@@ -447,7 +447,7 @@ fn lists_of_pigz_are_as_pigz_has_them() {
 #[test]
 fn volumes_of_lzip_are_whole_files_of_limited_size() {
     let (links, folder) = (Links::new(), Folder::new());
-    // Of what cannot be made smaller, each member is as large as a volume.
+    // With incompressible data, each member fills a volume.
     let data = [noise(250_000, 3), prose(300_000)].concat();
     folder.write("x", &data);
     for line in [&["-0", "-S", "100k", "-n3", "x"][..], &["-0S100000", "-n1", "-o", "y", "x"]] {
@@ -481,7 +481,7 @@ fn volumes_of_lzip_are_written_over_but_for_the_first_one_as_lzip_does() {
         assert_eq!(folder.names(), [&names[..], &["x"]].concat());
         let parts = names.map(|name| contents(&folder.read(name)));
         assert!(parts.concat() == data, "{program:?}");
-        // The same once more.
+        // The second run finds existing files.
         assert_eq!(make(&[]), Some(1), "{program:?}");
         assert_eq!(make(&["-f"]), Some(0), "{program:?}");
         fs::remove_file(folder.path(names[0])).unwrap();
@@ -489,7 +489,7 @@ fn volumes_of_lzip_are_written_over_but_for_the_first_one_as_lzip_does() {
         let parts = names.map(|name| contents(&folder.read(name)));
         assert!(parts.concat() == data, "{program:?}");
     }
-    // No volume replaces what is read.
+    // No volume replaces an input.
     let folder = Folder::new();
     folder.write("out00002.lz", &data);
     let words = ["-F", "-0", "-S100k", "-o", "out", "out00002.lz"];
@@ -561,13 +561,13 @@ fn zstd_and_abz_do_the_same() {
         "--sparse -d c#",
     ];
     compare("zstd", ".zst", lines);
-    // Its exit statuses.
+    // Exit statuses of zstd.
     let lines =
         &["-D missing x", "--long=40 x", "-T9999 -k x", "-t damaged# c#", "-t cut#", "--format=foo x", "-o"];
     compare("zstd", ".zst", lines);
     let lines = &["-c --patch-from=missing x", "--patch-from missing x", "-dc --patch-from=missing c#"];
     compare("zstd", ".zst", lines);
-    // Links are passed over, unless none is left.
+    // Links are skipped; it is an error if no input is left.
     let lines = &[
         "-c link x",
         "link x",
@@ -584,7 +584,7 @@ fn zstd_and_abz_do_the_same() {
         "link --filelist=linked -c",
     ];
     compare("zstd", ".zst", lines);
-    // An empty file is cut.
+    // An empty file is a truncated one.
     compare("zstd", ".zst", &["-dc y", "-dcf y", "-t y", "-d --pass-through -c y", "-dc x y", "-dcf x y"]);
     assert!(!Path::new("/dev/null.zst").exists());
     compare("unzstd", ".zst", &["c#", "-c c#", "-c clink#", "-c y"]);
@@ -628,7 +628,7 @@ fn xz_and_abz_do_the_same() {
     compare("lzma", ".lzma", &["-F xz -k x", "--format=auto -k x", "-S .foo x", "-9e -k x"]);
     compare("unlzma", ".lzma", &["c#", "-k c#", "-c c#", "unknown", "twice#"]);
     compare("lzcat", ".lzma", &["c#", "-f x", "cut#"]);
-    // The format that is named is the only one.
+    // Only the named format is accepted.
     let lines = &[
         "-k foreign.xz",
         "-c foreign.xz c#",
@@ -667,12 +667,12 @@ fn the_other_names_do_the_same_with_the_words_that_all_take() {
         ("bunzip2", ".bz2", &[]),
         ("lbunzip2", ".bz2", &[]),
         ("plzip", ".lz", &[]),
-        // lzip gives the first member, and says nothing of the one behind the bytes.
+        // lzip writes the first member, and silently ignores the one after the garbage.
         ("lzip.lzip", ".lz", &["-d hidden#", "-t hidden#"]),
         ("unxz", ".xz", &[]),
         ("zstd", ".zst", &[]),
         ("unzstd", ".zst", &[]),
-        // zstdcat copies the bytes and the second member as they are.
+        // zstdcat copies the garbage and the second member unchanged.
         ("zstdcat", ".zst", &["-d hidden#", "-t hidden#"]),
     ] {
         compare(tool, suffix, &all_but(others));
@@ -910,11 +910,11 @@ fn sparse_output_is_made_where_the_tool_makes_it() {
                 "{program:?} {line}"
             );
         }
-        // What was there before stays, as does what comes behind.
+        // Data before and after the output stays.
         let twice = format!("(echo before; \"$1\" {line}; \"$1\" {line}; echo behind) > out");
         let (all, _) = script(&links.path(tool), &twice);
         assert!(all == [b"before\n", &data[..], &data, b"behind\n"].concat(), "{tool} {line}");
-        // At the end of a file that is only added to, and in the middle of one, nothing is left out.
+        // No hole is left at the end of a file opened for appending, or in the middle of a file.
         folder.write("out", &vec![7; 4 << 20]);
         let (all, _) = script(&links.path(tool), &format!("\"$1\" {line} >> out"));
         assert!(all == [&vec![7; 4 << 20][..], &data].concat(), "{tool} {line}");
@@ -936,7 +936,7 @@ fn zstd_writes_what_is_named_be_it_a_pipe() {
             let reader = scope.spawn(|| fs::read(folder.path("pipe")).unwrap());
             let output = run(&program, &folder, &["-q", "-f", "-o", "pipe"], &prose(100_000), &[]);
             if !output.status.success() {
-                // Nobody has opened it, and the reader waits for that.
+                // The tool has not opened the pipe; this unblocks the reader.
                 drop(fs::File::options().write(true).open(folder.path("pipe")).unwrap());
             }
             assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -993,7 +993,7 @@ fn xz_looks_at_no_check_if_it_shall_not() {
     let (links, folder) = (Links::new(), Folder::new());
     let data = b"a branch of a river";
     for check in ["crc32", "crc64", "sha256"] {
-        // One block whose size is told, which is taken whole, and one whose size is not.
+        // One block records its size and is decoded whole; the other does not.
         let told = run(links.path("xz"), &folder, &["-c", "-C", check], data, &[]).stdout;
         let untold = through("xz", &["-c", "-T1", "-C", check], data);
         let mut passed_over = 0;
@@ -1025,7 +1025,7 @@ fn xz_tells_how_much_memory_there_is() {
             let output = run(program, &folder, words, b"", &[]);
             assert!(output.status.success());
             let told = String::from_utf8(output.stdout).unwrap();
-            // Of several threads xz has limits of its own.
+            // xz has further limits for several threads.
             told.lines().take(7).map(str::to_owned).collect::<Vec<_>>()
         };
         let ours = told(links.path("xz"));
@@ -1085,7 +1085,7 @@ fn xz_takes_lists_of_files() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("missing"));
 }
 
-/// Runs a script with the links before all other programs.
+/// Runs a script with the links first in `PATH`.
 fn script(links: &Links, folder: &Folder, line: &[&str]) -> Option<String> {
     if !have(line[0]) || line[0].ends_with("less") && !have("less") {
         return None;
@@ -1160,7 +1160,7 @@ fn gzip_tells_of_a_byte_behind_the_last_member_as_gzip_does() {
         [(&b"\0"[..], 0, true), (b"\0\0", 0, true), (b"\x01", 1, false), (b"\x01\x02", 2, true)]
     {
         folder.write("x.gz", &[&one, behind].concat());
-        // pigz takes whatever follows for nothing.
+        // pigz ignores trailing bytes.
         for (tool, status, is_made) in [("gzip", status, is_made), ("pigz", 0, true)] {
             let of_tool = have(tool).then(|| PathBuf::from(tool));
             for program in [Some(links.path(tool)), of_tool].into_iter().flatten() {
@@ -1230,7 +1230,7 @@ fn headers_of_gzip_are_those_of_the_tool_and_small_files_no_larger() {
     for name in ["gzip", "pigz"] {
         assert_eq!(run(links.path(name), &folder, &[], b"hello", &[]).stdout.len(), 25, "{name}");
     }
-    // One block that is full, however it is read.
+    // A block of exactly the block size.
     folder.write("full", &prose(8192));
     let full = folder.abz(&["-b8K", "-nc", "full"]).exits(0).stdout();
     assert!(full[10] != 4 && full.len() < 3000, "{full:?}");
@@ -1258,7 +1258,7 @@ fn gzip_says_of_damaged_files_what_gzip_says() {
         (changed(len - 8), "invalid compressed data--crc error"),
         (changed(len - 4), "invalid compressed data--length error"),
         (no_deflate, "invalid compressed data--format violated"),
-        // The file `bug33501` of gzip's test `hufts`: cut in a block in which nothing has a code.
+        // The file `bug33501` of gzip's test `hufts`: truncated in a block without any code.
         (b"\x1f\x8b\x08\x00000000d\x00\x00\x00".to_vec(), "invalid compressed data--format violated"),
         (whole[..len - 3].to_vec(), "unexpected end of file"),
     ] {
@@ -1269,11 +1269,11 @@ fn gzip_says_of_damaged_files_what_gzip_says() {
         let ours = said(run(links.path("gzip"), &folder, &["-dc"], &file, &[]));
         assert_eq!(ours, (Some(1), format!("\ngzip: stdin: {expected}\n")));
         if have("gzip") {
-            // It begins a line for each fault that it finds.
+            // gzip prints a line for each fault.
             let theirs = said(run("gzip", &folder, &["-dc"], &file, &[]));
             assert!(theirs.0 == ours.0 && theirs.1.starts_with(&ours.1), "{theirs:?}");
         }
-        // More is said to those who ask.
+        // `-v` adds details.
         let more = said(run(links.path("gzip"), &folder, &["-tv", "x.gz"], b"", &[]));
         assert!(more.1.contains("at byte ") && more.1.contains(expected), "{more:?}");
     }
@@ -1341,7 +1341,7 @@ fn pigz_writes_and_reads_zlib_and_zip() {
                 }
             }
         }
-        // There and back by names.
+        // Compresses and decompresses by file names.
         let file = format!("f\u{fc}r.txt{suffix}");
         let _ = fs::remove_file(folder.path(&file));
         assert!(run(links.path("pigz"), &folder, &[option, "f\u{fc}r.txt"], b"", &[]).status.success());
@@ -1349,7 +1349,7 @@ fn pigz_writes_and_reads_zlib_and_zip() {
         assert!(run(links.path("pigz"), &folder, &["-d", &file], b"", &[]).status.success());
         assert_eq!(folder.names(), ["f\u{fc}r.txt"]);
     }
-    // Damage and cuts are told.
+    // Damage and truncation are reported.
     let made = run(links.path("pigz"), &folder, &["-cz"], &prose(3000), &[]).stdout;
     let mut damaged = made.clone();
     *damaged.last_mut().unwrap() ^= 1;

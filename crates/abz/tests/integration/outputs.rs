@@ -1,4 +1,4 @@
-//! Several inputs to one output, outputs in a folder of their own, and which inputs are passed over.
+//! Several inputs with one output, outputs in another folder, and skipped inputs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -69,7 +69,7 @@ fn outputs_go_to_a_folder_under_their_own_names() {
     assert!(folder.path("out/a.gz").exists() && folder.path("out/c.gz").exists());
     folder.abz(&["-d", "--output-dir-flat", "d", "out/a.gz"]).exits(0).says("");
     assert!(folder.read("d/a") == prose(300_000));
-    // Two of one name.
+    // Two inputs have the same name.
     folder.write("d/a", b"another");
     folder.abz(&["--output-dir-flat", "out", "-F", "xz", "-0", "a", "d/a"]).exits(2);
     assert!(folder.abz(&["-dc", "out/a.xz"]).exits(0).stdout() == prose(300_000));

@@ -1,4 +1,4 @@
-//! No output takes the place of the file that it is made of, however that is named.
+//! No output replaces the file that it is made of, however that is named.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::support::{Folder, Ran, prose};
 
-/// What is said of an output that is the input.
+/// Returns the message for an output that is the input.
 fn said(name: &str) -> String {
     format!("abz: {name}: is the input, and the output would replace it: name another file to write to")
 }
@@ -60,7 +60,7 @@ fn each_way_to_name_an_output_spares_the_input() {
         assert_eq!(left, (true, true, true), "{line}: {}", ran.stderr());
         assert_ne!(ran.status(), Some(0), "{line}");
     }
-    // The name that is stored in a file may be its own.
+    // The stored name may be that of the file itself.
     let named = folder.abz(&["-cf", "c.gz"]).exits(0).stdout();
     folder.write("c.gz", &named);
     folder.abz(&["-dfN", "c.gz"]).exits(1).says(&said("c.gz"));
@@ -81,7 +81,7 @@ fn standard_streams_that_are_one_file_are_refused() {
         assert!(ran.stderr().lines().all(|line| line == text) && !ran.stderr().is_empty());
         assert!(folder.read("x") == data);
     }
-    // Standard input that is the output.
+    // Standard input is the output.
     let mut command = folder.command(&["-f", "-o", "x"]);
     let output = command.stdin(opened()).stderr(Stdio::piped()).spawn().unwrap();
     Ran(output.wait_with_output().unwrap()).exits(1).says(&said("x"));
@@ -94,14 +94,14 @@ fn an_archive_does_not_replace_what_it_is_made_of_nor_itself() {
     fs::create_dir(folder.path("d")).unwrap();
     folder.write("d/a.tar.gz", b"any");
     folder.write("d/x", b"data");
-    // A file of that name lies in the archive.
+    // The archive contains a file with the name of the archive.
     folder.abz(&["--archive", "b.tar.gz", "d"]).exits(0);
     fs::copy(folder.path("b.tar.gz"), folder.path("d/a.tar.gz")).unwrap();
     let before = folder.read("d/a.tar.gz");
     let ran = folder.abz(&["--extract", "-f", "d/a.tar.gz"]).exits(1);
     assert!(ran.stderr().contains("is the input"), "{}", ran.stderr());
     assert!(folder.read("d/a.tar.gz") == before);
-    // Made anew, it is found in the folder, and is not in itself.
+    // Packed again, the archive lies in the folder, and does not contain itself.
     folder.abz(&["--archive", "d/a.tar.gz", "-f", "d"]).exits(0).says("");
     assert!(folder.read("d/a.tar.gz") != before && folder.read("d/x") == b"data");
 }

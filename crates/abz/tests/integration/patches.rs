@@ -1,8 +1,8 @@
-//! Patches of zstd: made and read as `zstd --patch-from` does it.
+//! zstd patches, compatible with `zstd --patch-from`.
 
 use crate::support::{Folder, noise, prose, rounds, through};
 
-/// A file, and one that is like it: with parts moved, changed, put in and left out.
+/// Returns a file, and a similar one with parts moved, changed, inserted and removed.
 fn files(len: usize) -> (Vec<u8>, Vec<u8>) {
     let before = [prose(len / 4), noise(len - len / 4, len as u64)].concat();
     let at = |part: usize| &before[len * part / 8..len * (part + 1) / 8];
@@ -45,14 +45,14 @@ fn a_patch_holds_what_differs_and_comes_back_by_zstd_too() {
 fn what_a_patch_is_made_of_may_look_like_anything() {
     let folder = Folder::new();
     let (before, after) = files(50_000);
-    // Like a dictionary that was trained; nothing; and the same file.
+    // A reference that starts like a trained dictionary, an empty one, and the same file.
     let trained = [b"\x37\xa4\x30\xec\x01\0\0\0", &before[..]].concat();
     for (old, new) in [(&trained[..], &after[..]), (b"", &after), (&before, b""), (&before, &before)] {
         folder.write("old", old);
         folder.write("new", new);
         folder.abz(&["-kf", "-F", "zstd", "--patch-from", "old", "new"]).exits(0).says("");
         let name = folder.path("old").display().to_string();
-        // (zstd says of the others that it has no memory, also of what it made itself.)
+        // (zstd reports too little memory for the others, even for its own patches.)
         if old == before
             && !new.is_empty()
             && let Some(back) = through("zstd", &["-dcq", "--patch-from", &name], &folder.read("new.zst"))
@@ -81,7 +81,7 @@ fn without_the_other_file_or_with_a_wrong_one_there_is_nothing() {
     assert_eq!(folder.names(), ["new.zst", "old", "wrong"]);
     let told = folder.abz(&["-d", "--patch-from", "missing", "new.zst"]).exits(1).stderr();
     assert!(told.contains("the file missing cannot be used for a patch: No such file"), "{told}");
-    // Some of it damaged.
+    // A damaged patch.
     let mut patch = folder.read("new.zst");
     let at = patch.len() - 2;
     patch[at] ^= 1;
@@ -143,12 +143,12 @@ fn the_file_that_a_patch_refers_to_is_not_removed() {
     for old in ["f", "./f", "link"] {
         refused(&["-F", "zstd", "--patch-from", old, "f"]);
         refused(&["-f", "-F", "zstd", "--verify", "-p2", "--patch-from", old, "f"]);
-        // A file that is kept may be made a patch of itself.
+        // A file that is kept may be its own reference.
         let patch = folder.abz(&["-c", "-F", "zstd", "--patch-from", old, "f"]).exits(0).says("").stdout();
         assert!(folder.abz_fed(&["-d", "--patch-from", old], &patch).exits(0).stdout() == data);
     }
     refused(&["-f", "-F", "zstd", "--patch-from", "f", "link"]);
-    // Also where it would be the patch.
+    // The same holds if the reference would be overwritten by the patch.
     let patch = folder.abz(&["-c", "-F", "zstd", "f"]).exits(0).stdout();
     folder.write("g.zst", &patch);
     let told = folder.abz(&["-d", "--patch-from", "g.zst", "g.zst"]).exits(1).stderr();
@@ -179,7 +179,7 @@ fn the_file_that_a_patch_refers_to_is_not_overwritten() {
                 &["-f", "-F", "zstd", "--verify", "-p2", "-o", output, "new"],
                 &["-df", "-o", output, "p.zst"],
                 &["-df", "-p2", "-o", output, "p.zst"],
-                // Its name is that of the output without -o, too.
+                // Without -o, the output has the name of the reference.
                 &["-kf", "-F", "zstd", "new"],
                 &["-dkf", "p.zst"],
             ] {
@@ -194,7 +194,7 @@ fn the_file_that_a_patch_refers_to_is_not_overwritten() {
             }
         }
     }
-    // Another file may be.
+    // Another file may be overwritten.
     folder.abz(&["--patch-from", "old", "-kf", "-F", "zstd", "-o", "other", "new"]).exits(0).says("");
     assert!(folder.read("other") == patch);
 }

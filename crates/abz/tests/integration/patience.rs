@@ -1,4 +1,4 @@
-//! Streams for which the system does not wait: what is not there yet is waited for.
+//! Streams in non-blocking mode are waited for.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use rustix::io::ioctl_fionread;
 
 use crate::support::{Folder, Ran, noise, program};
 
-/// A pipe of which `end` does not wait.
+/// Creates a pipe of which `end` makes one side non-blocking.
 fn pipe(end: impl Fn(&PipeReader, &PipeWriter) -> rustix::io::Result<()>) -> (PipeReader, PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     end(&reader, &writer).unwrap();
@@ -26,7 +26,7 @@ fn writer_waits_not(_: &PipeReader, writer: &PipeWriter) -> rustix::io::Result<(
     fcntl_setfl(writer, fcntl_getfl(writer)? | OFlags::NONBLOCK)
 }
 
-/// Waits until the pipe has so many bytes in it, or as many as it has room for.
+/// Waits until the number of bytes in the pipe satisfies `is_so`.
 fn wait_for(pipe: &PipeReader, is_so: impl Fn(u64) -> bool) {
     let began = Instant::now();
     while !is_so(ioctl_fionread(pipe).unwrap()) {
@@ -35,20 +35,20 @@ fn wait_for(pipe: &PipeReader, is_so: impl Fn(u64) -> bool) {
     }
 }
 
-/// Runs a program whose standard input and output do not wait, and gives what it wrote. Its input comes in pieces, each when the
-/// one before was taken, and its output is not taken before the pipe is full or all was written.
+/// Runs a program with non-blocking standard input and output, and returns its output. Each piece of input is written
+/// when the one before has been read, and the output is read only when the pipe is full or all input is written.
 fn run(tool: &Path, words: &[&str], input: &[u8]) -> (Ran, Vec<u8>) {
     let (reader, mut writer) = pipe(reader_waits_not);
     let (mut written, output) = pipe(writer_waits_not);
     let mut command = program(tool);
     command.args(words).stdin(reader.try_clone().unwrap()).stdout(output).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    // It has the end of the pipe too.
+    // The command also holds the end of the pipe.
     drop(command);
     let all = thread::scope(|scope| {
         scope.spawn(move || {
             for piece in input.chunks(input.len() / 20 + 1) {
-                // It may have ended with an error.
+                // The program may have ended with an error.
                 if writer.write_all(piece).is_err() {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! What a run tells of how far it has come.
+//! Progress reports of the library.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use abz::{Compression, Conduct, Decompression, Setting, Written};
 
 use crate::support::{noise, prose};
 
-/// What a run told, in order: how many more bytes of its input were done with.
+/// Returns the numbers of bytes that a run has reported as done, in order.
 fn told(run: impl FnOnce(Conduct<'_>)) -> Vec<u64> {
     let told = Mutex::new(Vec::new());
     let tell = |bytes| told.lock().unwrap().push(bytes);

@@ -1,8 +1,8 @@
-//! Parts of what is in a file: the same bytes as cutting the whole, of every format and whoever wrote the file.
+//! Ranges of a file's contents: the same bytes as in the whole, for every format and program.
 
 use crate::support::{Folder, Random, files, lines, noise, prose, span_of as run};
 
-/// Larger than several blocks of any file here, and nothing round.
+/// Larger than several blocks of any file here, and not a round number.
 const LEN: usize = 700_123;
 
 #[test]
@@ -17,14 +17,14 @@ fn a_range_of_any_file_is_the_same_part_of_its_plain_data() {
             let from = random.below(LEN as u64) as usize;
             from..from + random.below((LEN - from) as u64 + 1) as usize
         });
-        // Each span of some files by one thread, and of others by several.
+        // Alternates between one thread and several.
         for (number, span) in borders.into_iter().chain(chance).enumerate() {
             let expected = &data[span.start..span.end.min(LEN)];
             let processes = ["-p1", "-p3"][(number + parity) % 2];
             let ran = run(&folder, "--range", &span, &[processes, "f"]).exits(0).says("");
             assert!(ran.stdout() == expected, "{what} {span:?} {processes}");
         }
-        // From a pipe, and into a file.
+        // The input is a pipe, and the output a file.
         let piped = folder.abz_fed(&["--range", "1000..300K"], &file).exits(0).says("").stdout();
         assert!(piped == data[1000..300 << 10], "{what}");
         folder.abz(&["--range", "..70K", "-o", "out", "f"]).exits(0).says("");
@@ -83,7 +83,7 @@ fn several_files_give_their_parts_one_after_another_and_a_bad_one_is_told_of() {
     }
     folder.abz(&["-b64K", "a", "b", "c"]).exits(0);
     folder.write("bad", b"neither");
-    // Their names without a suffix will do.
+    // Suffixes may be omitted.
     let ran = folder.abz(&["--range", "10..200K", "a", "b.gz", "bad", "c"]).exits(1);
     assert!(ran.stderr().starts_with("abz: bad: ") && ran.stderr().trim_end().lines().count() == 1);
     let expected =
@@ -116,7 +116,7 @@ fn damage_is_found_where_a_range_touches_it_and_nowhere_else() {
             let ran = run(&folder, "--range", &span, &["f"]).exits(1);
             let (told, out) = (ran.stderr(), ran.stdout());
             assert!(told.starts_with("abz: f: ") && told.contains("at byte "), "{told}");
-            // The place that is told lies in the part that is damaged.
+            // The reported offset lies in the damaged part.
             let told: usize =
                 told.split("at byte ").last().unwrap().split(':').next().unwrap().parse().unwrap();
             assert!(told.abs_diff(at) < 110_000, "{format:?}: {at} {told}");
@@ -131,7 +131,7 @@ fn damage_is_found_where_a_range_touches_it_and_nowhere_else() {
 fn only_the_parts_that_are_needed_are_looked_at() {
     let (folder, data) = (Folder::new(), noise(LEN, 4));
     let mut file = folder.abz_fed(&["-b64K"], &data).exits(0).stdout();
-    // All before them is not of the format at all, but for the first bytes.
+    // Everything before the range is overwritten, except the first bytes.
     file[2..200_000].fill(0);
     folder.write("f", &file);
     let span = 300_000..400_000;
@@ -165,7 +165,7 @@ fn what_follows_the_range_is_not_waited_for() {
     let file = folder.abz_fed(&["-b64K", "-c"], &prose(LEN)).exits(0).stdout();
     let mut command = folder.command(&["-p2", "--range", "10..20"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    // The pipe stays open, and nothing more comes.
+    // The pipe stays open without further bytes.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&file[..file.len() / 2]).unwrap();
     let mut out = Vec::new();

@@ -1,5 +1,5 @@
-//! Readers of gzip and zstd files in other programs and languages: each gives all of what abz wrote. Some stop at the end of the first
-//! member or frame, and say nothing.
+//! Readers of gzip and zstd files in other programs and languages return all of the data that abz has compressed.
+//! Some of them would silently stop at the end of the first member or frame.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,18 +10,18 @@ use std::thread;
 
 use crate::support::{Folder, have, leave_out, noise, program, prose};
 
-/// What a command makes of a file in the folder; `None` if it is not installed.
+/// Returns the output of a command for a file in the folder, or `None` if the command is not installed.
 fn read_by(folder: &Folder, name: &str, arguments: &[&str]) -> Option<Vec<u8>> {
     if !have(name) {
         return None;
     }
     let mut command = program(name);
-    // Tools for development keep what they make; where the tests are built it serves the next run.
+    // Caches of development tools lie in the build folder, for the next run.
     command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
     for (variable, place) in [("GOPATH", "go"), ("HOME", "")] {
         command.env(variable, folder.path(place));
     }
-    // Nor shall they fetch anything.
+    // The tools must not download anything.
     command.env("GOFLAGS", "-mod=mod").env("GOTOOLCHAIN", "local");
     let output = command.current_dir(folder.path("")).args(arguments).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -64,7 +64,7 @@ fn gzip_and_its_kin_read_all() {
     reads_all(&folder, "bsdcat", &["x.gz"]);
     let place = format!("(host){}", folder.path("x.gz").display());
     reads_all(&folder, "grub-fstest", &["-u", "/dev/null", "cat", &place]);
-    // It refuses padding bits that are not zeros.
+    // gzippy refuses non-zero padding bits.
     reads_all(&folder, "gzippy", &["-dc", "x.gz"]);
 }
 
@@ -88,7 +88,7 @@ fn perl_reads_all() {
 fn python_reads_all() {
     let folder = furnished();
     let whole = "import gzip, sys; sys.stdout.buffer.write(gzip.open('x.gz').read())";
-    // One stream of zlib, as most programs have it.
+    // One stream of zlib, as most programs use it.
     let stream = "import sys, zlib; d = zlib.decompressobj(31); data = open('x.gz', 'rb').read()\n\
                   sys.stdout.buffer.write(d.decompress(data)); assert d.eof and not d.unused_data";
     reads_all(&folder, "python3", &["-c", whole]);
@@ -154,7 +154,7 @@ fn go_reads_all() {
     reads_all(&folder, "go", &["run", "read.go"]);
 }
 
-/// With a file of zstd, `x.zst`.
+/// Returns a folder with a zstd file, `x.zst`.
 fn furnished_with_zstd() -> Folder {
     let folder = Folder::new();
     folder.write("x", &[input(), input()].concat());
@@ -177,7 +177,7 @@ fn zstd_and_pzstd_read_all() {
 
 #[test]
 fn python_reads_all_of_zstd_in_one_call_and_as_a_stream() {
-    // Without the packages there is nothing to find out.
+    // The test is skipped without the packages.
     let with = |package: &str, read: &str| {
         let script = format!(
             "import importlib.util as u, sys\nif not u.find_spec('{package}'): sys.exit(127)\n\

@@ -1,4 +1,4 @@
-//! `--recover`: what is whole in a damaged file comes out, nothing else does, and each gap is told.
+//! `--recover`: all undamaged parts of a damaged file are written, nothing else is, and each gap is reported.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use serde_json::Value;
 struct Parts {
     suffix: &'static str,
     file: Vec<u8>,
-    /// Of each part, where it lies in bits, and what is in it.
+    /// The position of each part in bits, and its contents.
     parts: Vec<(Range<u64>, Vec<u8>)>,
-    /// The file tells the size of what is missing, if its parts are where they were.
+    /// The file records the sizes of missing parts, if the others are at their offsets.
     tells_sizes: bool,
-    /// In two places.
+    /// The file records the sizes in two places.
     has_index: bool,
 }
 
-/// Data in blocks of `size` bytes, of which each is of a kind of its own.
+/// Returns data in blocks of `size` bytes, each of a different kind.
 fn blocks(count: usize, size: usize) -> Vec<Vec<u8>> {
     let block = |number: usize| match number % 3 {
         0 => prose(size - number),
@@ -71,11 +71,11 @@ fn cut_by_extents(file: Vec<u8>) -> Parts {
         parts.push((8 * at as u64..8 * end as u64, data));
         at = end;
     }
-    // What says that another member follows is no whole file.
+    // A file whose last member announces another one is not complete.
     Parts { suffix: "gz", file, parts, tells_sizes: true, has_index: false }
 }
 
-/// One member with marks.
+/// Returns a file of one member with marks.
 fn marked_gzip(rsyncable: bool) -> Parts {
     let data = blocks(12, 4096).concat();
     let mut file = Vec::new();
@@ -109,7 +109,7 @@ fn own_gzip(layout: Layout) -> Parts {
     parts
 }
 
-/// Two streams of blocks, which begin at any bit.
+/// Returns a file of two streams, whose blocks begin at any bit.
 fn bzip2() -> Parts {
     let (mut file, mut contents) = (Vec::new(), Vec::new());
     let level = bzip2::Level::new(1).unwrap();
@@ -172,7 +172,7 @@ fn random_damage_costs_the_parts_that_it_touches(parts: &Parts) {
         let (output, told, status) = recovered(&folder, &[workers], &name);
         let case = format!("{name}, seed {seed}, damage {damage:?}: {told:#}");
 
-        // What is not touched is there, in order. What is touched may be, if that did no harm.
+        // Undamaged parts are written, in order. Damaged parts may be written if the damage changed nothing.
         let mut rest = &output[..];
         for (bits, data) in &parts.parts {
             match rest.strip_prefix(&data[..]) {
@@ -184,7 +184,7 @@ fn random_damage_costs_the_parts_that_it_touches(parts: &Parts) {
         let changed = bytes != parts.file;
         assert!(output == all || changed, "{case}");
         assert_eq!(status, Some(if told["gap_count"] == 0 { 0 } else { 1 }), "{case}");
-        // A file that ends with a member is a whole one.
+        // A file that ends after a member is complete.
         let is_right = output == all || status == Some(0) && folder.abz(&["-t", &name]).status() == Some(0);
         assert!(is_right || status == Some(1), "{case}");
         assert!(folder.read(&name) == bytes, "the damaged file was touched");
@@ -198,13 +198,13 @@ fn random_damage_costs_the_parts_that_it_touches(parts: &Parts) {
             let touched = parts.parts.iter().map(|(bits, _)| bits.start / 8..bits.end.div_ceil(8));
             let touched = touched.filter(|bytes| bytes.end >= damage.start && bytes.start <= damage.end);
             let least = touched.clone().map(|bytes| bytes.start).min().unwrap_or(damage.start);
-            // A stream's end and the header of the next may lie there too.
+            // The end of a stream and the header of the next one may lie there too.
             let most = bytes.len() as u64 - parts.file.len().saturating_sub(damage.end as usize) as u64;
             assert!(start + 16 >= least.min(damage.start) && start <= most.max(damage.start) + 16, "{case}");
             assert!(start <= end && end <= bytes.len() as u64, "{case}");
         }
 
-        // A size that is damaged itself is not known to be, where it stands in one place.
+        // Damage to a size is not noticed if the size is recorded only once.
         let size = |bits: &Range<u64>| bits.end / 8 - if parts.suffix == "lz" { 16 } else { 4 }..bits.end / 8;
         let hits_size = parts
             .parts
@@ -340,7 +340,7 @@ fn of_a_file_in_which_nothing_is_whole_no_output_is_made() {
     folder.abz(&["--json", "x.foo"]).exits(1);
 }
 
-/// What does not compress is stored as it is, and that may be a compressed file.
+/// Incompressible data is stored unchanged, and may be a compressed file.
 #[test]
 fn files_inside_of_a_damaged_part_are_not_taken_for_parts() {
     for inner in [Layout::Members, Layout::OneMember] {
@@ -359,7 +359,7 @@ fn files_inside_are_not_taken_for_parts(inner: Layout, outer: Layout) {
         compression.run(data, &mut file).unwrap();
         file
     };
-    // Marks can be made smaller: with more of them, nothing would be stored.
+    // Marks are compressible: with more of them, nothing would be stored.
     let stored = compress(inner, 32 << 10, 6, &noise(150_000, 3));
     let data = [noise(3000, 1), stored.clone(), noise(60_000, 2)].concat();
     let file = compress(outer, 64 << 10, 1, &data);
@@ -375,7 +375,7 @@ fn files_inside_are_not_taken_for_parts(inner: Layout, outer: Layout) {
         }
         _ => cut_by_extents(file.clone()).parts,
     };
-    // In the data of each, and in its header.
+    // The damage is in the data of each part, and in its header.
     for (bits, _) in &borders {
         for at in [20, 2, 0, (bits.end - bits.start) / 16] {
             let mut damaged = file.clone();
@@ -388,11 +388,11 @@ fn files_inside_are_not_taken_for_parts(inner: Layout, outer: Layout) {
     }
 }
 
-/// Places that look like starts, each of which takes long to be refused.
+/// Candidate starts that each take long to refuse.
 #[test]
 fn files_made_to_waste_time_take_little() {
     let folder = Folder::new();
-    // Each header is followed by a stored block that has the next headers in it, so that a try goes to the end.
+    // Each header is followed by a stored block that contains the next headers, so that an attempt reads to the end.
     let stored = |len: u16| [&b"\x00"[..], &len.to_le_bytes(), &(!len).to_le_bytes()].concat();
     let one = [b"\x1f\x8b\x08\0\0\0\0\0\0\x03".to_vec(), stored(10)].concat();
     folder.write("x.gz", &one.repeat(400_000));

@@ -1,9 +1,9 @@
-//! What the command tells of its work: the plan before it, reports and traces after it.
+//! Plans, reports and traces of the command.
 
 use crate::support::{Folder, prose};
 use serde_json::Value;
 
-/// A folder with a file that all threads work on, and two small ones.
+/// Returns a folder with a file that all threads process together, and two small ones.
 fn folder() -> Folder {
     let folder = Folder::new();
     for (name, len) in [("large", 4_000_000), ("a", 1_000), ("b", 1_000)] {
@@ -56,7 +56,7 @@ fn reports_of_several_files_are_one_document() {
     let line = |more: &[&'static str]| [&["-kf", "-p2"], more, &all].concat();
     folder.abz(&line(&["--report=json", "--report-file", "r.json"])).exits(0).says("");
     let reports: Value = serde_json::from_slice(&folder.read("r.json")).unwrap();
-    // The large file by all threads, and the small ones side by side.
+    // One report is for the large file, and one for both small ones.
     let items: Vec<u64> =
         reports.as_array().unwrap().iter().map(|one| one["items"].as_u64().unwrap()).collect();
     assert_eq!(items, [4, 2]);
@@ -87,7 +87,7 @@ fn a_file_that_exists_is_not_taken_for_a_report() {
     assert!(said.starts_with("abz: no/such/folder: cannot be written to"), "{said}");
     folder.abz(&["-kf", "--trace", "a", "large"]).exits(0);
     assert!(serde_json::from_slice::<Value>(&folder.read("a")).is_ok());
-    // What is no regular file may be written to.
+    // A file that is not regular may be written without `-f`.
     folder.abz(&["-kf", "--report", "--report-file", "/dev/null", "large"]).exits(0).says("");
 }
 

@@ -1,4 +1,4 @@
-//! One member of gzip that all workers decode: what comes out, and what is told, is as if one did.
+//! Speculative decoding of one gzip member by all workers: the output and messages are those of one worker.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 
 use crate::support::{Folder, Random, damaged, noise, prose};
 
-/// Text, noise and zeros in one member, as gzip makes it.
+/// Returns text, noise and zeros in one member, as gzip makes it.
 fn file(data: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
     encoder.write_all(data).unwrap();
@@ -51,7 +51,7 @@ fn damage_is_told_as_without_guesses_and_what_is_before_it_comes_out() {
             (Ok(result), Ok(expected)) => assert_eq!(result, expected, "round {round}"),
             _ => assert_eq!(result.err(), expected.err(), "round {round}"),
         }
-        // How much of it depends on the pieces.
+        // The length of the output depends on the pieces.
         assert!(out.starts_with(&right) || right.starts_with(&out), "round {round}");
     }
 }

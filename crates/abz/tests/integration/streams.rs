@@ -1,4 +1,4 @@
-//! Files that end too soon, and streams that pause: what can be decoded comes out.
+//! Truncated files, and streams that pause: all data that can be decoded is written.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
@@ -8,13 +8,13 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 
 use crate::support::{Folder, fed, have, noise, program, prose, through};
 
-/// How large the contents are that are cut.
+/// The size of the contents of truncated files.
 const LEN: usize = 1_500_000;
 
-/// Who decodes.
+/// Options for the workers that decode.
 const WORKERS: [&[&str]; 4] = [&["-p1"], &["-p2"], &["-p4"], &["-p3", "--speculate", "always"]];
 
-/// Files of `prose(LEN)`, what made them, and a program that reads them, if there is one.
+/// Returns files of `prose(LEN)`, each with its origin and a program that reads it, if any.
 fn files(data: &[u8]) -> Vec<(&'static str, Vec<u8>, Option<&'static str>)> {
     let folder = Folder::new();
     folder.write("x", data);
@@ -53,14 +53,14 @@ fn files(data: &[u8]) -> Vec<(&'static str, Vec<u8>, Option<&'static str>)> {
 fn of_a_cut_file_comes_out_what_can_be_decoded_and_then_the_error() {
     let (folder, data) = (Folder::new(), prose(LEN));
     for (what, file, reader) in files(&data) {
-        // Behind the data of zip there is a directory.
+        // A directory follows the data in zip.
         let tail = if what == "zip" { 200 } else { 3 };
         for cut in [5000, file.len() / 3, file.len() / 2, file.len() - tail] {
             let start = &file[..cut];
             folder.write("cut", start);
             let found = WORKERS.map(|workers| {
                 let ran = folder.abz_fed(&[&["-dc"], workers].concat(), start);
-                // Nothing in a file of compress says where it ends.
+                // A file of compress does not record where it ends.
                 if what != "compress's" {
                     let told = ran.stderr();
                     assert!(told.contains("cut short") && told.lines().count() == 1, "{what} {cut}: {told}");
@@ -72,11 +72,11 @@ fn of_a_cut_file_comes_out_what_can_be_decoded_and_then_the_error() {
             assert!(folder.abz(&["-dc", "-p2", "cut"]).stdout() == found[0], "{what} cut at {cut}");
             let found = &found[0];
             assert!(data.starts_with(found), "{what} cut at {cut}");
-            // The contents are alike everywhere, and blocks of bzip2 and zstd are decoded when they are whole.
+            // The ratio is the same everywhere, and blocks of bzip2 and zstd are decoded when complete.
             let expected = data.len() as u64 * cut as u64 / file.len() as u64;
             let most_held = match what {
                 "bzip2" => 150_000,
-                // Its strings become longer.
+                // The strings of compress become longer.
                 "compress's" => 100_000,
                 _ if what.starts_with("zstd") => 140_000,
                 _ => 20_000,
@@ -88,12 +88,12 @@ fn of_a_cut_file_comes_out_what_can_be_decoded_and_then_the_error() {
                 let mut command = program(reader);
                 command.arg("-dc");
                 let theirs = fed(command, start).stdout;
-                // lzip goes on with the bytes of a number that has not come as a whole.
+                // lzip decodes a few bytes more from an incomplete number.
                 let less = theirs.len().saturating_sub(found.len());
                 let most = if reader == "lzip.lzip" { 100 } else { 0 };
                 assert!(less <= most, "{what} cut at {cut}: {less} bytes less");
             }
-            // Nothing is left of it under a name.
+            // No output file is left.
             if what != "compress's" {
                 folder.abz(&["-d", "-o", "out", "cut"]).exits(1);
                 assert_eq!(folder.names(), ["cut"], "{what}");
@@ -134,20 +134,20 @@ fn nothing_comes_out_of_a_whole_block_that_is_damaged() {
     }
 }
 
-/// Writes `pieces` to the standard input of `abz -dc`, each when the contents of the one before have come out.
+/// Writes `pieces` to the standard input of `abz -dc`, each after the contents of the one before have been written.
 fn comes_out_at_once(what: &str, workers: &[&str], pieces: &[(Vec<u8>, Vec<u8>)]) {
     let folder = Folder::new();
     comes_out_of_at_once(folder.command(&[&["-dc"], workers].concat()), what, workers, pieces);
 }
 
-/// Does the same with another command line.
+/// As [`comes_out_at_once`], with another command line.
 fn comes_out_of_at_once(mut abz: Command, what: &str, workers: &[&str], pieces: &[(Vec<u8>, Vec<u8>)]) {
     let mut abz = abz.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut input, mut output) = (abz.stdin.take().unwrap(), abz.stdout.take().unwrap());
     for (piece, contents) in pieces {
         input.write_all(piece).unwrap();
         let mut found = vec![0; contents.len()];
-        // It hangs here if they do not come out.
+        // This blocks if the contents are not written.
         output.read_exact(&mut found).unwrap();
         assert!(found == *contents, "{what} {workers:?}");
     }
@@ -157,7 +157,7 @@ fn comes_out_of_at_once(mut abz: Command, what: &str, workers: &[&str], pieces: 
     assert!(rest.is_empty() && abz.wait().unwrap().success(), "{what} {workers:?}");
 }
 
-/// What an encoder makes of each of the contents, if it is flushed behind each of them.
+/// Returns the pieces of an encoder that is flushed after each of the contents.
 fn flushed<W: Write>(
     mut encoder: W,
     contents: &[Vec<u8>],
@@ -194,7 +194,7 @@ fn what_is_there_of_a_stream_that_pauses_comes_out_at_once() {
     for workers in WORKERS {
         comes_out_at_once("gzip", workers, &gzip);
         comes_out_at_once("zlib", workers, &zlib);
-        // A member, and later another one.
+        // One member, and later another one.
         let members = contents.clone().map(|contents| {
             let mut encoder = GzEncoder::new(Vec::new(), level);
             encoder.write_all(&contents).unwrap();
@@ -206,7 +206,7 @@ fn what_is_there_of_a_stream_that_pauses_comes_out_at_once() {
 
 #[test]
 fn blocks_of_zstd_come_out_when_they_are_there() {
-    // A frame that does not say its size, of stored blocks (RFC 8878, section 3.1.1).
+    // A frame of stored blocks that does not record its size (RFC 8878, section 3.1.1).
     let block = |data: &[u8], is_last: u32| {
         let header = (data.len() as u32) << 3 | is_last;
         [&header.to_le_bytes()[..3], data].concat()
@@ -239,7 +239,7 @@ fn what_is_there_of_streams_that_other_programs_flush_comes_out_at_once() {
     if !have("python3") {
         return;
     }
-    // What the encoders of other formats make, each piece with its length before it.
+    // Prints the pieces of encoders of other formats, each preceded by its length.
     let script = "import lzma, sys\n\
         data = sys.stdin.buffer.read(); e = lzma.LZMACompressor(format=int(sys.argv[1]))\n\
         out = e.compress(data) + e.flush(); sys.stdout.buffer.write(out)";
@@ -279,13 +279,14 @@ fn what_is_there_of_a_member_of_lzip_that_pauses_comes_out_at_once() {
     comes_out_of_at_once(lzip, "lzip", &[], &pieces);
 }
 
-/// What lzlib makes of `lines`, and flushes behind each of them, and at last what it makes of their end. `None` if it is missing.
+/// Returns the pieces of lzlib, flushed after each line, and the end of the file. Returns `None` if lzlib is not
+/// installed.
 fn flushed_by_lzlib(lines: &[u8]) -> Option<Vec<Vec<u8>>> {
-    // plzip has lzlib.
+    // plzip depends on lzlib.
     if !have("python3") || !have("plzip") {
         return None;
     }
-    // Writes what comes of each line with its length before it.
+    // The script prints the piece of each line, preceded by its length.
     let script = "import ctypes, sys\n\
         lz = ctypes.CDLL('liblz.so.1'); lz.LZ_compress_open.restype = ctypes.c_void_p\n\
         encoder = ctypes.c_void_p(lz.LZ_compress_open(1 << 16, 36, ctypes.c_ulonglong(1 << 40)))\n\
@@ -325,7 +326,7 @@ fn what_lzlib_flushes_comes_out_at_once() {
     for workers in WORKERS {
         comes_out_at_once("lzlib", workers, &pieces);
     }
-    // It is decoded like any other file, too.
+    // The file can also be decoded as a whole.
     let (folder, file) =
         (Folder::new(), pieces.iter().flat_map(|(piece, _)| piece).copied().collect::<Vec<_>>());
     folder.write("x.lz", &file.repeat(2));
@@ -341,7 +342,7 @@ fn what_lzlib_flushes_comes_out_at_once() {
 
 #[test]
 fn a_large_member_of_lzip_whose_first_flush_comes_late_is_read_from_a_file() {
-    // Lines that do not become small, and little memory: the first flush is behind what is held.
+    // Incompressible lines, and little memory: the first flush comes after more data than is held.
     let line = |seed| {
         let line = noise(700_000, seed).into_iter().map(|byte| byte.max(b' '));
         line.chain([b'\n']).collect::<Vec<_>>()
@@ -360,7 +361,7 @@ fn a_large_member_of_lzip_whose_first_flush_comes_late_is_read_from_a_file() {
         let found = folder.abz(&[&range, &options[..]].concat()).exits(0).stdout();
         assert!(found == contents.repeat(2)[600_000..1_500_000], "{workers:?}");
         folder.abz(&[&["--index", "-f", "x.lz"], &options[..]].concat()).exits(0);
-        // All that comes of a pipe is right.
+        // All output from a pipe is right.
         let ran = folder.abz_fed(&[&["-dc"], &options[..]].concat(), &file).exits(1);
         let (said, out) = (ran.stderr(), ran.stdout());
         assert!(out == first, "{workers:?}");

@@ -1,5 +1,5 @@
-//! What archives of other programs hold: sparse files in all forms, members twice, exact times, odd names; and archives that
-//! are not compressed.
+//! Archives of other programs: sparse files in all forms, repeated members, exact times, unusual names; and
+//! uncompressed archives.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -8,12 +8,12 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::support::{Folder, Ran, fed, have, leave_out, noise, program, prose};
 
-/// An archive, block by block.
+/// A builder of archives.
 #[derive(Clone, Default)]
 struct Archive(Vec<u8>);
 
 impl Archive {
-    /// A member as POSIX has it, whose header says `size`.
+    /// Adds a POSIX member whose header records `size`.
     fn member(mut self, kind: u8, name: &str, link: &str, size: u64, data: &[u8]) -> Self {
         let mut header = [0; 512];
         header[..name.len()].copy_from_slice(name.as_bytes());
@@ -39,7 +39,7 @@ impl Archive {
         self.member(b'0', name, "", data.len() as u64, data)
     }
 
-    /// An extended header for the next member, or for all (`g`).
+    /// Adds an extended header for the next member, or for all (`g`).
     fn extended(self, kind: u8, records: &[(&str, &str)]) -> Self {
         let mut bytes = Vec::new();
         for (key, value) in records {
@@ -50,7 +50,7 @@ impl Archive {
         self.member(kind, "PaxHeaders/x", "", bytes.len() as u64, &bytes)
     }
 
-    /// A sparse file of GNU's old form, of whose pieces only four are in the header.
+    /// Adds an old GNU sparse file; the header holds only the first four pieces.
     fn old_sparse(mut self, name: &str, pieces: &[(u64, u64)], len: u64, data: &[u8]) -> Self {
         let mut header = [0; 512];
         header[..name.len()].copy_from_slice(name.as_bytes());
@@ -87,7 +87,7 @@ impl Archive {
         self.0
     }
 
-    /// Takes it apart in `out`, which is made for it.
+    /// Extracts the archive to `out`, which is created.
     fn extract(self, folder: &Folder, arguments: &[&str]) -> Ran {
         folder.write("a.tar", &self.whole());
         let _ = fs::create_dir(folder.path("out"));
@@ -95,7 +95,7 @@ impl Archive {
     }
 }
 
-/// A number as GNU has it in headers: in octal digits, or in binary where they are too few.
+/// Returns a number as in GNU headers: in octal digits, or in base 256 if there are too few.
 fn number(number: u64) -> [u8; 12] {
     let digits = format!("{number:011o}\0");
     digits.as_bytes().try_into().unwrap_or_else(|_| {
@@ -113,7 +113,7 @@ fn with_checksum(mut header: [u8; 512]) -> [u8; 512] {
     header
 }
 
-/// Pieces of noise in a file of zeros: where they lie, the bytes of all, and the file.
+/// Returns a file of zeros with pieces of noise: the positions, the bytes of all pieces, and the file.
 fn sparse(count: u64, step: u64, len: u64) -> (Vec<(u64, u64)>, Vec<u8>, Vec<u8>) {
     let mut file = vec![0; len as usize];
     let pieces: Vec<_> = (0..count).map(|n| (n * step + 512, 100 + n)).collect();
@@ -292,7 +292,7 @@ fn a_later_member_of_the_same_name_wins() {
     ] {
         assert_eq!(folder.read(&format!("out/{name}")), expected, "{name}");
     }
-    // What was there before stays.
+    // Existing files stay.
     let said = Archive::default().file("a", b"third").file("a", b"fourth").extract(&folder, &[]);
     assert!(said.exits(2).stderr().contains("already exists -- not overwritten"));
     assert_eq!(folder.read("out/a"), b"second");
@@ -348,7 +348,7 @@ fn an_archive_of_small_files_has_one_header_for_each() {
         File::open(folder.path(&name)).unwrap().set_modified(time).unwrap();
     }
     folder.abz(&["--archive", "a.tar", "in"]).exits(0).says("");
-    // A header and a block for each, a header for the folder, and two blocks at the end.
+    // Each file has a header and a block; the folder has a header; two blocks end the archive.
     assert_eq!(folder.read("a.tar").len(), 512 * (300 * 2 + 1 + 2));
 }
 
@@ -371,7 +371,7 @@ fn symbolic_links_keep_their_times_and_their_other_names() {
     assert_eq!(time("out/other"), time("out/old"));
     assert_eq!(fs::read_link(folder.path("out/other")).unwrap(), Path::new("to nowhere"));
 
-    // There and back, and what GNU tar makes of two names of one link.
+    // A round trip, and an archive of GNU tar with two hard links to a symbolic link.
     fs::create_dir(folder.path("in")).unwrap();
     fs::rename(folder.path("out/to nowhere"), folder.path("in/link")).unwrap();
     fs::hard_link(folder.path("in/link"), folder.path("in/other")).unwrap();
@@ -420,7 +420,7 @@ fn archives_that_are_not_compressed_are_made_and_taken_apart() {
     let plain = folder.abz(&["-dc", "a.tar.gz"]).exits(0).stdout();
     assert!(folder.read("a.tar") == plain);
     folder.abz(&["--archive", "a.tar", "d"]).exits(2);
-    // A format that is named counts more than a suffix.
+    // `-F` overrides the suffix.
     folder.abz(&["--archive", "b.tar", "-F", "zstd", "d"]).exits(0);
     assert!(folder.read("b.tar").starts_with(b"\x28\xb5\x2f\xfd"));
 
@@ -435,7 +435,7 @@ fn archives_that_are_not_compressed_are_made_and_taken_apart() {
         );
         fs::remove_dir_all(folder.path("out")).unwrap();
     }
-    // One without members, and what is none.
+    // An archive without members, and a file that is not an archive.
     fs::create_dir(folder.path("out")).unwrap();
     folder.write("empty.tar", &[0; 10_240]);
     folder.abz(&["--extract", "-C", "out", "empty.tar"]).exits(0).says("");
@@ -443,7 +443,7 @@ fn archives_that_are_not_compressed_are_made_and_taken_apart() {
     folder.abz(&["--extract", "-C", "out", "none.tar"]).exits(1);
 }
 
-/// True of GNU tar.
+/// Returns whether `tar` is GNU tar.
 fn have_gnu_tar() -> bool {
     if !have("tar") {
         return false;

@@ -1,4 +1,4 @@
-//! Where the system gives no thread, one does it all.
+//! Runs without threads: if no thread can be started, one thread does all the work.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, Permissions};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::support::{Folder, Ran, fed, have, leave_out, noise, program, prose};
 
-/// A folder, and how a program is run there that can start no thread and no process. `None` if there is no way to do that.
+/// A folder, and a way to run a program there that can start neither a thread nor a process.
 struct Bound {
     folder: Folder,
     program: String,
@@ -20,7 +20,7 @@ impl Bound {
         }
         let (folder, program) = (Folder::new(), "./abz".to_owned());
         fs::set_permissions(folder.path(""), Permissions::from_mode(0o777)).unwrap();
-        // Whoever runs it may not be let into the folder of the build.
+        // The other user may have no access to the build folder.
         fs::copy(env!("CARGO_BIN_EXE_abz"), folder.path("abz")).unwrap();
         let bound = Bound { folder, program };
         let ran = bound.run(&["-c"], b"data");
@@ -32,7 +32,7 @@ impl Bound {
     }
 
     fn command(&self) -> Command {
-        // The limit does not hold for the user root.
+        // The limit does not apply to root.
         let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
         let mut command = match is_root {
             true => {
@@ -106,7 +106,7 @@ fn without_a_second_thread_one_does_it_all() {
     }
     assert!(folder.read("out/large") == large && folder.read("back") == large);
     assert!(folder.names().iter().all(|name| !name.ends_with(".tmp")));
-    // What is damaged is found by it too.
+    // Damage is found too.
     let mut damaged = folder.read("a.tar.gz");
     let middle = damaged.len() / 2;
     damaged[middle] ^= 1;
@@ -173,7 +173,7 @@ fn a_signal_ends_a_program_without_threads_and_leaves_no_file() {
             assert_eq!(child.try_wait().unwrap(), None);
             std::thread::yield_now();
         }
-        // It reads, and makes no file any more.
+        // The command is reading, and will create no further file.
         std::io::Write::write_all(&mut input, &prose(300_000)).unwrap();
         crate::support::send(&signal.to_string(), child.id());
         assert_eq!((child.wait().unwrap().signal(), names()), (Some(signal), 0));

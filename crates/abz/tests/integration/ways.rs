@@ -1,4 +1,4 @@
-//! Files read and written in parts, by all threads: the same bytes in every way, and nothing left behind.
+//! The I/O modes: all of them write the same bytes, and leave nothing behind.
 
 use std::fs;
 use std::path::Path;
@@ -14,11 +14,11 @@ const BLOCK: usize = 64 << 10;
 const INPUT_WAYS: [&str; 3] = ["stream", "pread", "mmap"];
 const OUTPUT_WAYS: [&str; 3] = ["stream", "pwrite", "mmap"];
 
-/// Says to a process of [`lose_memory`] which file to take, and its status if it was told of the loss.
+/// The variable that tells a process of [`lose_memory`] its file, and the status with which its handler exits.
 const LOSES: &str = "ABZ_TEST_LOSES_MEMORY";
 const TOLD: i32 = 7;
 
-/// Calls `f` with the options for each way of reading with each way of writing; what is chosen otherwise is one of these.
+/// Calls `f` with the options for each input mode with each output mode.
 fn each_way(f: impl Fn(&[&str])) {
     f(&["-p3"]);
     for input in INPUT_WAYS {
@@ -41,7 +41,7 @@ fn every_way_compresses_to_the_same_bytes() {
             &["--bgzf"],
             &["--rsyncable"],
         ] {
-            // Blocks that end at the borders of others are those of gzip.
+            // Only gzip has blocks that end at these sizes.
             if !matches!(len, 0 | 1) && len != many && format != ["-b64K"] {
                 continue;
             }
@@ -64,7 +64,7 @@ fn every_way_decompresses_to_the_same_bytes_also_into_a_file_with_holes() {
         let folder = Folder::new();
         folder.write("x", &data);
         folder.abz(&["-b64K", "-k", "x"]).exits(0);
-        // Another file behind it: its end tells nothing of the first.
+        // With a second file appended, the end does not describe the first one.
         folder.write("two.gz", &[folder.read("x.gz"), folder.read("x.gz")].concat());
         each_way(|ways| {
             for sparse in [&[][..], &["--no-sparse"]] {
@@ -100,8 +100,8 @@ fn a_damaged_file_is_told_of_as_in_a_stream_and_leaves_nothing() {
     assert_eq!(folder.names(), ["x.gz"]);
 }
 
-/// Starts a compression of a file `x` and stops it when its output is begun. A file that is compressed too quickly is
-/// replaced by a larger one.
+/// Starts to compress a file `x`, and stops the process after its output is created. If that was too fast, tries a
+/// larger file.
 fn stopped_early(folder: &Folder, way: &str) -> Child {
     let started = (1..=5).find_map(|larger| {
         folder.write("x", &prose(larger * 60_000_000));
@@ -128,7 +128,7 @@ fn a_file_that_becomes_shorter_is_an_error_and_there_is_no_output() {
     }
 }
 
-/// Reads mapped memory that is taken away again and again, until a handler is told of it.
+/// Reads mapped memory of a file that is truncated again and again, until a handler is called.
 fn lose_memory(path: &Path) -> ! {
     mapped::unhandle_loss();
     let mut signals = Signals::new([SIGBUS]).unwrap();
@@ -171,7 +171,7 @@ fn a_handler_is_told_when_mapped_memory_is_lost() {
 fn mapped_memory_that_is_gone_ends_the_run_with_a_message_and_without_an_output() {
     let folder = Folder::new();
     let child = stopped_early(&folder, "mmap");
-    // What the system sends to who touches it.
+    // The signal that the system sends for an access to missing memory.
     send("BUS", child.id());
     send("CONT", child.id());
     let ended = child.wait_with_output().unwrap();

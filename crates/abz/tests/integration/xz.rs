@@ -1,4 +1,4 @@
-//! What is special about xz, and about formats with dictionaries.
+//! Features of xz only, and of formats with dictionaries.
 
 use crate::support::{Folder, fed, noise, program, prose};
 
@@ -6,7 +6,8 @@ use crate::support::{Folder, fed, noise, program, prose};
 fn a_limit_of_memory_takes_fewer_threads_and_then_nothing() {
     let folder = Folder::new();
     let data = [prose(2_000_000), noise(1_000_000, 9)].concat();
-    // One worker has a member of lzip twice, as it came and as it goes; one of xz encodes a block as it comes.
+    // One worker of lzip holds a block twice, before and after encoding. One worker of xz encodes a block as it is
+    // read.
     for (format, least) in [("lzip", 46), ("xz", 43)] {
         let compress = |more: &[&str]| {
             let arguments = [&["-F", format, "-0", "-s", "3M", "-b", "3M", "-p4"], more].concat();
@@ -19,7 +20,7 @@ fn a_limit_of_memory_takes_fewer_threads_and_then_nothing() {
         assert!(plan.contains("the caller's alone"), "{plan}");
         let said = compress(&["--memlimit", "40M"]).exits(1).stderr();
         assert!(said.contains(&format!("needs {least} MiB of memory with one thread")), "{said}");
-        // Too small for the block as a whole, and then for its dictionary.
+        // The limits are too low for the whole block, and for its dictionary.
         for limit in ["8M", "100M"] {
             for processes in ["-p1", "-p4"] {
                 let back = folder.abz_fed(&["-d", processes, "--memlimit", limit], &file).exits(0).stdout();

@@ -1,4 +1,4 @@
-//! What is special about zstd.
+//! Features of zstd only.
 
 use crate::support::{Folder, have, noise, prose, through, within_memory};
 
@@ -17,7 +17,7 @@ fn a_file_is_one_frame_that_says_its_size_and_several_if_that_is_asked_for() {
     };
     assert_eq!(surveyed(&one), (1, 0, Some(10_500_000)));
     assert_eq!(surveyed(&frames), (3, 1, Some(10_500_000)));
-    // Beside a mark for each block they are alike.
+    // The files differ in a mark for each block.
     assert!(one.len() < frames.len() + 4 * 100, "{} and {}", one.len(), frames.len());
     for name in ["x.zst", "frames.zst"] {
         for processes in ["-p1", "-p3"] {
@@ -31,7 +31,7 @@ fn a_file_is_one_frame_that_says_its_size_and_several_if_that_is_asked_for() {
             data.split_inclusive(|&byte| byte == b'\n').skip(99).take(101).flatten().copied().collect();
         assert!(lines == expected);
     }
-    // Each block is found by itself: one that is damaged elsewhere does not matter.
+    // Blocks are found independently: damage elsewhere does not matter.
     let mut damaged = one.clone();
     damaged[one.len() - 1000] ^= 4;
     folder.write("damaged.zst", &damaged);
@@ -57,12 +57,12 @@ fn an_input_that_grows_or_shrinks_while_it_is_read_is_no_loss() {
     let mut back = Vec::new();
     abz::Decompression::default().run(&grown[..], &mut back).unwrap();
     assert!(back == data);
-    // The first frame has what the file had when it was opened.
+    // The first frame has the contents that the file had when it was opened.
     let survey = abz::zstd::Survey::of(&mut io::Cursor::new(&grown)).unwrap().unwrap();
     assert_eq!((survey.frames, survey.uncompressed), (2, Some(1_000_000)));
     let shrunk = compression.run((&data[..]).take(500_000), Vec::new()).unwrap_err();
     assert!(shrunk.to_string().contains("expected 100000 bytes more"), "{shrunk}");
-    // A file that says that it has no bytes, as those of the system, or few, may have any.
+    // A file with a size of 0, as in `/proc`, or a small one, may have more bytes.
     for contents in [Some(0), Some(4096)] {
         let (mut file, mut back) = (Vec::new(), Vec::new());
         abz::Compression { contents, ..compression.clone() }.run(&data[..], &mut file).unwrap();
@@ -103,13 +103,13 @@ fn dictionaries_serve_both_ways() {
         let theirs = through("zstd", &["-cq", "-D", &name], &data).unwrap();
         assert!(folder.abz_fed(&["-d", "-D", "raw"], &theirs).exits(0).stdout() == data);
     }
-    // Without it the data cannot be right, and is not given out.
+    // Without the dictionary, no data is written.
     let ran = folder.abz(&["-d", "x.zst"]).exits(1);
     assert!(ran.stderr().starts_with("abz: x.zst: frame 1"), "{}", ran.stderr());
     assert!(!folder.names().contains(&"x".to_owned()));
     let ran = folder.abz(&["-F", "zstd", "-D", "missing", "x.zst"]).exits(1);
     assert!(ran.stderr().contains("the dictionary missing cannot be used"), "{}", ran.stderr());
-    // Of one that has a number the number is told.
+    // The number of a dictionary is reported.
     folder.write("numbered.zst", b"\x28\xb5\x2f\xfd\x23\x2a\0\0\0\x01\x09\0\0x");
     let ran = folder.abz(&["-t", "numbered.zst"]).exits(1);
     let said = "expected the dictionary with the number 42, found none; name the file in which it is with -D";
@@ -127,7 +127,7 @@ fn what_is_written_is_verified_with_its_dictionary_too() {
     assert!(folder.read("y.zst").len() < 200);
 }
 
-/// A frame of blocks that are one byte again and again, which says neither the size of its contents nor a checksum.
+/// Returns a frame of blocks of one repeated byte, without a size or a checksum.
 fn frame_of_runs(blocks: u32, len: u32) -> Vec<u8> {
     let mut frame = b"\x28\xb5\x2f\xfd\0\x60".to_vec();
     for block in 1..=blocks {
@@ -141,7 +141,7 @@ fn frame_of_runs(blocks: u32, len: u32) -> Vec<u8> {
 #[test]
 fn frames_of_any_size_without_a_checksum_have_an_end() {
     let folder = Folder::new();
-    // A chunk of contents that is given out has 256 KiB.
+    // Contents are written in chunks of 256 KiB.
     for (blocks, len) in [(1, 1 << 17), (2, 1 << 17), (4, 1 << 17), (3, 1 << 17), (8, 1 << 16), (9, 1 << 16)]
     {
         let frame = frame_of_runs(blocks, len);
@@ -160,7 +160,7 @@ fn the_header_of_a_file_says_its_size_and_that_of_a_pipe_does_not() {
     let (folder, data) = (Folder::new(), prose(9_000_000));
     folder.write("x", &data);
     let one = folder.abz(&["-c", "-F", "zstd", "-1", "x"]).exits(0).stdout();
-    // It has 4 bytes. That of a pipe nobody knows before its end.
+    // The size field has 4 bytes. The size of a pipe is unknown.
     let piped = folder.abz_fed(&["-F", "zstd", "-1"], &data).exits(0).stdout();
     assert!(piped[4] == one[4] & 0x3f && piped[5] == one[5] && piped[6..] == one[10..]);
     assert_eq!(one[6..10], 9_000_000u32.to_le_bytes());

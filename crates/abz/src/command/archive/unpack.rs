@@ -1,8 +1,8 @@
 //! Extraction of untrusted archives.
 //!
 //! Nothing is created outside of the folder: names that lead out are refused, and no symbolic link in the folder is
-//! followed, whether the archive created it or not. Each file gets its name when it is complete. Of several members
-//! with one name, the last one remains. Devices and pipes are refused. Owners, setuid and setgid bits are not
+//! followed, whether the archive created it or not. Each file gets its name when it is complete. If several members
+//! have the same name, the last one remains. Devices and pipes are refused. Owners, setuid and setgid bits are not
 //! restored.
 
 use std::collections::{BTreeMap, HashSet};

@@ -28,8 +28,8 @@ pub struct Archive {
     /// Extract archives; FILE stays
     ///
     /// FILE is a tar archive, compressed or not. Nothing is created outside of the folder: names that lead out of it,
-    /// names through links, devices and pipes are refused. Existing files stay unless -f is given. Of several members
-    /// with one name, the last one remains. Sparse files are created as GNU tar creates them. Permissions and times
+    /// names through links, devices and pipes are refused. Existing files stay unless -f is given. If several members
+    /// have the same name, the last one remains. Sparse files are created as GNU tar creates them. Permissions and times
     /// are restored, owners are not.
     #[arg(long, conflicts_with_all = ["archive", "test", "list", "stdout", "output", "explain", "report", "trace", "checksum"])]
     pub extract: bool,

@@ -1,5 +1,5 @@
-//! What is promised of every format that is written, checked with the real binary and with the other programs of the format:
-//! each function here is a promise, and the table says in what the formats differ.
+//! Guarantees for every format that is written, checked with the binary and with other programs. Each function is a
+//! guarantee; the table has the differences between the formats.
 
 mod table;
 
@@ -7,7 +7,7 @@ use table::{BZIP2, Format, GZIP, LZIP, XZ, ZSTD};
 
 use crate::support::{Folder, fed, have, noise, program, prose, tells_of_bad_files, through, within_memory};
 
-/// A test of each promise for a format, so that the name of a failed test names both.
+/// Expands to a test of each guarantee for a format, so that the name of a failed test names both.
 macro_rules! keep_their_promises {
     (@ $format:ident [$($promise:ident)*]) => {
         $(#[test] fn $promise() { super::$promise(&super::$format); })*
@@ -38,7 +38,7 @@ keep_their_promises! {
     zstd ZSTD
 }
 
-/// The options that choose a format, and these.
+/// Returns `options`, preceded by the one that selects the format.
 fn with<'a>(format: &Format, options: &[&'a str]) -> Vec<&'a str> {
     [&["-F", format.name], options].concat()
 }
@@ -88,7 +88,7 @@ fn what_other_programs_write_is_read(format: &Format) {
                 let back = folder.abz_fed(&["-dc", processes], &file).exits(0).says("").stdout();
                 assert!(back == data, "of {program} {arguments:?} abz read {} bytes", back.len());
             }
-            // Two files are one, but for those of the older format that xz writes too.
+            // Concatenated files are one file, except in the older format that xz also writes.
             if file.starts_with(format.magic) {
                 let [between, behind] = format.padding.map(|len| vec![0; len]);
                 let twice = [&file[..], &between, &file, &behind].concat();
@@ -108,7 +108,7 @@ fn the_same_bytes_come_out_for_any_number_of_processes_and_they_are_those_of_a_s
     };
     let one = of("-p1");
     assert!(of("-p2") == one && of("-p5") == one);
-    // Several small files are taken by a thread each.
+    // Small files are processed in parallel, each by one thread.
     folder.write("y", &prose(1000));
     folder.write("z", &prose(1001));
     let each = |name| folder.abz(&with(format, &["-c", name])).exits(0).stdout();
@@ -147,11 +147,11 @@ fn the_format_is_that_of_the_content_whatever_the_name_is(format: &Format) {
     assert_eq!(listed(), [format.listed_by, &file.len().to_string(), "10000"]);
     let plan = String::from_utf8(folder.abz(&["-d", "--explain", name]).exits(0).stdout()).unwrap();
     assert!(plan.contains(format.stage), "{plan}");
-    // With -f what is not compressed is copied, and what is, is not.
+    // With -f, files that are not compressed are copied; compressed ones are not.
     folder.write("plain", &data);
     assert!(folder.abz(&["-dcf", name]).exits(0).stdout() == data);
     assert!(folder.abz(&["-dcf", "plain"]).exits(0).stdout() == data);
-    // Where the sizes are those that the file says, nothing is decoded for them.
+    // If the file records the sizes, nothing is decoded to list it.
     if let Some(at) = format.unlisted_byte {
         let mut damaged = file.clone();
         damaged[at] ^= 1;
@@ -199,7 +199,7 @@ fn what_follows_a_file_and_holds_another_one_is_refused(format: &Format) {
     let (folder, data, name) = (Folder::new(), prose(3000), format!("x{}", format.suffix));
     let file = folder.abz_fed(&with(format, &[]), &data).exits(0).stdout();
     let other = folder.abz_fed(&with(format, &[]), &prose(500)).exits(0).stdout();
-    // Zstd has no padding.
+    // zstd has no padding.
     let zeros = [&vec![0; 1000 * format.padding[1].min(1)][..], b"garbage"].concat();
     for between in [b"garbage".to_vec(), noise(300_000, 5), zeros] {
         let hidden = [&file[..], &between, &other].concat();
@@ -212,7 +212,7 @@ fn what_follows_a_file_and_holds_another_one_is_refused(format: &Format) {
             assert_eq!(folder.names(), [&name[..]]);
             folder.abz(&["-t", processes, &name, &name]).exits(1);
             assert!(folder.abz_fed(&["-dc", processes], &hidden).exits(1).stdout() == data);
-            // What only begins like another file is none.
+            // Bytes that only start like another file are garbage.
             let begun = [&file[..], &between, &format.magic[..2], b" and more"].concat();
             assert!(folder.abz_fed(&["-dc", processes], &begun).exits(2).stdout() == data);
         }

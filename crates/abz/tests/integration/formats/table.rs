@@ -1,63 +1,63 @@
-//! In what the formats differ.
+//! The differences between the formats.
 
 use crate::support::{noise, prose};
 
-/// Programs, and what makes each of them read standard input and write standard output.
+/// Programs, each with the options to read standard input and write standard output.
 type Programs = &'static [(&'static str, &'static [&'static str])];
 
-/// What is wrong with a file, how it is made of a good one, and what is said of it.
+/// A description of a bad file, a function that makes it of a good one, and a part of the message.
 type BadFile = (&'static str, fn(&[u8]) -> Vec<u8>, &'static str);
 
-/// A format of which the promises are checked.
+/// A format for which the guarantees are checked.
 pub struct Format {
-    /// As `-F` names it.
+    /// The name for `-F`.
     pub name: &'static str,
     pub suffix: &'static str,
-    /// What stands for `.tar` and that.
+    /// The short suffix for a compressed `.tar`.
     pub archive_suffix: &'static str,
-    /// What files begin with.
+    /// The first bytes of a file.
     pub magic: &'static [u8],
-    /// What is compressed by one program and decompressed by another.
+    /// Inputs that one program compresses and another decompresses.
     pub inputs: fn() -> Vec<Vec<u8>>,
-    /// Options with which other programs read what comes out.
+    /// Options whose output other programs have to read.
     pub ways: &'static [&'static [&'static str]],
     pub readers: Programs,
-    /// `--stream-size` stands for that with the size of the input.
+    /// `--stream-size` gets the size of the input as its value.
     pub writers: Programs,
-    /// How many zeros may stand between and behind two files.
+    /// The numbers of zeros that may stand between two files and after them.
     pub padding: [usize; 2],
-    /// Options that do not take long.
+    /// Fast options.
     pub quick: &'static [&'static str],
-    /// Options, and how many bytes are several blocks with them.
+    /// Options, and a number of bytes that are several blocks with them.
     pub several_blocks: (&'static [&'static str], usize),
-    /// Options with which 10,000 bytes are several blocks, if there are any.
+    /// Options with which 10,000 bytes are several blocks, or none.
     pub small_blocks: &'static [&'static str],
-    /// What may stand before a file.
+    /// Bytes that may precede a file.
     pub before: &'static [u8],
-    /// Where the sizes in a list are from.
+    /// The type of a file of several blocks in a list.
     pub listed_by: &'static str,
-    /// A byte of a file with `small_blocks` that need not be right for that.
+    /// The offset of a byte that does not matter for listing a file with `small_blocks`.
     pub unlisted_byte: Option<usize>,
-    /// A stage of the plan.
+    /// The name of a stage in the plan.
     pub stage: &'static str,
-    /// Options for the file that is damaged.
+    /// Options to compress the file that is then damaged.
     pub damaged: &'static [&'static str],
-    /// How many bytes are cut off, and what is said of it.
+    /// The number of bytes to cut off, and a part of the message.
     pub cut: (usize, &'static str),
-    /// Other bad files.
+    /// Further bad files.
     pub bad: &'static [BadFile],
-    /// Arguments, and what is said of them.
+    /// Wrong arguments, and a part of the message.
     pub mistakes: &'static [(&'static [&'static str], &'static str)],
     pub bomb: Option<Bomb>,
 }
 
-/// A small file with large contents: 100 MB of zeros, several times.
+/// A small file with large contents: several times 100 MB of zeros.
 pub struct Bomb {
     pub options: &'static [&'static str],
-    /// It has fewer bytes.
+    /// The largest size of the file in bytes.
     pub most: usize,
     pub times: usize,
-    /// The address space that is enough, of which each thread reserves some, in KiB.
+    /// The address space in KiB that suffices; each thread reserves some.
     pub kib: u32,
 }
 
@@ -166,7 +166,7 @@ pub static BZIP2: Format = Format {
         (&["-F", "bzip2", "-D", "x", "x"], "are for zstd"),
         (&["-F", "rar", "x"], "invalid value 'rar'"),
     ],
-    // Unpacked, each block alone would take 46 MB.
+    // Each block alone has 46 MB of contents.
     bomb: Some(Bomb { options: &[], most: 200, times: 7, kib: 600_000 }),
 };
 
@@ -228,7 +228,7 @@ pub static XZ: Format = Format {
         ("xz", &["-dc", "-T2"]),
         ("python3", &["-c", "import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.stdin.buffer).read())"]),
     ],
-    // The older format is among them.
+    // These write the older format too.
     writers: &[
         ("xz", &["-c", "-0"]),
         ("xz", &["-c", "-T2", "--block-size=200KiB"]),

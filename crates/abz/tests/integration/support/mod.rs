@@ -1,4 +1,4 @@
-//! A folder to run `abz` in, and what is asked of each run.
+//! Helpers to run `abz` in a folder, and to check the results.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub use abz_foreign::{command as program, fed, have, kernel, leave_out, through};
 use tempfile::TempDir;
 
-/// A folder of its own for a test, to run in.
+/// A temporary folder for a test.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -30,7 +30,7 @@ impl Folder {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// All names in the folder: to see that nothing is left behind.
+    /// Returns all names in the folder.
     pub fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> =
@@ -59,14 +59,14 @@ impl Folder {
 pub struct Ran(pub Output);
 
 impl Ran {
-    /// The exit status must be this.
+    /// Asserts the exit status.
     #[track_caller]
     pub fn exits(self, status: i32) -> Self {
         assert_eq!(self.0.status.code(), Some(status), "stderr: {}", self.stderr());
         self
     }
 
-    /// Standard error must be this line and no other; empty for none.
+    /// Asserts that standard error is this line, or empty.
     #[track_caller]
     pub fn says(self, line: &str) -> Self {
         assert_eq!(self.stderr().trim_end(), line);
@@ -86,7 +86,7 @@ impl Ran {
     }
 }
 
-/// Text of `len` bytes, always the same.
+/// Returns `len` bytes of text, always the same.
 pub fn prose(len: usize) -> Vec<u8> {
     let words = ["river ", "branch ", "leaves ", "the ", "main ", "stream ", "and ", "joins ", "again\n"];
     let mut state = len as u64;
@@ -99,13 +99,13 @@ pub fn prose(len: usize) -> Vec<u8> {
     text
 }
 
-/// Bytes that no compressor makes smaller, always the same for a seed.
+/// Returns incompressible bytes, always the same for a seed.
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     std::iter::repeat_with(|| random.next() as u8).take(len).collect()
 }
 
-/// A small generator of numbers: xorshift, a poor one that does.
+/// A simple pseudorandom number generator, xorshift.
 pub struct Random(pub u64);
 
 impl Random {
@@ -124,13 +124,13 @@ impl Random {
 
 /// Sends a signal by its name.
 pub fn send(signal: &str, process: u32) {
-    // By the shell, which every system has. The process may be gone already.
+    // The shell exists on every system. The process may have ended already.
     let mut kill = program("sh");
     kill.args(["-c", "kill -s \"$0\" \"$1\"", signal, &process.to_string()]).stderr(Stdio::null());
     let _ = kill.status();
 }
 
-/// Whether the system has the device that is always full. If it has not, notes what is left out.
+/// Returns whether the system has `/dev/full`, and records the skipped test if not.
 pub fn have_full_device() -> bool {
     let is_there = std::path::Path::new("/dev/full").exists();
     if !is_there {
@@ -139,7 +139,7 @@ pub fn have_full_device() -> bool {
     is_there
 }
 
-/// Starts `abz` on the file `x` and stops it while it works, with its output begun. Returns `None` if it was too quick.
+/// Starts `abz` on the file `x` and stops it after its output is created. Returns `None` if it was too fast.
 pub fn stopped(folder: &Folder, arguments: &[&str]) -> Option<Child> {
     let mut child = folder.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
@@ -151,7 +151,7 @@ pub fn stopped(folder: &Folder, arguments: &[&str]) -> Option<Child> {
         assert!(began.elapsed() < Duration::from_secs(60), "no output was begun");
     }
     send("STOP", child.id());
-    // The signal takes effect at once, or after it is over.
+    // The process is stopped by now, or has ended.
     if child.try_wait().unwrap().is_none() && is_begun(folder) {
         return Some(child);
     }
@@ -160,7 +160,8 @@ pub fn stopped(folder: &Folder, arguments: &[&str]) -> Option<Child> {
     None
 }
 
-/// Damage: which bytes of the right file it touched, the file as it is then, and whether all is where it was.
+/// Damages a file. Returns the range of bytes of the original that are affected, the damaged file, and whether all
+/// other bytes are at their offsets.
 pub fn damaged(file: &[u8], random: &mut Random) -> (Range<u64>, Vec<u8>, bool) {
     let len = file.len() as u64;
     let at = match random.below(6) {
@@ -185,18 +186,18 @@ pub fn damaged(file: &[u8], random: &mut Random) -> (Range<u64>, Vec<u8>, bool) 
         }
         3 => (at..len, file[..from].to_vec(), false),
         4 => (at..end, [&file[..from], &file[to..]].concat(), false),
-        // What is put in touches the byte before it, and the one behind.
+        // An insertion affects the bytes before and after it.
         _ => (at..at, [&file[..from], &bad, &file[from..]].concat(), false),
     }
 }
 
-/// How many rounds a test of chance takes: `ABZ_SOAK` times as many where that is set.
+/// Returns the number of rounds of a randomized test: `usual`, times `ABZ_SOAK` if that is set.
 pub fn rounds(usual: u64) -> u64 {
     let soak = std::env::var("ABZ_SOAK").ok().and_then(|value| value.parse::<u64>().ok());
     usual * soak.unwrap_or(1).max(1)
 }
 
-/// Each of the files, under `name`, is told of with the exit status and the words given, and nothing of it is left.
+/// Asserts that each of the files, under `name`, leads to this exit status and message, and leaves no output.
 #[track_caller]
 pub fn tells_of_bad_files(folder: &Folder, name: &str, cases: Vec<(&str, Vec<u8>, i32, &str)>) {
     for (what, bytes, status, said) in cases {
@@ -212,8 +213,8 @@ pub fn tells_of_bad_files(folder: &Folder, name: &str, cases: Vec<(&str, Vec<u8>
     }
 }
 
-/// A file has contents of `len` bytes, for which two threads need no more than so many KiB of addresses, of which each thread reserves
-/// some.
+/// Asserts that a file with contents of `len` bytes is decoded by two threads in an address space of `kib` KiB, of
+/// which each thread reserves some.
 #[track_caller]
 pub fn within_memory(kib: u32, file: &[u8], len: usize) {
     let mut command = program("sh");
@@ -223,7 +224,7 @@ pub fn within_memory(kib: u32, file: &[u8], len: usize) {
     assert_eq!(said.split_whitespace().nth(1), Some(&len.to_string()[..]), "{said}");
 }
 
-/// Files of `data` in every format: ours in many blocks, and those of others as far as they are installed.
+/// Returns `data` compressed in every format: by abz in many blocks, and by other programs if installed.
 pub fn files(data: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let folder = Folder::new();
     folder.write("x", data);
@@ -252,7 +253,7 @@ pub fn files(data: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     ];
     let theirs = theirs.into_iter().filter_map(|(what, tool, how)| Some((what, through(tool, how, data)?)));
     let mut files: Vec<_> = ours.into_iter().chain(theirs).collect();
-    // One file behind another.
+    // Two concatenated files.
     let half = data.len() / 2;
     for (what, how) in
         [("two of gzip", "gzip"), ("two of lzip", "lzip"), ("two of xz", "xz"), ("two of zstd", "zstd")]
@@ -263,13 +264,13 @@ pub fn files(data: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     files
 }
 
-/// Runs `abz` with a span, such as `--range` or `--line-range` have.
+/// Runs `abz` with a range, for `--range` or `--line-range`.
 pub fn span_of(folder: &Folder, option: &str, span: &Range<usize>, more: &[&str]) -> Ran {
     let ends = format!("{}..{}", span.start, span.end);
     folder.abz(&[&[option, &ends], more].concat())
 }
 
-/// The lines of `data`, counted from 1 and both included.
+/// Returns lines of `data`, counted from 1, with the last one included.
 pub fn lines(data: &[u8], first: usize, last: usize) -> Vec<u8> {
     let lines = data.split_inclusive(|&byte| byte == b'\n');
     lines.skip(first - 1).take((last + 1).saturating_sub(first)).collect::<Vec<_>>().concat()
