@@ -26,8 +26,7 @@ fn main() -> ExitCode {
         Ok(Ok(code)) => code,
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         Err(error) => {
-            let text =
-                "the limit of the stack (ulimit -s) is too low, and there is no thread with a larger one";
+            let text = "the limit of the stack (ulimit -s) is too low, and no thread with a larger one can be started";
             eprintln!("abz: {text}: {error}: raise it to {} or more", 2 * STACK_BYTES / 1024);
             ExitCode::FAILURE
         }

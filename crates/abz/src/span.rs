@@ -51,7 +51,7 @@ struct Done;
 
 impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("all of the span is there")
+        f.write_str("the span is complete")
     }
 }
 

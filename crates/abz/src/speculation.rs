@@ -61,7 +61,10 @@ impl Expected {
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Expected { serial, guessed } = self;
-        write!(f, "one worker that inflates is expected to take {serial} % of its time, guesses {guessed} %")
+        write!(
+            f,
+            "serial decoding is expected to take {serial} % of the time of one inflating worker, speculative decoding {guessed} %"
+        )
     }
 }
 

@@ -66,11 +66,12 @@ pub(super) fn take_span(
 /// Returns the note for a span that begins past the end of the contents.
 fn is_behind(span: &Span, there: u64) -> Option<String> {
     match span {
-        Span::Bytes(bytes) if bytes.start >= there && bytes.start > 0 => {
-            Some(format!("has {there} bytes of plain data: there is nothing from byte {} on", bytes.start))
-        }
+        Span::Bytes(bytes) if bytes.start >= there && bytes.start > 0 => Some(format!(
+            "has {there} bytes of uncompressed data: there is nothing from byte {} on",
+            bytes.start
+        )),
         Span::Lines(lines) if *lines.start() > there && *lines.start() > 1 => {
-            Some(format!("has {there} lines of plain data: there is no line {}", lines.start()))
+            Some(format!("has {there} lines of uncompressed data: there is no line {}", lines.start()))
         }
         _ => None,
     }

@@ -80,7 +80,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         || files.checksum.is_some()
         || what.explain.is_some();
     if files.output.is_some() && is_about_one && (sources.len() > 1 || files.recursive) {
-        return Err(mistake("--output is one file here: it needs one input, or none"));
+        return Err(mistake("--output names one file: it needs one input, or none"));
     }
     let is_plain = how.format.is_none()
         && archive.archive.as_ref().is_some_and(|output| {
@@ -106,16 +106,16 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
     }
     if told.report_file.is_some() && told.report_file == told.trace {
-        return Err(mistake("--report-file and --trace are two files"));
+        return Err(mistake("--report-file and --trace need different files"));
     }
     if what.list && (told.report.is_some() || told.trace.is_some()) {
         return Err(mistake("--report and --trace report on a run, and --list has none"));
     }
     if files.verify && (what.decompress || what.test || what.list) {
-        return Err(mistake("--verify is for compressing; -t tests files that are there"));
+        return Err(mistake("--verify is for compressing; -t tests existing files"));
     }
     if what.json && !what.list && what.recover.is_none() {
-        return Err(mistake("--json tells what --list or --recover found out"));
+        return Err(mistake("--json needs --list or --recover"));
     }
     if files.checksum.is_some() && what.list {
         return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
@@ -126,11 +126,11 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         return Err(mistake(message));
     }
     if access.index && (files.stdout || files.checksum.is_some()) && !what.decompress {
-        let message = "--index without -d makes the index only: say -d for the data or its checksum";
+        let message = "--index without -d makes the index only: use -d for the data or its checksum";
         return Err(mistake(message));
     }
     if access.index_file.is_some() && sources.len() > 1 {
-        return Err(mistake("--index-file is of one file: it needs one input"));
+        return Err(mistake("--index-file is for one file: it needs one input"));
     }
     if access.index && sources.contains(&Source::Stdin) {
         return Err(mistake("--index needs the names of compressed files"));
@@ -166,7 +166,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     let (zstd, decoding, patch_file) = of_zstd(how.zstd)?;
     if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
         return Err(mistake(
-            "--long, --dictionary, --patch-from, --frames and --no-check are for zstd: say -F zstd",
+            "--long, --dictionary, --patch-from, --frames and --no-check are for zstd: use -F zstd",
         ));
     }
     let lzma = Lzma {
@@ -187,7 +187,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         }
     }
     if how.rsyncable && !format.has(Setting::Rsyncable) {
-        return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));
+        return Err(mistake("--rsyncable is not for bzip2, whose block size is fixed"));
     }
     for (option, is_given) in [("--bgzf", how.bgzf), ("--members", how.members)] {
         if is_given && !format.has(Setting::Layout) {

@@ -70,10 +70,8 @@ impl Conversion for Compress {
     fn remark(&self, input: &Input) -> Option<Problem> {
         let severity = self.outputs.manners.severities.time?;
         let is_lost = self.compression.format.tells_origin() && self.stores_names;
-        let message = format_args!(
-            "the time cannot be stored: {} has those from 1970 to 2106",
-            self.compression.format
-        );
+        let message =
+            format_args!("the time cannot be stored: {} supports 1970 to 2106", self.compression.format);
         (is_lost && !input.has_a_time_to_store()).then(|| Problem::new(severity, input, message))
     }
 }

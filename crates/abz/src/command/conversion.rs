@@ -108,7 +108,7 @@ impl Setting<'_> {
             && !outputs.keep
             && outputs.needed == Some(FileId::of(&input.metadata))
         {
-            let message = "is the file of --patch-from too, which is needed to read the patch, and it would be removed: keep it with -k, or write with -c or -o";
+            let message = "is also the file of --patch-from, which is needed to apply the patch, and would be removed: keep it with -k, or write with -c or -o";
             return Err(Problem::error(&input, message));
         }
         let is_alone = matches!(crew, Crew::Alone(_));
@@ -210,7 +210,7 @@ impl Setting<'_> {
         if let Some(member) = done.mistaken
             && self.talk.is_verbose()
         {
-            let message = "is not of the size that its header seems to say; from there on one thread decodes";
+            let message = "does not have the size in its header; one thread decodes from there on";
             told.say(format!("{input}: member {member} {message}"));
         }
         if let (Some(severity), true) = (manners.severities.lone_byte, done.is_lone_byte) {

@@ -43,13 +43,13 @@ fn choice(format: Format, decompression: &Decompression) -> String {
     }
     let (workers, speculation) = (decompression.workers_within(), decompression.speculation);
     let way = match (speculation, speculation.is_done(workers)) {
-        (Speculation::Auto, true) => "with guesses, because",
+        (Speculation::Auto, true) => "speculatively, because",
         (Speculation::Auto, false) => "by one worker, because",
-        (Speculation::Always, _) => "with guesses, as --speculate says;",
+        (Speculation::Always, _) => "speculatively, as --speculate says;",
         (Speculation::Never, _) => "by one worker, as --speculate says;",
     };
     let expected = Expected::with(workers);
-    format!("\nA member that does not say where its blocks are is decoded {way} {expected}.")
+    format!("\nA member that does not record where its blocks are is decoded {way} {expected}.")
 }
 
 /// Returns the plan to decode `input` by its index, if the index would be used, and a sentence about the index.
@@ -76,7 +76,7 @@ fn by_index(
                     format!("\nThe index {name} is not used, because one worker alone decodes the file."),
                 ),
                 None => {
-                    let reason = "it helps with a member of gzip that does not say where its blocks are, and there is none";
+                    let reason = "it helps with a gzip member that does not record where its blocks are, and there is none";
                     (None, format!("\nThe index {name} is not used: {reason}."))
                 }
             }

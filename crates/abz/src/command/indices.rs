@@ -20,11 +20,11 @@ use super::verify::Failure;
 use super::ways;
 
 /// The advice for an index that cannot be used.
-const GO_ON: &str = "it is not used: make it anew with abz --index -f";
+const GO_ON: &str = "it is not used: make a new one with abz --index -f";
 
 /// The problem of an input that cannot have an index.
 const NOT_IN_PARTS: &str =
-    "cannot be read in parts: an index is made of a regular file, and not with --input-io stream";
+    "cannot be read in parts: an index needs a regular file, and not --input-io stream";
 
 /// Makes an index of `input`.
 pub(super) fn make_index(
@@ -202,7 +202,7 @@ pub(super) fn find_index(input: &Input, named: Option<&Path>) -> Result<Option<I
     match index.fits(&mut &input.file) {
         Ok(true) => Ok(Some(index)),
         Ok(false) => {
-            let message = format_args!("is of another file, or {input} was changed since; {GO_ON}");
+            let message = format_args!("belongs to another file, or {input} was changed since; {GO_ON}");
             Err(Problem::warning(path.display(), message))
         }
         Err(error) => Err(Problem::of_file(input, "cannot be read", &error)),

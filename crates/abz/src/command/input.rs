@@ -165,7 +165,7 @@ impl Input {
         if !is_as_read {
             return Err(Problem::warning(
                 &self,
-                "was changed while it was read: it is kept, and the output is of what was read",
+                "was changed while it was read: it is kept, and the output has the data that was read",
             )
             .afterwards());
         }
@@ -274,7 +274,7 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
     let subject = path.display();
     let severities = &inputs.manners.severities;
     if metadata.is_dir() {
-        let advice = if inputs.manners.are_foreign() { "" } else { " (use -r to take what is in it)" };
+        let advice = if inputs.manners.are_foreign() { "" } else { " (use -r to process the files in it)" };
         let message = format_args!("is a directory -- ignored{advice}");
         return Err(Problem::new(severities.no_file, subject, message));
     }
@@ -294,7 +294,7 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
         return Err(Problem::new(
             severity,
             subject,
-            format_args!("has {others} other {links} -- ignored (use -f to take it nevertheless, or -c)"),
+            format_args!("has {others} other {links} -- ignored (use -f to process it anyway, or -c)"),
         ));
     }
     Ok(())

@@ -32,10 +32,10 @@ static CHANGES: RwLock<()> = RwLock::new(());
 
 /// The message for SIGBUS.
 const LOST: &str = "a mapped file became shorter while it was read, or cannot be read: the run ends, and the output \
-                    that was being made is removed (abz --input-io pread passes over such a file and goes on)";
+                    that was being made is removed (abz --input-io pread skips such a file and continues)";
 
 /// The message for an abort.
-const EXHAUSTED: &str = "the run was aborted, most likely because the system gives no more memory; the output that was being made \
+const EXHAUSTED: &str = "the run was aborted, most likely for lack of memory; the unfinished output \
                          is removed: fewer threads, a lower level or smaller blocks take less; abz --memlimit chooses fewer threads itself";
 
 /// Texts of panics that are caused by a lack of memory.

@@ -357,7 +357,7 @@ impl Low {
                 return Err(message.to_owned());
             }
             Some(_) if compresses && self.sources.len() > 1 && self.volume_size.is_some() => {
-                return Err("-S and -o: volumes of one name are of one input".to_owned());
+                return Err("-S and -o: volumes of one name need a single input".to_owned());
             }
             // As in lzip, the output of standard input gets the suffix.
             Some(mut file)
@@ -389,13 +389,13 @@ impl Low {
                 "--patch-from and -D: a patch refers to one file, and to no dictionary"
             }
             Some(_) if self.sources.len() > 1 || self.recursive || self.archiving.is_some() => {
-                "--patch-from: a patch is of one file: it needs one input"
+                "--patch-from: a patch needs a single input"
             }
             Some(_) if self.action == Action::Compress && self.sources == [Source::Stdin] => {
-                "--patch-from: a patch is made of a file, whose size is known: name it"
+                "--patch-from: a patch needs an input of known size: name a file"
             }
             Some(_) if rsyncable || block_size.is_some() || zstd.layout == zstd::Layout::Frames => {
-                "--patch-from: a patch is one frame: it has no blocks that --block-size, --rsyncable or --frames could be of"
+                "--patch-from: a patch is one frame: --block-size, --rsyncable and --frames do not apply"
             }
             Some(_) => return Ok(()),
         };
@@ -409,7 +409,7 @@ impl Low {
                 Err(format!("--block-size is not for {format}, which has levels for that, -1 to -9"))
             }
             Some(size) if format.largest_block().is_some_and(|most| size > most) => {
-                Err(format!("the blocks of {format} have 4M at most"))
+                Err(format!("{format} blocks have at most 4M"))
             }
             _ => Ok(()),
         }
@@ -427,13 +427,12 @@ impl Low {
         };
         let adjusted = limited.map_err(|needed| {
             let needed = needed.div_ceil(1 << 20);
-            let advice = "take a lower level, or a smaller dictionary";
-            format!("to compress so needs {needed} MiB of memory with one thread: {advice}")
+            let advice = "use a lower level, or a smaller dictionary";
+            format!("compressing with these settings needs {needed} MiB of memory with one thread: {advice}")
         })?;
         Ok(adjusted.map(|(before, after)| {
             let (before, after) = (before.div_ceil(1 << 20), after >> 20);
-            let message =
-                format_args!("{before} MiB are more than the limit of memory allows: {after} MiB are taken");
+            let message = format_args!("{before} MiB exceed the memory limit: {after} MiB are used");
             Problem::new(Severity::Note, "the dictionary", message)
         }))
     }

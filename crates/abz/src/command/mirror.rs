@@ -16,7 +16,7 @@ use super::problem::Problem;
 pub(super) fn folder_for(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
     let components = file.parent().unwrap_or(Path::new("")).components();
     if components.clone().any(|component| component == Component::ParentDir) {
-        let message = "has .. in its name, which leads out of the folders that are mirrored";
+        let message = "has .. in its name, which leads out of the mirrored folders";
         return Err(Problem::error(file.display(), message));
     }
     let (mut folder, mut like) = (root.to_owned(), PathBuf::new());
@@ -33,7 +33,7 @@ pub(super) fn folder_for(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
 
 /// Creates a folder with the permissions of `like`, if it does not exist.
 fn make(folder: &Path, like: Option<&Path>) -> Result<(), Problem> {
-    let cannot = |error| Problem::of_file(folder.display(), "cannot be made", &error);
+    let cannot = |error| Problem::of_file(folder.display(), "cannot be created", &error);
     let rights = like.and_then(|like| fs::metadata(like).ok()).map(|found| found.mode() & 0o777);
     match DirBuilder::new().mode(rights.unwrap_or(0o777)).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),

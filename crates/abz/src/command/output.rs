@@ -199,7 +199,7 @@ impl Output {
             Output::Direct(mut direct) => {
                 let finished = direct.finish();
                 finished
-                    .map_err(|error| Problem::of_file(&direct.name, "cannot be given its length", &error))?;
+                    .map_err(|error| Problem::of_file(&direct.name, "its length cannot be set", &error))?;
                 return match if outputs.sync { direct.file.sync_all() } else { Ok(()) } {
                     // A pipe or a terminal cannot be synchronised.
                     Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
@@ -213,9 +213,7 @@ impl Output {
         let target = temporary.target.clone();
         let subject = &target.display();
         // This comes before setting the times, since it changes them.
-        temporary
-            .finish()
-            .map_err(|error| Problem::of_file(subject, "cannot be given its length", &error))?;
+        temporary.finish().map_err(|error| Problem::of_file(subject, "its length cannot be set", &error))?;
         let mut unlike = None;
         let attributes = match attributes {
             Attributes::Given { mode, modified } => temporary.set(mode, modified),
@@ -244,7 +242,7 @@ impl Output {
                 .map_err(|error| Problem::of_file(subject, "its folder cannot be synchronised", &error))?;
         }
         attributes.map_err(|error| {
-            Problem::warning(subject, format_args!("could not get its attributes: {error}")).afterwards()
+            Problem::warning(subject, format_args!("its attributes could not be set: {error}")).afterwards()
         })?;
         match outputs.manners.special_bits.lost.zip(unlike) {
             None => Ok(()),
@@ -384,7 +382,7 @@ impl Temporary {
 }
 
 fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> Result<Output, Problem> {
-    let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
+    let cannot = |error| Problem::of_file(target.display(), "cannot be created", &error);
     // A dangling symbolic link exists too.
     if fs::symlink_metadata(&target).is_ok() {
         match fs::metadata(&target) {
@@ -399,7 +397,7 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             }
             // This also holds for another hard link, or a symbolic link.
             Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {
-                let message = "is the file of --patch-from, which is needed to read the patch, and it would be overwritten: name another file to write to";
+                let message = "is the file of --patch-from, which is needed to apply the patch, and would be overwritten: name another file to write to";
                 return Err(Problem::error(target.display(), message));
             }
             _ if overwrite => {}
@@ -410,7 +408,7 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
     let file = Unnamed::make(folder, mode).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Problem::error(
             target.display(),
-            format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
+            format_args!("cannot be created: there is no folder {}; create it first", folder.display()),
         ),
         _ => cannot(error),
     })?;

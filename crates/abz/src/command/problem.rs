@@ -145,7 +145,7 @@ impl Problem {
         Self::error(
             output,
             format_args!(
-                "what was written is not what was read: {found}; the input is kept: try again, and if it happens \
+                "the output does not decompress to the input: {found}; the input is kept: try again, and if it happens \
                  again, test the memory of this machine, or report a fault of abz"
             ),
         )
@@ -197,10 +197,10 @@ impl Advice {
     fn in_words(self, options: &Options) -> String {
         let one_thread = options.threads.with(&1);
         match self {
-            Advice::OneThread => format!("fewer threads take less memory ({one_thread})"),
+            Advice::OneThread => format!("fewer threads need less memory ({one_thread})"),
             Advice::LessToDecompress => format!(
-                "fewer threads take less ({one_thread}); if that is not enough, this machine, or what you allow, is too small \
-                 for it"
+                "fewer threads take less ({one_thread}); if that is not enough, the file needs more memory \
+                 than this machine has, or than you allow"
             ),
             Advice::LessToCompress => format!(
                 "fewer threads ({one_thread}), a lower level or smaller blocks take less; {} chooses fewer threads itself",
@@ -213,7 +213,7 @@ impl Advice {
             Advice::Window(log) => {
                 format!("if there is memory for that, allow it with {}", options.window.with(&log))
             }
-            Advice::Dictionary => format!("name the file in which it is with {}", options.dictionary),
+            Advice::Dictionary => format!("name its file with {}", options.dictionary),
         }
     }
 }
@@ -223,23 +223,25 @@ impl Advice {
 fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
     Ok(Some(match remedy {
         Remedy::AnotherProgram => return Ok(None),
-        Remedy::AnotherFormat => "this is a file of none of the formats that abz reads",
-        Remedy::Rest => "the file was cut short: get all of it (-dc gives what there is)",
+        Remedy::AnotherFormat => "abz does not support the format of this file",
+        Remedy::Rest => "the file was cut short: get all of it (-dc writes what there is)",
         Remedy::KnownVersion => "the file is damaged there, or of a version that abz does not know",
         Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
-        Remedy::RightPlace => "the file is damaged there, or where it says where its parts are: -t finds out",
+        Remedy::RightPlace => {
+            "the file is damaged there, or its record of where its parts are is wrong: -t shows which"
+        }
         Remedy::LookBehind => {
-            "the file is damaged there, or several were joined: get another copy (-dc gives what comes before, --recover of most \
-             formats what is whole)"
+            "the file is damaged there, or several were joined: get another copy (-dc writes what comes before, --recover, for most \
+             formats, all that is undamaged)"
         }
         Remedy::RegularFile => {
-            "a member of this size that was flushed can only be read from a regular file: write it to one, and name that"
+            "a flushed member of this size can only be read from a regular file: save it to one"
         }
         Remedy::Memory => return Err(Advice::LessToDecompress),
         Remedy::Dictionary => return Err(Advice::Dictionary),
         Remedy::MemoryLimit { needed } => return Err(Advice::MemoryLimit(needed.div_ceil(1 << 20) + 1)),
         Remedy::Window { needed } => return Err(Advice::Window(needed.next_power_of_two().ilog2())),
-        _ => "the file is damaged there: get another copy (-dc gives what comes before)",
+        _ => "the file is damaged there: get another copy (-dc writes what comes before)",
     }))
 }
 

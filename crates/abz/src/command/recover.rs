@@ -76,7 +76,7 @@ fn recover(
     told: &mut Told,
 ) -> Result<Value, Problem> {
     let Some(size) = input.len().filter(|_| input.is_file()) else {
-        let message = "--recover reads here and there: it needs the name of a regular file";
+        let message = "--recover reads at arbitrary offsets: it needs the name of a regular file";
         return Err(Problem::error(input, message));
     };
     let mut recovery = recovery(input, request.format)?;
@@ -121,9 +121,9 @@ fn recover(
             tell(&format_args!("and {more} more gaps"));
         }
         match done.gaps {
-            _ if is_empty => {
-                tell(&"nothing in it is whole: there is no output (-dc gives what comes before the damage)")
-            }
+            _ if is_empty => tell(
+                &"no part of it is undamaged: there is no output (-dc writes what comes before the damage)",
+            ),
             0 if talk.is_verbose() => told.say(format!("{input}: {}", summary(&done, &output_name))),
             0 => {}
             _ => tell(&summary(&done, &output_name)),
@@ -148,7 +148,7 @@ fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> 
         None => Err(match told.into_iter().next() {
             Some(format) => cannot(input, format),
             None => {
-                let message = "neither its start nor its name tells its format: say it with -F";
+                let message = "neither its start nor its name shows its format: use -F";
                 Problem::damage(input, message)
             }
         }),
@@ -157,7 +157,7 @@ fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> 
 
 fn cannot(input: &Input, format: Format) -> Problem {
     let message = format_args!(
-        "--recover is for gzip, bzip2 and lzip, not for {format} (-dc gives what comes before damage)"
+        "--recover is for gzip, bzip2 and lzip, not for {format} (-dc writes what comes before damage)"
     );
     Problem::error(input, message)
 }
@@ -176,10 +176,10 @@ fn in_words(gap: &Gap) -> String {
     let lost = match missing {
         Some(0) => "no contents are missing there".to_owned(),
         Some(missing) if filled == missing => {
-            format!("{missing} bytes are missing at byte {at} of the output, and zeros stand for them")
+            format!("{missing} bytes are missing at byte {at} of the output, and replaced by zeros")
         }
         Some(missing) => format!("{missing} bytes are missing at byte {at} of the output"),
-        None => format!("what is missing at byte {at} of the output has no known size, and is left out"),
+        None => format!("data of unknown size is missing at byte {at} of the output, and left out"),
     };
     let (last, len) = (bytes.end - 1, bytes.end - bytes.start);
     format!("bytes {} to {last} ({len} bytes{in_bits}): {reason}; {lost}", bytes.start)

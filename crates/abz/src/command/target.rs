@@ -66,7 +66,7 @@ impl Target {
             (_, None) => {
                 let addition = manners.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
                 let guess = with_suffix(name, addition.as_ref());
-                let message = format_args!("the original name is not known, {} is taken", guess.display());
+                let message = format_args!("the original name is not known, using {}", guess.display());
                 told.add(Err(Problem::new(manners.severities.no_suffix, input, message).afterwards()));
                 guess
             }

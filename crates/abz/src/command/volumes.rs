@@ -92,7 +92,7 @@ impl Volumes<'_> {
     fn next(&mut self) -> Result<(), Problem> {
         let number = self.made.len() as u32 + 1;
         if number > MOST {
-            let message = format_args!("expected at most {MOST} volumes: let them be larger");
+            let message = format_args!("expected at most {MOST} volumes: use larger ones");
             return Err(Problem::error(self.stem.display(), message));
         }
         let mut name = OsString::from(&self.stem);

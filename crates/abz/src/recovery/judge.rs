@@ -87,9 +87,7 @@ impl<'a, 'o, S: Salvage> Judge<'a, 'o, S> {
     /// Tries a candidate without a limit on memory or on starts passed.
     fn look_closely(&mut self, start: u64) -> Result<Result<Part<S::Note>, Reason>, Error> {
         if start / 8 < self.furthest && self.patience == 0 {
-            return Ok(Err(
-                "expected fewer places that look like the start of a part, found one after another".into(),
-            ));
+            return Ok(Err("expected fewer candidate starts of parts, found too many".into()));
         }
         let mut probe = Probe::<S>::new(self.input, start / 8, None);
         let tried = S::attempt(&mut self.tool, (start % 8) as u32, &mut probe, &mut io::sink());

@@ -112,10 +112,10 @@ impl<R: Read> Entries<R> {
                 };
             }
             let Some(header) = Header::of(&block) else {
-                return Err(other(format_args!("at byte {header_at} of it is no header of a member")));
+                return Err(other(format_args!("at byte {header_at} there is no valid header of a member")));
             };
             let kind = header.kind();
-            let size = header.size().ok_or_else(|| other("the header of a member has no size"))?;
+            let size = header.size().ok_or_else(|| other("the size in the header of a member is invalid"))?;
             let is_extension = matches!(kind, b'x' | b'X' | b'g' | b'L' | b'K');
             // A hard link has no contents, even if its header has a size.
             self.left = if kind == b'1' { 0 } else { size };
@@ -155,7 +155,7 @@ impl<R: Read> Entries<R> {
                     let modified = records.modified.or_else(|| since_1970(header.time()?));
                     problem = problem.or(real.err());
                     if mode.is_none() || modified.is_none() {
-                        problem = problem.or(Some("has a header in which something is no number".into()));
+                        problem = problem.or(Some("has a header with an invalid number".into()));
                     }
                     return Ok(Some(Entry {
                         kind: kind_of(kind, &name),
@@ -210,30 +210,30 @@ impl<R: Read> Entries<R> {
         let (map, len) = match (header.kind(), sparse) {
             (b'S', None) if header.form() == Form::Gnu => {
                 let map = self.read_old_map(header)?;
-                let Some(len) = header.real_size() else { return unknown("whose size is no number") };
+                let Some(len) = header.real_size() else { return unknown("with an invalid size") };
                 (map, len)
             }
-            (b'S', _) => return unknown("of a form that abz does not understand"),
+            (b'S', _) => return unknown("in a form that abz does not support"),
             (b'0' | b'\0' | b'7', Some(sparse)) => {
                 let map = match sparse.version {
                     (None | Some(0), None | Some(0 | 1)) => {
                         if sparse.map.len() / 2 > MAX_PIECES {
-                            return unknown("of more pieces than abz takes");
+                            return unknown("with more pieces than abz supports");
                         }
                         let (pairs, rest) = sparse.map.as_chunks::<2>();
                         let count = pairs.len() as u64;
                         if !rest.is_empty() || sparse.count.is_some_and(|said| said != count) {
-                            return unknown("whose map does not have the pieces that it should have");
+                            return unknown("whose map has the wrong number of pieces");
                         }
                         pairs.iter().map(|&[at, len]| (at, len)).collect()
                     }
                     (Some(1), Some(0)) => self.read_map()?,
-                    _ => return unknown("of a form that abz does not understand"),
+                    _ => return unknown("in a form that abz does not support"),
                 };
-                let Some(len) = sparse.size else { return unknown("whose size is not told") };
+                let Some(len) = sparse.size else { return unknown("without a size") };
                 (map, len)
             }
-            (_, Some(_)) => return unknown("and no file"),
+            (_, Some(_)) => return unknown("that is not a regular file"),
             (_, None) => (vec![(0, self.left)], self.left),
         };
         let mut end = 0;
@@ -241,14 +241,14 @@ impl<R: Read> Entries<R> {
         for &(at, piece) in &map {
             let next = at.checked_add(piece).filter(|&next| at >= end && next <= len);
             let Some(next) = next else {
-                return unknown("whose pieces lie one over another, or behind its end");
+                return unknown("whose pieces overlap, or exceed its size");
             };
             end = next;
             stored += piece;
         }
         if stored != self.left {
             let left = self.left;
-            return unknown(&format!("of whose pieces {left} bytes are there, and {stored} should be"));
+            return unknown(&format!("with {left} bytes of data, where its map requires {stored}"));
         }
         self.body = Body { pieces: map.into_iter(), at: 0, len, piece: 0 };
         Ok(())
@@ -256,7 +256,7 @@ impl<R: Read> Entries<R> {
 
     /// Reads the map of the old form, which is in the header and in the blocks after it.
     fn read_old_map(&mut self, header: &Header<'_>) -> Result<Vec<(u64, u64)>, Obstacle> {
-        let wrong = || Obstacle::Member("is a sparse file in whose map something is no number".to_owned());
+        let wrong = || Obstacle::Member("is a sparse file whose map has an invalid number".to_owned());
         let mut pieces = header.pieces().ok_or_else(wrong)?;
         let mut map = mem::take(&mut pieces.found);
         while pieces.more {
@@ -267,7 +267,9 @@ impl<R: Read> Entries<R> {
             pieces = more_pieces(&block).ok_or_else(wrong)?;
             map.append(&mut pieces.found);
             if map.len() > MAX_PIECES {
-                return Err(Obstacle::Member("is a sparse file of more pieces than abz takes".to_owned()));
+                return Err(Obstacle::Member(
+                    "is a sparse file with more pieces than abz supports".to_owned(),
+                ));
             }
         }
         Ok(map)
@@ -282,7 +284,7 @@ impl<R: Read> Entries<R> {
         loop {
             let mut block = [0; BLOCK];
             if self.left < BLOCK as u64 {
-                return Err(wrong("whose map is not whole"));
+                return Err(wrong("whose map is incomplete"));
             }
             if !self.read_block(&mut block).map_err(Obstacle::Archive)? {
                 return Err(Obstacle::Archive(ends_early()));
@@ -292,15 +294,15 @@ impl<R: Read> Entries<R> {
                 if byte != b'\n' {
                     digits.push(byte);
                     if digits.len() > 20 {
-                        return Err(wrong("in whose map something is no number"));
+                        return Err(wrong("whose map has an invalid number"));
                     }
                     continue;
                 }
                 let found = number(&mem::take(&mut digits));
-                let found = found.ok_or_else(|| wrong("in whose map something is no number"))?;
+                let found = found.ok_or_else(|| wrong("whose map has an invalid number"))?;
                 match (wanted, first) {
                     (None, _) if found > MAX_PIECES as u64 => {
-                        return Err(wrong("of more pieces than abz takes"));
+                        return Err(wrong("with more pieces than abz supports"));
                     }
                     (None, _) => wanted = Some(found as usize),
                     (_, None) => first = Some(found),
@@ -344,7 +346,7 @@ impl<R: Read> Entries<R> {
         let mut left = self
             .left
             .checked_add(self.padding)
-            .ok_or_else(|| other("the header of a member has a size that no file has"))?;
+            .ok_or_else(|| other("the size in the header of a member is too large"))?;
         while left > 0 {
             let wanted = left.min(BUFFER as u64) as usize;
             let read = read_some(&mut self.archive, &mut self.buffer[..wanted])?;

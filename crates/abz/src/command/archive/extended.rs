@@ -36,7 +36,7 @@ impl Records {
     /// A description of the first record that is malformed, or that abz does not understand.
     pub(super) fn read(&mut self, mut bytes: &[u8]) -> Result<(), String> {
         while !bytes.is_empty() {
-            let malformed = || "has an extended header that breaks the rules of the format".to_owned();
+            let malformed = || "has a malformed extended header".to_owned();
             let space = bytes.iter().take(20).position(|&byte| byte == b' ').ok_or_else(malformed)?;
             let len = number(&bytes[..space]).and_then(|len| usize::try_from(len).ok());
             let record = len.and_then(|len| bytes.get(space + 1..len)).ok_or_else(malformed)?;
@@ -51,7 +51,7 @@ impl Records {
     fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
         let wrong = || {
             let (key, value) = (String::from_utf8_lossy(key), String::from_utf8_lossy(value));
-            format!("has an extended header with {key}={value}, which abz does not understand")
+            format!("has an extended header with {key}={value}, which abz does not support")
         };
         // An empty value removes an earlier one.
         let text = || Some(value.to_vec()).filter(|value| !value.is_empty());
@@ -83,9 +83,9 @@ impl Records {
                     b"map" if value.is_empty() => {}
                     b"map" => {
                         let numbers = value.split(|&byte| byte == b',').map(number);
-                        sparse.map = numbers.collect::<Option<_>>().ok_or_else(|| {
-                            "has a map of a sparse file in which something is no number".to_owned()
-                        })?;
+                        sparse.map = numbers
+                            .collect::<Option<_>>()
+                            .ok_or_else(|| "has a map of a sparse file with an invalid number".to_owned())?;
                     }
                     _ => return Err(wrong()),
                 }

@@ -78,7 +78,7 @@ fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(
 pub(super) fn take_apart(request: &Extract, talk: &Talk, progress: &Progress, console: &mut Console) {
     let folder = &request.folder;
     if !folder.is_dir() {
-        return console.tell_problem(&Problem::error(folder.display(), "is no folder: make it first"));
+        return console.tell_problem(&Problem::error(folder.display(), "is not a folder: create it first"));
     }
     for input in Walk::new(&request.inputs) {
         let mut told = Told::default();
@@ -95,14 +95,14 @@ fn take_one_apart(
     told: &mut Told,
 ) -> Result<(), Problem> {
     let name = &input.to_string();
-    let cannot = |error: io::Error| Problem::of_file(name, "cannot be taken apart", &error);
+    let cannot = |error: io::Error| Problem::of_file(name, "cannot be extracted", &error);
     let start = input.position();
     let mut reader = progress.of(&input.file);
     let mut head = Vec::new();
     reader.by_ref().take(LOOK).read_to_end(&mut head).map_err(cannot)?;
     let is_plain = entries::begins(&head);
     let mut reader = io::Cursor::new(head).chain(reader);
-    let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")));
+    let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive: {error}")));
     if is_plain {
         return Unpack::new(request, FileId::of(&input.metadata), told).run(&mut reader).or_else(no_archive);
     }

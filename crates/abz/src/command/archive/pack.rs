@@ -96,7 +96,7 @@ impl<'a> Pack<'a> {
     fn begin(&mut self, path: &Path) -> io::Result<()> {
         let metadata = fs::symlink_metadata(path)?;
         let Some(name) = names::stored(path) else {
-            return Err(io::Error::other("its name has .. in it; go to a folder above it"));
+            return Err(io::Error::other("its name contains ..: run abz in a folder above it"));
         };
         let kind = metadata.file_type();
         if kind.is_dir() {
@@ -214,7 +214,8 @@ impl<'a> Pack<'a> {
             };
             if problem.is_none() && (body.has_ended || !body.file.metadata().is_ok_and(|now| as_it_was(&now)))
             {
-                let message = "was changed while it was read: in the archive it may be neither old nor new";
+                let message =
+                    "was changed while it was read: its contents in the archive may be inconsistent";
                 problem = Some(Problem::warning(body.path.display(), message));
             }
             let padding = body.metadata.len().next_multiple_of(BLOCK) - body.metadata.len();

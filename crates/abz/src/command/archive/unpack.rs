@@ -73,7 +73,7 @@ impl<'a> Unpack<'a> {
                 folder.set_times(FileTimes::new().set_modified(time))
             });
             if let Err(error) = done {
-                let message = format_args!("could not get its rights and its time: {error}");
+                let message = format_args!("its permissions and time could not be set: {error}");
                 self.told.add(Err(Problem::warning(quoted(&path), message).afterwards()));
             }
         }
@@ -126,16 +126,16 @@ impl<'a> Unpack<'a> {
             }
             Kind::Symlink | Kind::HardLink => {
                 if entry.link.is_empty() {
-                    return Err(refused("is a link to nothing").into());
+                    return Err(refused("is a link without a target").into());
                 }
                 let link = Path::new(OsStr::from_bytes(&entry.link));
                 self.make_parents(&path)?;
-                let cannot = |error| Problem::of_file(quoted(&target), "cannot be made", &error);
+                let cannot = |error| Problem::of_file(quoted(&target), "cannot be created", &error);
                 if entry.kind == Kind::Symlink {
                     self.make_room(&target)?;
                     symlink(link, &target).map_err(cannot)?;
                     if let Err(error) = set_time(&target, entry.modified) {
-                        let message = format_args!("could not get its time: {error}");
+                        let message = format_args!("its time could not be set: {error}");
                         self.told.add(Err(Problem::warning(quoted(&target), message).afterwards()));
                     }
                 } else {
@@ -146,7 +146,7 @@ impl<'a> Unpack<'a> {
                     // A hard link to a symbolic link is another symbolic link, and is not followed either.
                     let kind = fs::symlink_metadata(&other).map_err(cannot)?.file_type();
                     if !kind.is_file() && !kind.is_symlink() {
-                        return Err(refused("is a link to what is no file").into());
+                        return Err(refused("is a link to something that is not a file").into());
                     }
                     // A link to itself exists already.
                     if other == target {
@@ -160,7 +160,7 @@ impl<'a> Unpack<'a> {
             Kind::Label => {}
             Kind::Device => return Err(refused("is a device").into()),
             Kind::Pipe => return Err(refused("is a pipe").into()),
-            Kind::Unknown => return Err(refused("is of no kind that is known").into()),
+            Kind::Unknown => return Err(refused("is of an unknown type").into()),
         }
         Ok(())
     }
@@ -212,10 +212,10 @@ impl<'a> Unpack<'a> {
                 Ok(_) => return Err(no_folder(&folder)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     fs::create_dir(&folder)
-                        .map_err(|error| Problem::of_file(quoted(&folder), "cannot be made", &error))?;
+                        .map_err(|error| Problem::of_file(quoted(&folder), "cannot be created", &error))?;
                     is_new = true;
                 }
-                Err(error) => return Err(Problem::of_file(quoted(&folder), "cannot be made", &error)),
+                Err(error) => return Err(Problem::of_file(quoted(&folder), "cannot be created", &error)),
             }
         }
         Ok(is_new)
@@ -271,5 +271,5 @@ fn set_time(link: &Path, modified: SystemTime) -> io::Result<()> {
 
 /// The problem of a path component that is not a folder. A link to a folder counts as such, and is not followed.
 fn no_folder(path: &Path) -> Problem {
-    Problem::error(quoted(path), "is no folder, and something in the archive should be in it -- refused")
+    Problem::error(quoted(path), "is not a folder, and the archive has a member in it -- refused")
 }

@@ -107,7 +107,7 @@ impl Args for Level {
             .value_parser(RangedU64ValueParser::<u32>::new().range(0..=Compression::MAX_FAST.into()))
             .help_heading(HOW)
             .hide_short_help(true)
-            .help("As -1; with N, from 1 on, faster than that by so many levels below 0, for zstd only");
+            .help("As -1; with N: level -N, which is faster, for zstd only");
         let digits = Arg::new(DIGITS).long(DIGITS).hide(true).value_parser(value_parser!(u32));
         command.args(flags).arg(fast).arg(digits).arg(
             Arg::new("level")

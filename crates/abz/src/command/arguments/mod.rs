@@ -76,17 +76,17 @@ and distribute it under the terms of either the MIT license
 ";
 
 pub(super) const BEFORE_HELP: &str = "\
-Each FILE becomes FILE.gz (with -F FILE.bz2, FILE.lz, FILE.xz or FILE.zst), or back again
-with -d. The new file gets its name when it is complete; only then is FILE removed. With
-no FILE, or when FILE is -, from standard input to standard output.";
+Compresses each FILE to FILE.gz (with -F to FILE.bz2, FILE.lz, FILE.xz or FILE.zst), or
+decompresses it with -d. The output gets its name when it is complete; only then is FILE
+removed. Without FILE, or if FILE is -, reads standard input and writes standard output.";
 
 const AFTER_HELP: &str = "\
 Examples:
-  abz -k notes.txt                       makes notes.txt.gz, keeps notes.txt
+  abz -k notes.txt                       creates notes.txt.gz, keeps notes.txt
   tar c folder | abz -9 > folder.tar.gz
-  abz -t *.gz                            says which files are damaged, and where
+  abz -t *.gz                            reports which files are damaged, and where
 
-Exit status: 0 if all is well, 1 after an error, 2 after a warning.";
+Exit status: 0 on success, 1 after an error, 2 after a warning.";
 
 #[cfg(test)]
 mod tests {

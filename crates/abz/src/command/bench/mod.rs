@@ -45,7 +45,7 @@ pub(super) fn run(request: &request::Bench, console: &mut Console) {
 
 fn measure(input: &Input, request: &request::Bench) -> Result<Bench, Problem> {
     let Source::File(path) = &input.source else {
-        return Err(Problem::error(input, "cannot be read again and again: name a file"));
+        return Err(Problem::error(input, "cannot be read repeatedly: name a file"));
     };
     let (name, workers) = (input.to_string(), request.workers);
     let taken = input.metadata.len().min(MOST) as usize;

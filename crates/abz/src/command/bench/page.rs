@@ -16,7 +16,7 @@ pub(super) fn write(path: &Path, benches: &[Bench], force: bool) -> Result<(), P
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).create_new(!force);
     let opened =
-        options.open(path).map_err(|error| Problem::of_file(path.display(), "cannot be made", &error));
+        options.open(path).map_err(|error| Problem::of_file(path.display(), "cannot be created", &error));
     opened?
         .write_all(page(benches).as_bytes())
         .map_err(|error| Problem::of_file(path.display(), "cannot be written to", &error))

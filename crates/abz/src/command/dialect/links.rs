@@ -17,17 +17,17 @@ pub(in super::super) fn install(folder: &Path) -> Vec<Problem> {
         Err(error) => return vec![Problem::of_file("abz", "cannot be found", &error)],
     };
     if let Err(error) = fs::create_dir_all(folder) {
-        return vec![Problem::of_file(folder.display(), "cannot be made", &error)];
+        return vec![Problem::of_file(folder.display(), "cannot be created", &error)];
     }
     let names = TOOLS.iter().flat_map(|tool| tool.names.iter().map(|(name, _)| *name));
     names.filter_map(|name| link(&program, &folder.join(name)).err()).collect()
 }
 
 fn link(program: &Path, link: &Path) -> Result<(), Problem> {
-    let cannot = |error: io::Error| Problem::of_file(link.display(), "cannot be made", &error);
+    let cannot = |error: io::Error| Problem::of_file(link.display(), "cannot be created", &error);
     match fs::read_link(link) {
         Ok(target) if target == program => {
-            return print(|out| writeln!(out, "{} is there already", link.display()));
+            return print(|out| writeln!(out, "{} exists already", link.display()));
         }
         // A link to another abz is replaced.
         Ok(target) if target.file_name() == program.file_name() => fs::remove_file(link).map_err(cannot)?,
@@ -42,6 +42,6 @@ fn link(program: &Path, link: &Path) -> Result<(), Problem> {
 fn taken(link: &Path) -> Problem {
     Problem::error(
         link.display(),
-        "exists, and is no link to abz -- not overwritten (remove it, or name another folder)",
+        "exists, and is not a link to abz -- not overwritten (remove it, or name another folder)",
     )
 }

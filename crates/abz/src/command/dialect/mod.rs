@@ -243,7 +243,7 @@ impl Tool {
             text += &format!("  {letter} {long:<18} {}\n", flag.help);
         }
         text += &format!(
-            "\nWith no FILE, or when FILE is -, from standard input to standard output.\n\
+            "\nWithout FILE, or if FILE is -, reads standard input and writes standard output.\n\
              This is abz under the name {name}: it uses all cores. `abz --help' describes what else it can do.\n"
         );
         tell(&text)
@@ -322,7 +322,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             let format = low.compression.format;
             let (lowest, highest) = format.levels().into_inner();
             if !(lowest..=highest).contains(&level) {
-                return Err(format!("abz has no level {level} of {format}: {lowest} to {highest}"));
+                return Err(format!("abz has no level {level} for {format}: expected {lowest} to {highest}"));
             }
             low.compression.level = level;
             low.compression.fast = None;
@@ -340,7 +340,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             _ => return Err(format!("invalid number of threads '{text}': expected 1 to {MOST_THREADS}")),
         },
         Means::Block => match parse_block_size(&format!("{text}K"))? {
-            size if size > MAX_BLOCK => return Err("the blocks of gzip have 4M at most".into()),
+            size if size > MAX_BLOCK => return Err("gzip blocks have at most 4M".into()),
             size => low.compression.block_size = Some(size),
         },
         Means::MemberSize => low.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
@@ -469,9 +469,7 @@ fn memory(text: &str) -> Result<Option<u64>, String> {
     };
     match (percent.parse::<u64>(), memory_there_is()) {
         (Ok(percent @ 1..=100), Some(bytes)) => Ok(Some(bytes / 100 * percent)),
-        (Ok(1..=100), None) => {
-            Err("this system does not say how much memory there is: give a size".to_owned())
-        }
+        (Ok(1..=100), None) => Err("this system does not report its memory: use a size".to_owned()),
         _ => Err(format!("invalid size '{text}'")),
     }
 }

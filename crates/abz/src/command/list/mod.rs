@@ -306,7 +306,7 @@ fn is_surveyed(input: &Input, format: Format) -> bool {
 }
 
 fn cannot_be_listed(input: &Input, format: Format) -> Problem {
-    let reason = format!("cannot be listed: it is no file of {format}, or damaged");
+    let reason = format!("cannot be listed: it is not a {format} file, or damaged");
     Problem::new(Severity::Damage, input, reason)
 }
 

@@ -68,7 +68,7 @@ impl<'a, W: Write> Patch<'a, W> {
     fn new((how, level): (&'a Compression, i32), output: W) -> Result<Self, Error> {
         let reference: &Reference = how.zstd.patch_from.as_ref().expect("a patch has a reference");
         let Some(contents) = how.contents else {
-            let message = "a patch is made of a file whose size is known beforehand, and this is none";
+            let message = "a patch needs an input of known size, and the size of this one is unknown";
             return Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)));
         };
         let writer = PatchWriter::new(Counted::new(output), level, &how.zstd, reference, contents)

@@ -111,7 +111,7 @@ pub static GZIP: Format = Format {
     bad: &[("only a header", |_| b"\x1f\x8b\x08\0".to_vec(), "expected more of the member's header")],
     mistakes: &[
         (&["-0", "x"], "the levels of gzip are 1 to 12"),
-        (&["-b", "5M", "x"], "the blocks of gzip have 4M at most"),
+        (&["-b", "5M", "x"], "gzip blocks have at most 4M"),
         (&["-s", "1M", "x"], "--dictionary-size is for lzip and xz, not for gzip"),
         (&["-e", "x"], "--extreme is for xz, not for gzip"),
         (&["--long", "x"], "are for zstd"),
