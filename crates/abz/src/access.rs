@@ -21,7 +21,7 @@ use crate::span::{Cut, Span, is_done};
 /// The result of [`Decompression::span`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spanned {
-    /// Bytes of output.
+    /// The number of bytes written.
     pub written: u64,
     /// The number of bytes or lines in the contents, if the span reaches past their end.
     pub end: Option<u64>,

@@ -39,7 +39,7 @@ impl Compression {
     /// The largest value of [`fast`](Compression::fast): how far the levels of zstd go below 0.
     pub const MAX_FAST: u32 = zstd::LEVELS.start().unsigned_abs();
 
-    /// Compresses all of `input` to one file on `output`.
+    /// Compresses all of `input` and writes one compressed file to `output`.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Compression {
         self.conduct(Conduct::default(), input, output)
     }
 
-    /// As [`run`](Compression::run), carried out and watched as `conduct` says.
+    /// As [`run`](Compression::run), with the threads, progress and report that `conduct` sets.
     ///
     /// # Errors
     ///

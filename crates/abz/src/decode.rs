@@ -42,7 +42,7 @@ impl Decompression {
         self.conduct(Conduct::default(), input, output)
     }
 
-    /// As [`run`](Decompression::run), carried out and watched as `conduct` says.
+    /// As [`run`](Decompression::run), with the threads, progress and report that `conduct` sets.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub struct Decompression {
     pub memory_limit: Option<u64>,
     /// The checks of xz files to leave out.
     pub xz: xz::Leniency,
-    /// How frames of zstd are read.
+    /// The window limit, dictionary and other settings for zstd frames.
     pub zstd: zstd::Decoding,
     /// Whether all workers decode pieces of one gzip member.
     pub speculation: Speculation,
@@ -32,9 +32,9 @@ pub struct Decompression {
 /// The result of [`Decompression::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decompressed {
-    /// Bytes of input.
+    /// The number of bytes read.
     pub read: u64,
-    /// Bytes of output.
+    /// The number of bytes written.
     pub written: u64,
     /// The offset in the input, in bytes, of garbage after the last member, if there is any: bytes that are neither a
     /// member nor zeros. The contents before it are whole and right.

@@ -64,8 +64,8 @@ impl Decompression {
         self.conduct_indexing(conduct, input, spacing, &mut io::sink()).map(|(_, index)| index)
     }
 
-    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, and makes an
-    /// [`Index`] of it on the way, as [`index`](Decompression::index) does.
+    /// Decompresses a file to `output`, as [`conduct`](Decompression::conduct) does, and makes the same [`Index`] as
+    /// [`index`](Decompression::index) on the way.
     ///
     /// ```
     /// use abz::{Conduct, Decompression};

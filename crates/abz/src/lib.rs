@@ -17,7 +17,7 @@
 //!
 //! # Guarantees
 //!
-//! - The output depends on the input and the settings, and never on the number of workers.
+//! - The output depends on the input and the settings, never on the number of workers.
 //! - At most [`window`](Compression::window) blocks are in memory at once, however long the input is and however
 //!   slow the output.
 //! - When something fails, everything before it has been written, and nothing after it.

@@ -9,10 +9,10 @@ use std::thread;
 use command::sandbox::Sandbox;
 use command::{Console, bench, interrupt, jobs, limits};
 
-/// The size of the main thread's stack that is reserved when the program begins, in bytes.
+/// The number of bytes of the main thread's stack that are reserved at the start.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The size of the stack of a thread that takes the place of the main thread, in bytes.
+/// The stack size in bytes of the thread that replaces the main thread if the stack limit is too low.
 const LARGER_STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {

@@ -84,7 +84,7 @@ impl Recovery {
         self.conduct(Conduct::default(), input, output, tell)
     }
 
-    /// As [`run`](Recovery::run), carried out and watched as `conduct` says.
+    /// As [`run`](Recovery::run), with the threads, progress and report that `conduct` sets.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ pub(crate) struct Indexed {
 /// A writer that counts and sums up contents, part by part, and passes them on.
 pub(crate) struct Tally<W> {
     output: W,
-    /// The parts that are to come, the last one first.
+    /// The parts still to be written, the last one first.
     ahead: Vec<Part>,
     done: Vec<Part>,
     /// The number of bytes written so far, the line feeds in them, and the line feeds before this part.

@@ -1,4 +1,4 @@
-//! A part of what is in an input.
+//! The action of `--range` and `--line-range`.
 
 use abz::{Conduct, Reading, Span};
 
@@ -13,7 +13,7 @@ use super::target::Target;
 use super::told::Told;
 use super::ways;
 
-/// Writes a span of the contents of `input` to where the output goes.
+/// Writes a span of the contents of `input` to its output.
 pub(super) fn take_span(
     request: &Access,
     setting: Setting<'_>,
@@ -63,14 +63,15 @@ pub(super) fn take_span(
     Ok(())
 }
 
-/// What there is to say of a span of which there is nothing.
+/// Returns the note for a span that begins past the end of the contents.
 fn is_behind(span: &Span, there: u64) -> Option<String> {
     match span {
-        Span::Bytes(bytes) if bytes.start >= there && bytes.start > 0 => {
-            Some(format!("has {there} bytes of plain data: there is nothing from byte {} on", bytes.start))
-        }
+        Span::Bytes(bytes) if bytes.start >= there && bytes.start > 0 => Some(format!(
+            "has {there} bytes of uncompressed data: there is nothing from byte {} on",
+            bytes.start
+        )),
         Span::Lines(lines) if *lines.start() > there && *lines.start() > 1 => {
-            Some(format!("has {there} lines of plain data: there is no line {}", lines.start()))
+            Some(format!("has {there} lines of uncompressed data: there is no line {}", lines.start()))
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The question whether a file shall be overwritten, to whoever sits at the terminal.
+//! The prompt before a file is overwritten.
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal};
@@ -9,10 +9,10 @@ use super::progress::Progress;
 use super::request::{Inputs, Source, Talk};
 use super::target::Target;
 
-/// One question at a time.
+/// Serializes prompts.
 static ASKING: Mutex<()> = Mutex::new(());
 
-/// True if there is somebody to ask, who wants to be.
+/// Returns `true` if prompts are enabled, and standard input and error are terminals.
 pub(super) fn can_ask(talk: &Talk, inputs: &Inputs) -> bool {
     talk.asks
         && talk.manners.asks
@@ -22,7 +22,8 @@ pub(super) fn can_ask(talk: &Talk, inputs: &Inputs) -> bool {
         && io::stderr().is_terminal()
 }
 
-/// Whether what is at `target`, if that is a file, shall be overwritten.
+/// Asks whether to overwrite `target` if it is a regular file, and returns the answer. Returns `false` for anything
+/// else.
 pub(super) fn may_overwrite(target: &Target, talk: &Talk, progress: &Progress) -> bool {
     let Target::File(path) = target else { return false };
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {

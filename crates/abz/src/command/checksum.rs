@@ -1,4 +1,4 @@
-//! Where `--checksum` tells the SHA-256 of the plain data, in the form of sha256sum.
+//! The output of `--checksum`: the SHA-256 of the uncompressed data, in the format of `sha256sum`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -13,26 +13,27 @@ use super::suffix::Names;
 use super::target::Target;
 use super::told::Told;
 
-/// What is told of one input, and where.
+/// The checksum line of one input, and its destination.
 #[derive(Debug)]
 pub(super) struct Checksum {
-    /// The name of the plain data, without folders.
+    /// The file name of the uncompressed data, without folders.
     name: OsString,
     place: Place,
 }
 
 #[derive(Debug)]
 enum Place {
-    /// Beside the output.
+    /// A file beside the output.
     File(Output),
-    /// Where the data is not.
+    /// Standard error, since the data goes to standard output.
     StandardError,
-    /// At once, or when the turn of this input has come.
+    /// Standard output, either at once or when it is the turn of this input.
     StandardOutput { at_once: bool },
 }
 
 impl Checksum {
-    /// Opens the place, before any work is done. Whoever works `alone` does so while others do, and waits for a turn.
+    /// Opens the destination before any work is done. A file that one thread processes `alone` waits for its turn to
+    /// print.
     pub(super) fn open(
         target: &Target,
         alone: bool,
@@ -52,7 +53,7 @@ impl Checksum {
         Ok(Checksum { name, place })
     }
 
-    /// Tells it. A file gets its name only now.
+    /// Writes the line. A checksum file gets its name only now.
     pub(super) fn tell(self, sum: &str, input: &Input, outputs: Option<&Outputs>, told: &mut Told) {
         let line = format!("{sum}  {}\n", self.name.display());
         match self.place {
@@ -77,7 +78,7 @@ fn write(mut file: Output, line: &str, input: &Input, outputs: &Outputs) -> Resu
     file.commit(Attributes::Of(input), outputs)
 }
 
-/// What the plain data is called, which is in the input or made of it; `None` if it has no name.
+/// Returns the name of the uncompressed data, which is either the input or the output, or `None` if it has no name.
 fn plain_name(target: &Target, input: &Input, (names, is_input): (&Names, bool)) -> Option<OsString> {
     let of_input = match &input.source {
         Source::File(path) => path.file_name(),
@@ -97,7 +98,7 @@ fn plain_name(target: &Target, input: &Input, (names, is_input): (&Names, bool))
     }
 }
 
-/// The file with the checksum of the data called `name`, which lies, as it is or compressed, at `path`.
+/// Returns the path of the checksum file for the data called `name`, which is at `path`, compressed or not.
 fn beside(path: &Path, name: &OsStr) -> PathBuf {
     let mut name = if name == "-" { path.file_name().unwrap_or(name).to_owned() } else { name.to_owned() };
     name.push(".sha256");

@@ -1,4 +1,4 @@
-//! From the command line to what it asks for.
+//! Translation of the command line of `abz` to a request.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,14 +20,14 @@ use super::request::{Archiving, Asked, Reporting, Source, Sparse, Ways};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
-/// The highest level of zstd that needs no further word.
+/// The highest level of zstd that does not require `--ultra`.
 const HIGHEST_WITHOUT_ULTRA: u32 = 19;
 
 /// Reads the command line.
 ///
 /// # Errors
 ///
-/// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
+/// The exit status, if help or an error message has been printed and there is nothing to do.
 pub fn asked() -> Result<Asked, ExitCode> {
     dialect::asked().unwrap_or_else(|| own_asked().map_err(|status| OWN.exit_code(status)))
 }
@@ -57,13 +57,13 @@ fn own_asked() -> Result<Asked, Status> {
         });
     }
     arguments.and_then(of_arguments).map_err(|error| {
-        // Where it cannot be printed, the status must do.
+        // If the message cannot be printed, the exit status has to show the error.
         let is_printed = error.print().is_ok() && !was_closed(StandardStream::Output);
         if error.use_stderr() || !is_printed { Status::Error } else { Status::Success }
     })
 }
 
-/// What the arguments mean.
+/// Checks and translates the parsed arguments.
 fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     let Arguments { inputs, what, files, how, archive, access, told } = arguments;
     let sources: Vec<_> = match inputs.is_empty() {
@@ -80,7 +80,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         || files.checksum.is_some()
         || what.explain.is_some();
     if files.output.is_some() && is_about_one && (sources.len() > 1 || files.recursive) {
-        return Err(mistake("--output is one file here: it needs one input, or none"));
+        return Err(mistake("--output names one file: it needs one input, or none"));
     }
     let is_plain = how.format.is_none()
         && archive.archive.as_ref().is_some_and(|output| {
@@ -106,16 +106,16 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
     }
     if told.report_file.is_some() && told.report_file == told.trace {
-        return Err(mistake("--report-file and --trace are two files"));
+        return Err(mistake("--report-file and --trace need different files"));
     }
     if what.list && (told.report.is_some() || told.trace.is_some()) {
-        return Err(mistake("--report and --trace tell of work, and --list does none"));
+        return Err(mistake("--report and --trace report on a run, and --list has none"));
     }
     if files.verify && (what.decompress || what.test || what.list) {
-        return Err(mistake("--verify is for compressing; -t tests files that are there"));
+        return Err(mistake("--verify is for compressing; -t tests existing files"));
     }
     if what.json && !what.list && what.recover.is_none() {
-        return Err(mistake("--json tells what --list or --recover found out"));
+        return Err(mistake("--json needs --list or --recover"));
     }
     if files.checksum.is_some() && what.list {
         return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
@@ -126,11 +126,11 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         return Err(mistake(message));
     }
     if access.index && (files.stdout || files.checksum.is_some()) && !what.decompress {
-        let message = "--index without -d makes the index only: say -d for the data or its checksum";
+        let message = "--index without -d makes the index only: use -d for the data or its checksum";
         return Err(mistake(message));
     }
     if access.index_file.is_some() && sources.len() > 1 {
-        return Err(mistake("--index-file is of one file: it needs one input"));
+        return Err(mistake("--index-file is for one file: it needs one input"));
     }
     if access.index && sources.contains(&Source::Stdin) {
         return Err(mistake("--index needs the names of compressed files"));
@@ -166,7 +166,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     let (zstd, decoding, patch_file) = of_zstd(how.zstd)?;
     if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
         return Err(mistake(
-            "--long, --dictionary, --patch-from, --frames and --no-check are for zstd: say -F zstd",
+            "--long, --dictionary, --patch-from, --frames and --no-check are for zstd: use -F zstd",
         ));
     }
     let lzma = Lzma {
@@ -187,7 +187,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         }
     }
     if how.rsyncable && !format.has(Setting::Rsyncable) {
-        return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));
+        return Err(mistake("--rsyncable is not for bzip2, whose block size is fixed"));
     }
     for (option, is_given) in [("--bgzf", how.bgzf), ("--members", how.members)] {
         if is_given && !format.has(Setting::Layout) {
@@ -257,7 +257,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         suffix,
         compression,
         most_to_compress: how.memlimit,
-        // A user who names the size of the dictionary wants that one.
+        // An explicit dictionary size is never reduced.
         adjusts: !how.no_adjust && how.dictionary_size.is_none(),
         most_to_decompress: how.memlimit,
         zstd: decoding,
@@ -274,7 +274,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     low.request().map_err(mistake)
 }
 
-/// How files of zstd are made and read, and the file that patches refer to.
+/// Returns the settings of zstd for both directions, and the identity of the reference file of patches.
 fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding, Option<FileId>), clap::Error> {
     let dictionary = match how.dictionary {
         Some(path) => Some(dictionary(&path).map_err(|error| {
@@ -304,7 +304,7 @@ fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding, Option<FileId>), clap::Erro
     ))
 }
 
-/// A mistake that the parser cannot see.
+/// Returns the error for a mistake that clap's rules do not detect.
 fn mistake(message: impl std::fmt::Display) -> clap::Error {
     Arguments::command().error(clap::error::ErrorKind::ValueValidation, message)
 }

@@ -1,4 +1,4 @@
-//! Inputs into compressed files.
+//! The action that compresses.
 
 use abz::{Compression, Conduct, Decompression};
 
@@ -37,7 +37,8 @@ impl Conversion for Compress {
     ) -> Result<Option<Done>, Failure> {
         let compression = self.compression_of(input);
         let progress = setting.progress;
-        // Together they tell what is done themselves; of a small file it is as good as what is read.
+        // A pipeline reports its progress itself. A file that one thread processes is small, so its bytes count as
+        // done when read.
         let tell = |bytes| progress.advance(bytes);
         let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
         if let Crew::Together(conduct) = crew
@@ -69,16 +70,14 @@ impl Conversion for Compress {
     fn remark(&self, input: &Input) -> Option<Problem> {
         let severity = self.outputs.manners.severities.time?;
         let is_lost = self.compression.format.tells_origin() && self.stores_names;
-        let message = format_args!(
-            "the time cannot be stored: {} has those from 1970 to 2106",
-            self.compression.format
-        );
+        let message =
+            format_args!("the time cannot be stored: {} supports 1970 to 2106", self.compression.format);
         (is_lost && !input.has_a_time_to_store()).then(|| Problem::new(severity, input, message))
     }
 }
 
 impl Compress {
-    /// How to compress `input`.
+    /// Returns the settings for `input`.
     pub(super) fn compression_of(&self, input: &Input) -> Compression {
         let mut compression = of_input(&self.compression, input);
         if self.stores_names {
@@ -88,7 +87,7 @@ impl Compress {
     }
 }
 
-/// How to compress `input`: with no more workers than it has blocks.
+/// Returns the settings for `input`, with no more workers than it has blocks.
 pub(super) fn of_input(compression: &Compression, input: &Input) -> Compression {
     let mut compression = compression.clone();
     if let Some(len) = input.len() {
@@ -100,7 +99,7 @@ pub(super) fn of_input(compression: &Compression, input: &Input) -> Compression 
 }
 
 impl<'a> Crew<'a> {
-    /// The same, which tells what is done if they work together.
+    /// Adds a progress callback, unless one thread works alone.
     pub(super) fn telling<'b>(self, tell: &'b (dyn Fn(u64) + Sync)) -> Crew<'b>
     where
         'a: 'b,

@@ -1,4 +1,4 @@
-//! Where things are told, and the status that the program exits with.
+//! Messages on standard error, and the exit status.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -11,20 +11,19 @@ use super::request::{Asked, Talk};
 use super::status::{Loudness, Status};
 use super::told::{Message, Told};
 
-/// Standard error, and the status so far. It knows of the progress bar, so that messages and bar do not write over
-/// each other.
+/// Standard error, and the exit status so far. Hides the progress bar while it prints a message.
 #[derive(Debug)]
 pub struct Console {
     loudness: Loudness,
     manners: Manners,
     status: Status,
-    /// The number of the error because of which an output could not be written.
+    /// The `errno` of the first failed write to an output.
     write_error: Option<i32>,
     progress: Progress,
 }
 
 impl Console {
-    /// Nothing told yet.
+    /// Creates a console that has printed nothing.
     pub fn new(asked: &Asked) -> Self {
         let Talk { loudness, manners, .. } = asked.talk;
         Console {
@@ -41,7 +40,7 @@ impl Console {
         self.progress = progress;
     }
 
-    /// What the process ends with: the worst that happened.
+    /// Returns the exit status for the worst problem so far.
     pub fn exit_code(&self) -> ExitCode {
         match self.manners.write_status.zip(self.write_error) {
             Some((status, error)) => ExitCode::from(status(error)),
@@ -49,7 +48,7 @@ impl Console {
         }
     }
 
-    /// Tells all that is to be told of an input.
+    /// Prints all messages about an input.
     pub(super) fn tell(&mut self, told: &Told) {
         for message in told.messages() {
             match message {
@@ -59,7 +58,7 @@ impl Console {
         }
     }
 
-    /// Tells a problem, and remembers its severity even if it is not to be told.
+    /// Prints a problem unless its severity is suppressed, and remembers its severity in any case.
     pub(super) fn tell_problem(&mut self, problem: &Problem) {
         let least = match problem.severity {
             Severity::Note | Severity::Warning => Loudness::Normal,
@@ -74,7 +73,7 @@ impl Console {
         }
     }
 
-    /// Ends with a status no better than that of a problem.
+    /// Raises the exit status to that of a problem of this severity.
     pub(super) fn remember(&mut self, severity: Severity) {
         self.status = self.status.max(match severity {
             Severity::Note => Status::Success,
@@ -84,12 +83,12 @@ impl Console {
         });
     }
 
-    /// Tells what was asked for.
+    /// Prints text that the user requested.
     pub(super) fn say(&self, text: &str) {
         self.print(text);
     }
 
-    /// A line on standard error.
+    /// Prints a line on standard error.
     fn print(&self, message: impl Display) {
         self.progress.aside(|| tell(&format!("{message}\n")));
     }

@@ -1,4 +1,4 @@
-//! One input from start to end: compressed, decompressed or tested.
+//! Processing of one input: compressing, decompressing or testing.
 
 use std::fmt::Display;
 
@@ -19,28 +19,28 @@ use super::target::Target;
 use super::told::Told;
 use super::verify::Failure;
 
-/// What is the same for all inputs.
+/// State shared by all inputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting<'a> {
     pub(super) talk: &'a Talk,
     pub(super) progress: &'a Progress,
-    /// There is somebody who says whether a file shall be overwritten.
+    /// The user can be asked whether to overwrite a file.
     pub(super) asks: bool,
 }
 
-/// What is done with the bytes of an input.
+/// An operation on the bytes of an input.
 pub(super) trait Conversion: Sync {
-    /// Which files are taken.
+    /// Returns the inputs.
     fn inputs(&self) -> &Inputs;
 
-    /// Where outputs go, if there are any.
+    /// Returns the settings of the outputs, or `None` if the operation writes nothing.
     fn outputs(&self) -> Option<&Outputs>;
 
-    /// True if the SHA-256 of the plain data is told.
+    /// Returns `true` if the SHA-256 of the uncompressed data is printed.
     fn tells_checksum(&self) -> bool;
 
-    /// Runs the pipeline from an open input to an open output, and notes in `told` what is to be told beside that. `None`: the input
-    /// is of no format that is read.
+    /// Processes an open input to an open output, and adds messages to `told`. Returns `None` if the format of the
+    /// input is not accepted.
     fn convert(
         &self,
         input: &Input,
@@ -50,44 +50,44 @@ pub(super) trait Conversion: Sync {
         told: &mut Told,
     ) -> Result<Option<Done>, Failure>;
 
-    /// What is to be told when the output is there.
+    /// Returns a problem to report once the output is complete.
     fn remark(&self, _input: &Input) -> Option<Problem> {
         None
     }
 
-    /// What is told of what was done, in place of the usual line.
+    /// Returns lines that replace the usual summary of `--verbose`.
     fn details(&self, _input: &Input, _setting: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
         Ok(None)
     }
 }
 
-/// What was done.
+/// The result of an operation.
 pub(super) struct Done {
-    /// The size of the contents in bytes.
+    /// The size of the uncompressed data in bytes.
     pub(super) plain: u64,
     /// The size of the compressed file in bytes.
     pub(super) compressed: u64,
     pub(super) garbage_at: Option<u64>,
-    /// That is one byte.
+    /// The trailing garbage is a single byte.
     pub(super) is_lone_byte: bool,
-    /// The first member that is not as large as its header says.
+    /// The number of the first member whose size differs from the one in its header.
     pub(super) mistaken: Option<u64>,
-    /// Of the contents, if it was asked for.
+    /// The SHA-256 of the uncompressed data, if requested.
     pub(super) sha256: Option<String>,
 }
 
 impl Done {
-    /// With nothing to be told of it.
+    /// Creates a result without anything remarkable.
     pub(super) fn new(plain: u64, compressed: u64) -> Self {
         Done { plain, compressed, garbage_at: None, is_lone_byte: false, mistaken: None, sha256: None }
     }
 }
 
 impl Setting<'_> {
-    /// Converts one input, and says what is to be told of it.
+    /// Processes one input, and adds its messages to `told`.
     ///
-    /// After an error the input is kept, and the output is not there. (Standard output may have got the part
-    /// before an error.) Of a warning after the work is done the same cannot be said: then both may be there.
+    /// After an error the input is kept and the output is removed, though standard output may have received the part
+    /// before the error. After a warning at the end of the work, both may exist.
     pub(super) fn convert_file(
         &self,
         conversion: &dyn Conversion,
@@ -97,7 +97,7 @@ impl Setting<'_> {
     ) -> Result<(), Problem> {
         let outputs = conversion.outputs();
         let target = match outputs.map_or(Ok(Target::Nowhere), |outputs| Target::of(&input, outputs, told)) {
-            // What lies in a folder need not be of the right kind.
+            // Files found in a folder are skipped silently if they are of the wrong kind.
             Err(problem) if input.was_found && !self.talk.is_verbose() && !problem.is_error() => {
                 return Ok(());
             }
@@ -108,7 +108,7 @@ impl Setting<'_> {
             && !outputs.keep
             && outputs.needed == Some(FileId::of(&input.metadata))
         {
-            let message = "is the file of --patch-from too, which is needed to read the patch, and it would be removed: keep it with -k, or write with -c or -o";
+            let message = "is also the file of --patch-from, which is needed to apply the patch, and would be removed: keep it with -k, or write with -c or -o";
             return Err(Problem::error(&input, message));
         }
         let is_alone = matches!(crew, Crew::Alone(_));
@@ -169,7 +169,8 @@ impl Setting<'_> {
         garbage.map_or(Ok(()), Err)
     }
 
-    /// Converts an input to the end of an output of the given name. Gives what is to be told of bytes behind its last member.
+    /// Appends the result of an input to an open output called `name`. Returns the problem of trailing garbage, if
+    /// any.
     pub(super) fn convert_open(
         &self,
         conversion: &dyn Conversion,
@@ -191,7 +192,7 @@ impl Setting<'_> {
         Ok(garbage)
     }
 
-    /// What came of a run, and what is to be told of bytes behind the last member.
+    /// Converts the result of a run to a problem, or to the result and the problem of trailing garbage.
     fn judge(
         &self,
         done: Result<Option<Done>, Failure>,
@@ -209,7 +210,7 @@ impl Setting<'_> {
         if let Some(member) = done.mistaken
             && self.talk.is_verbose()
         {
-            let message = "is not of the size that its header seems to say; from there on one thread decodes";
+            let message = "does not have the size in its header; one thread decodes from there on";
             told.say(format!("{input}: member {member} {message}"));
         }
         if let (Some(severity), true) = (manners.severities.lone_byte, done.is_lone_byte) {
@@ -222,7 +223,8 @@ impl Setting<'_> {
         Ok((done, garbage))
     }
 
-    /// True of a file that is to be decompressed and is of no format that is read, if that is to be told first.
+    /// Returns `true` if a file to be decompressed has a format that is not accepted, and the tool reports this
+    /// before other problems.
     fn is_unreadable(&self, input: &Input, outputs: Option<&Outputs>) -> bool {
         let manners = &self.talk.manners;
         manners.looks_first
@@ -230,13 +232,13 @@ impl Setting<'_> {
             && !input.format().is_some_and(|format| manners.read(format))
     }
 
-    /// What is told of such a file.
+    /// Returns the problem of a file whose format is not accepted.
     fn unreadable(&self, input: impl Display) -> Problem {
         let format = self.talk.manners.first_read();
         Problem::new(Severity::Damage, input, format_args!("not in the format {format}"))
     }
 
-    /// What is told of a run that failed.
+    /// Returns the problem of a failed run.
     pub(super) fn failed(
         &self,
         error: &Error,
@@ -257,12 +259,12 @@ impl Setting<'_> {
     }
 }
 
-/// What was done, in the words of gzip.
+/// Returns the summary of `--verbose`, in the words of gzip.
 fn summary(input: &str, output: &str, outputs: Option<&Outputs>, done: &Done) -> String {
     let saved = saved(done.compressed, done.plain);
     match outputs {
         None => format!("{input}: OK"),
-        // As with gzip: it is no file that was created.
+        // As in gzip, standard output does not count as a created file.
         Some(_) if output == STDOUT => format!("{input}: {saved:.1}%"),
         Some(outputs) if outputs.keep => format!("{input}: {saved:.1}% -- created {output}"),
         Some(_) => format!("{input}: {saved:.1}% -- replaced with {output}"),

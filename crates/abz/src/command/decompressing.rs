@@ -1,4 +1,4 @@
-//! Compressed files into plain ones, or into nothing.
+//! The actions that decompress and test.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::told::Told;
 use super::verify::Failure;
 use super::ways;
 
-/// An input that gives nothing for so long has paused. What is there comes out within a tenth of a second.
+/// An input counts as paused after this time without bytes. Decoded data is then written within a tenth of a second.
 const PAUSE: Duration = Duration::from_millis(40);
 
 impl Conversion for Decompress {
@@ -72,7 +72,7 @@ impl Conversion for Test {
         self.decoding.convert(input, output, crew, setting, told)
     }
 
-    /// What is told of the members of a file that was tested, under the name of lzip.
+    /// Returns the lines about the members of a tested file, when called as lzip.
     fn details(&self, input: &Input, setting: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
         if !self.detailed || setting.talk.manners.lists != Lists::Lzip {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Decoding {
         };
         let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| manners.read(*format));
-        // Like `cat` for what is not compressed, as `zcat -f` has always been.
+        // With `-cdf`, `zcat` copies input that is not compressed.
         if self.copies && format.is_none() {
             let copied = io::copy(&mut progress.of(reader), &mut plain).map_err(Error::Write)?;
             if copied == 0 && !manners.copies_empty {
@@ -124,7 +124,7 @@ impl Decoding {
             }
             return Ok(Some(Done { sha256: plain.sha256(), ..Done::new(copied, copied) }));
         }
-        // Under its own name the decoder says what is wrong.
+        // When called as `abz`, the decoder reports the error.
         if format.is_none() && manners.are_foreign() {
             return Ok(None);
         }
@@ -149,7 +149,7 @@ impl Decoding {
         self.finish(done?, start, input, plain, setting).map(Some)
     }
 
-    /// Decodes with an index, or makes one, if one of them is to be.
+    /// Decodes with an index or makes one, if either is required. Returns `None` if neither is.
     fn by_index(
         &self,
         (decompression, input): (&Decompression, &Input),
@@ -168,7 +168,7 @@ impl Decoding {
         indexed.decode(input, plain, told)
     }
 
-    /// Goes on behind what was decoded, where that is asked for, and says what was done.
+    /// Processes the bytes after the decoded members, if the tool does so, and returns the result.
     fn finish(
         &self,
         done: Decompressed,
@@ -179,7 +179,7 @@ impl Decoding {
     ) -> Result<Done, Failure> {
         let (decompression, manners) = (input.decompression(&self.decompression), &setting.talk.manners);
         let (mut written, mut garbage_at) = (done.written, done.garbage_at);
-        // Of a pipe the rest has been read already.
+        // The rest of a pipe has been read already.
         if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
             let mut file = &input.file;
             file.seek(SeekFrom::Start(start + garbage)).map_err(Error::Read)?;
@@ -203,8 +203,8 @@ impl Decoding {
     }
 }
 
-/// Decodes what begins at `offset`, if it is a file of another format than gzip. (Of a pipe it has been read already.) Gives
-/// the size of its contents in bytes.
+/// Decodes a file of another format than gzip that begins at `offset`, if there is one, and returns the size of its
+/// contents in bytes. Does nothing for a pipe, whose bytes have been read already.
 fn decode_behind(
     input: &Input,
     offset: u64,
@@ -224,7 +224,7 @@ fn decode_behind(
     Ok(Some(done.written))
 }
 
-/// Writes what can be decoded of a damaged file of lzip, which begins at `start`, behind what is written of it already.
+/// Writes as much as possible of a damaged lzip file that begins at `start`, except the contents already written.
 fn give_what_is_left(
     input: &Input,
     start: u64,
@@ -235,7 +235,7 @@ fn give_what_is_left(
     file.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
     let mut reader = lzip::Reader::with(lzip::Scanner::streaming(strictness), file);
     let (written, mut passed, mut data) = (plain.len(), 0, Vec::new());
-    // What ends it has been found before.
+    // The error at the end has been found before.
     while let Ok(true) = reader.read_into(&mut data) {
         let len = data.len() as u64;
         let done = written.saturating_sub(passed).min(len);

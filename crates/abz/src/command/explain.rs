@@ -1,4 +1,4 @@
-//! The plan that would run, for `--explain`.
+//! The action of `--explain`.
 
 use std::path::Path;
 
@@ -36,23 +36,23 @@ pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem
     })
 }
 
-/// Why a file of gzip is decoded as the plan says; nothing of any other.
+/// Returns the sentence that explains how a gzip file is decoded, or nothing for other formats.
 fn choice(format: Format, decompression: &Decompression) -> String {
     if format != Format::GZIP {
         return String::new();
     }
     let (workers, speculation) = (decompression.workers_within(), decompression.speculation);
     let way = match (speculation, speculation.is_done(workers)) {
-        (Speculation::Auto, true) => "with guesses, because",
+        (Speculation::Auto, true) => "speculatively, because",
         (Speculation::Auto, false) => "by one worker, because",
-        (Speculation::Always, _) => "with guesses, as --speculate says;",
+        (Speculation::Always, _) => "speculatively, as --speculate says;",
         (Speculation::Never, _) => "by one worker, as --speculate says;",
     };
     let expected = Expected::with(workers);
-    format!("\nA member that does not say where its blocks are is decoded {way} {expected}.")
+    format!("\nA member that does not record where its blocks are is decoded {way} {expected}.")
 }
 
-/// The plan to decode `input` by its index, if that would be done; and what there is to say about an index.
+/// Returns the plan to decode `input` by its index, if the index would be used, and a sentence about the index.
 fn by_index(
     (format, decompression): (Format, &Decompression),
     named: Option<&Path>,
@@ -76,7 +76,7 @@ fn by_index(
                     format!("\nThe index {name} is not used, because one worker alone decodes the file."),
                 ),
                 None => {
-                    let reason = "it helps with a member of gzip that does not say where its blocks are, and there is none";
+                    let reason = "it helps with a gzip member that does not record where its blocks are, and there is none";
                     (None, format!("\nThe index {name} is not used: {reason}."))
                 }
             }

@@ -1,20 +1,20 @@
-//! Which file it is, whatever its name is.
+//! The identity of a file, independent of its name.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A file, whatever its name is: its device, and its number there.
+/// The identity of a file: its device and inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FileId(u64, u64);
 
 impl FileId {
-    /// The file of this name, if there is one.
+    /// Returns the identity of the file at `path`, if it exists.
     pub(super) fn at(path: &Path) -> Option<Self> {
         fs::metadata(path).ok().map(|found| FileId::of(&found))
     }
 
-    /// The file of which this is known.
+    /// Returns the identity of the file with this metadata.
     pub(super) fn of(metadata: &Metadata) -> Self {
         FileId(metadata.dev(), metadata.ino())
     }

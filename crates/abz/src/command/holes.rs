@@ -1,31 +1,31 @@
-//! Files with holes: pages of zeros are not written, and take no room on the disk.
+//! Writing of sparse files: pages of zeros become holes, which take no disk space.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-/// The unit in which file systems leave something out, in bytes.
+/// The size of a page in bytes, the unit of holes.
 const PAGE: usize = 4096;
 
 static ZEROS: [u8; PAGE] = [0; PAGE];
 
-/// Where a file is written, and what of it was left out.
+/// The position in a file that is written with holes.
 #[derive(Debug, Default)]
 pub(super) struct Holes {
     at: u64,
-    /// Zeros before `at` that the file does not have yet.
+    /// The number of zeros before `at` that have been skipped but are not yet a hole in the file.
     pending: u64,
 }
 
 impl From<u64> for Holes {
-    /// From this place on.
+    /// Begins at this offset.
     fn from(at: u64) -> Self {
         Holes { at, pending: 0 }
     }
 }
 
 impl Holes {
-    /// Writes some of `bytes`, or leaves them out if they are zeros; as [`Write::write`].
+    /// Writes some of `bytes`, or skips them if they are zeros. Returns as [`Write::write`] does.
     pub(super) fn write(&mut self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
         let zeros = self.count_pages(bytes, |page| page == ZEROS);
         if zeros > 0 {
@@ -33,7 +33,7 @@ impl Holes {
             self.pending += zeros as u64;
             return Ok(zeros);
         }
-        // Up to a border between pages, and from there on what is not zeros.
+        // Write up to a page boundary, and from there all pages that are not zeros.
         let head = (PAGE - self.at as usize % PAGE) % PAGE;
         let head = head.min(bytes.len());
         let after = Holes { at: self.at + head as u64, pending: 0 };
@@ -48,11 +48,11 @@ impl Holes {
         Ok(written)
     }
 
-    /// Leaves out so many zeros.
+    /// Skips `len` zeros.
     ///
     /// # Errors
     ///
-    /// If no file can be so long.
+    /// If the file would exceed the largest file size.
     pub(super) fn skip(&mut self, len: u64) -> io::Result<()> {
         let at = self.at.checked_add(len).filter(|at| i64::try_from(*at).is_ok());
         self.at = at.ok_or(io::ErrorKind::FileTooLarge)?;
@@ -60,7 +60,7 @@ impl Holes {
         Ok(())
     }
 
-    /// The bytes of the whole pages at the start of `bytes` that are as `wanted`.
+    /// Returns the length in bytes of the whole pages at the start of `bytes` for which `wanted` holds.
     fn count_pages(&self, bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> usize {
         if !self.at.is_multiple_of(PAGE as u64) {
             return 0;
@@ -68,20 +68,20 @@ impl Holes {
         PAGE * bytes.chunks_exact(PAGE).take_while(|page| wanted(page)).count()
     }
 
-    /// Gives the file its length, if it ends with zeros.
+    /// Sets the length of the file, if it ends with skipped zeros.
     pub(super) fn finish(&mut self, mut file: &File) -> io::Result<()> {
         match std::mem::take(&mut self.pending) {
             0 => Ok(()),
             _ => {
                 file.set_len(self.at)?;
-                // For whoever writes to it next.
+                // The next writer continues at the end.
                 file.seek(SeekFrom::Start(self.at)).map(drop)
             }
         }
     }
 }
 
-/// What of `bytes`, which belong to `at`, is not left out.
+/// Iterates over the ranges of `bytes`, to be written at `at`, that do not become holes.
 pub(super) fn solid(at: u64, bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {

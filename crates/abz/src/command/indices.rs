@@ -1,4 +1,4 @@
-//! Indices of compressed files: found, made, and made use of where a file is decoded.
+//! Indices of compressed files: finding, making and using them.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,12 +19,12 @@ use super::told::Told;
 use super::verify::Failure;
 use super::ways;
 
-/// What to do about an index that is of no use.
-const GO_ON: &str = "it is not used: make it anew with abz --index -f";
+/// The advice for an index that cannot be used.
+const GO_ON: &str = "it is not used: make a new one with abz --index -f";
 
-/// What is wrong with an input that cannot have an index.
+/// The problem of an input that cannot have an index.
 const NOT_IN_PARTS: &str =
-    "cannot be read in parts: an index is made of a regular file, and not with --input-io stream";
+    "cannot be read in parts: an index needs a regular file, and not --input-io stream";
 
 /// Makes an index of `input`.
 pub(super) fn make_index(
@@ -63,7 +63,7 @@ pub(super) fn make_index(
     Ok(())
 }
 
-/// Puts an index in its place, and tells of it.
+/// Completes an index file, and reports it.
 fn tell_of(
     (index, every): (&Index, u64),
     output: Output,
@@ -85,19 +85,19 @@ fn tell_of(
     }
 }
 
-/// How a file is decoded that has an index, or gets one.
+/// The settings to decode a file that has an index, or gets one.
 pub(super) struct Indexed<'a> {
     pub(super) decompression: &'a Decompression,
     pub(super) indexing: &'a Indexing,
-    /// Nothing else is to be told of the progress than what is read of `places`.
+    /// Progress is reported by the reads from `places` alone.
     pub(super) conduct: Conduct<'a>,
     pub(super) places: Option<ways::Source<'a>>,
     pub(super) setting: Setting<'a>,
 }
 
 impl Indexed<'_> {
-    /// Decodes `input` with its index, or makes one on the way, if that is asked for. `None` if neither is to be: then nothing was
-    /// done.
+    /// Decodes `input` with its index, or makes one while decoding, if required. Returns `None`, having done nothing,
+    /// if neither applies.
     pub(super) fn decode(
         &self,
         input: &Input,
@@ -153,7 +153,8 @@ impl Indexed<'_> {
         }
     }
 
-    /// The index of `input`, if there is one that fits. What is wrong with one that nobody named is of interest to few.
+    /// Returns the index of `input`, if one exists and matches. A problem with an index that was not named is
+    /// reported only with `--verbose`.
     fn find(&self, input: &Input, told: &mut Told) -> Result<Option<Index>, Failure> {
         let file = self.indexing.file.as_deref();
         let found = find_index(input, file);
@@ -173,19 +174,19 @@ impl Indexed<'_> {
     }
 }
 
-/// True if an index may be of use to decode all of a file.
+/// Returns `true` if an index may help to decode the whole file.
 pub(super) fn is_for_use(decompression: &Decompression, input: &Input) -> bool {
     decompression.workers > 1 && input.format() == Some(Format::GZIP)
 }
 
-/// The name of the index of a file.
+/// Returns the name of the index of a file.
 pub(super) fn index_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(INDEX_SUFFIX);
     name.into()
 }
 
-/// The index of an input, if there is one: that which was named, or that beside it. It moves the input's position.
+/// Returns the index of an input: the named one, or the one beside the input, if any. Moves the input's position.
 pub(super) fn find_index(input: &Input, named: Option<&Path>) -> Result<Option<Index>, Problem> {
     let Source::File(path) = &input.source else { return Ok(None) };
     let path = named.map_or_else(|| index_of(path), Path::to_owned);
@@ -201,7 +202,7 @@ pub(super) fn find_index(input: &Input, named: Option<&Path>) -> Result<Option<I
     match index.fits(&mut &input.file) {
         Ok(true) => Ok(Some(index)),
         Ok(false) => {
-            let message = format_args!("is of another file, or {input} was changed since; {GO_ON}");
+            let message = format_args!("belongs to another file, or {input} was changed since; {GO_ON}");
             Err(Problem::warning(path.display(), message))
         }
         Err(error) => Err(Problem::of_file(input, "cannot be read", &error)),

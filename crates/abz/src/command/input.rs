@@ -1,4 +1,4 @@
-//! Which files are taken, and when one may be removed.
+//! Opening, checking and removing of input files.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -21,18 +21,18 @@ use super::patient::Patient;
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
 
-/// A compressed file of fewer bytes is not worth a second thread.
+/// A compressed file with fewer bytes is decoded by one worker.
 const SMALL: u64 = 64 << 10;
 
-/// An input, open.
+/// An open input.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// Where it was found: of a file the path that exists, which may be the user's with a suffix.
+    /// The source. For a file this is the existing path, which may be the given one with a suffix added.
     pub(super) source: Source,
     pub(super) file: Patient<File>,
-    /// As it was when it was opened.
+    /// The metadata when the file was opened.
     pub(super) metadata: Metadata,
-    /// The user named its folder, not itself.
+    /// The file was found in a folder, not named itself.
     pub(super) was_found: bool,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Input {
 }
 
 impl Input {
-    /// Opens an input, if it is one that may be taken.
+    /// Opens an input, if its kind is accepted.
     pub(super) fn open(source: Source, was_found: bool, inputs: &Inputs) -> Result<Input, Problem> {
         match source {
             Source::Stdin => open_stdin(inputs),
@@ -54,7 +54,7 @@ impl Input {
         }
     }
 
-    /// How far it was read before it came here, if that is known: some of standard input may have been.
+    /// Returns the initial position in the file, if known. Standard input may have been read partly before.
     pub(super) fn position(&self) -> Option<u64> {
         match self.source {
             Source::File(_) => Some(0),
@@ -62,14 +62,14 @@ impl Input {
         }
     }
 
-    /// Its bytes from `position` on, once more, if it is a regular file.
+    /// Returns a reader of the bytes from `position` on, if the input is a regular file.
     pub(super) fn again(&self, position: Option<u64>) -> Option<io::Result<impl Read + Send>> {
         let start = position.filter(|_| self.metadata.is_file())?;
         let mut file = &self.file;
         Some(file.seek(SeekFrom::Start(start)).map(|_| file))
     }
 
-    /// Its bytes, from there on.
+    /// Returns a reader of the bytes from the current position on.
     pub(super) fn reader(&self) -> Reader<'_> {
         Reader {
             file: &self.file,
@@ -79,29 +79,30 @@ impl Input {
         }
     }
 
-    /// Its size in bytes, if that is known beforehand.
+    /// Returns the size in bytes, if the input is a regular file.
     pub(super) fn len(&self) -> Option<u64> {
         self.metadata.is_file().then_some(self.metadata.len())
     }
 
-    /// True of a regular file with a name.
+    /// Returns `true` for a regular file with a name.
     pub(super) fn is_file(&self) -> bool {
         matches!(self.source, Source::File(_)) && self.metadata.is_file()
     }
 
-    /// How to decompress it: with one worker, if it is small. What is no file may pause.
+    /// Returns the settings to decompress this input: one worker for a small file, and prompt output if the input is
+    /// not a regular file.
     pub(super) fn decompression(&self, how: &Decompression) -> Decompression {
         let workers = if self.len().is_some_and(|len| len < SMALL) { 1 } else { how.workers };
         let giving = Giving { prompt: !self.metadata.is_file(), ..how.giving };
         Decompression { workers, giving, ..how.clone() }
     }
 
-    /// The header at its start, if it is a compressed file. Its position stays.
+    /// Returns the gzip header at the start of the file, if there is one. Keeps the position.
     fn header(&self) -> Option<Header> {
         let mut start = Vec::new();
         for wanted in [512, HEADER_LIMIT] {
             start.resize(wanted, 0);
-            // A file gives as much as it has.
+            // A read from a regular file is only short at the end.
             let len = self.is_file().then(|| self.file.read_at(&mut start, 0).ok()).flatten()?;
             if let Some((header, _)) = Header::parse(&start[..len]).ok()? {
                 return Some(header);
@@ -110,21 +111,21 @@ impl Input {
         None
     }
 
-    /// The size of the header at its start in bytes, if it is a file of gzip.
+    /// Returns the size of the gzip header in bytes, if there is one.
     pub(super) fn header_len(&self) -> Option<usize> {
         let mut bytes = Vec::new();
         self.header()?.write(&mut bytes);
         Some(bytes.len())
     }
 
-    /// The format in which it is compressed, if it is a file and that can be seen. Its position stays.
+    /// Returns the format of a compressed file, if it is recognized. Keeps the position.
     pub(super) fn format(&self) -> Option<Format> {
         let mut start = [0; Format::MAGIC_LEN];
         let len = self.is_file().then(|| self.file.read_at(&mut start, 0).ok()).flatten()?;
         Format::of(&start[..len])
     }
 
-    /// The name that is stored in it, without folders; `None` if there is none that a file can have.
+    /// Returns the stored name without folders, if it is a valid file name.
     pub(super) fn stored_name(&self) -> Option<OsString> {
         let name = self.header()?.name?;
         let last = name.rsplit(|&byte| byte == b'/').next()?;
@@ -132,19 +133,19 @@ impl Input {
         is_a_name.then(|| OsString::from_vec(last.to_vec()))
     }
 
-    /// The time that is stored in it.
+    /// Returns the stored time.
     pub(super) fn stored_time(&self) -> Option<SystemTime> {
         let seconds = self.header()?.mtime;
         (seconds > 0).then(|| UNIX_EPOCH + Duration::from_secs(seconds.into()))
     }
 
-    /// False of a file whose time is out of the range that gzip can store.
+    /// Returns `false` if the file's time is out of the range that gzip can store.
     pub(super) fn has_a_time_to_store(&self) -> bool {
         let seconds = self.metadata.mtime();
         !self.is_file() || (1..=i64::from(u32::MAX)).contains(&seconds)
     }
 
-    /// What a compressed file tells of it.
+    /// Returns the name and time to store in the compressed file.
     pub(super) fn origin(&self) -> Origin {
         let Source::File(path) = &self.source else { return Origin::default() };
         let modified = self.metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -154,7 +155,7 @@ impl Input {
         }
     }
 
-    /// Removes it, now that its output is complete, unless it is not any more what was read.
+    /// Removes the input after its output is complete, unless the file has changed since it was opened.
     pub(super) fn remove(self) -> Result<(), Problem> {
         let Source::File(path) = &self.source else { return Ok(()) };
         let is_as_read = fs::metadata(path).is_ok_and(|now| {
@@ -164,7 +165,7 @@ impl Input {
         if !is_as_read {
             return Err(Problem::warning(
                 &self,
-                "was changed while it was read: it is kept, and the output is of what was read",
+                "was changed while it was read: it is kept, and the output has the data that was read",
             )
             .afterwards());
         }
@@ -172,8 +173,8 @@ impl Input {
     }
 }
 
-/// The bytes of an input. A short read that ends at the size which the file had when it was opened is its end, so the system is
-/// not asked once more.
+/// A reader of an input. A short read that ends at the initial size of the file counts as the end, which saves a
+/// system call.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     file: &'a Patient<File>,
@@ -206,7 +207,7 @@ fn open_stdin(inputs: &Inputs) -> Result<Input, Problem> {
             "compressed data is not read from a terminal: name a file, or use -f to force it",
         ));
     }
-    // A file, because the standard library's own standard input copies everything through a small buffer.
+    // `std::io::Stdin` would copy everything through a small buffer.
     let file = stdin.as_fd().try_clone_to_owned().map(File::from);
     let opened = file.and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = opened.map_err(|error| Problem::of_file(name, "cannot be read", &error))?;
@@ -225,7 +226,7 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     };
     let found = found.map_err(cannot)?;
 
-    // What replaces its input must not be led astray by a link.
+    // An output that replaces its input must not replace the target of a link.
     if let Some(severity) = inputs.manners.severities.link
         && found.is_symlink()
         && inputs.are_replaced
@@ -234,7 +235,7 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
         let message = "is a symbolic link: use -f to follow it, or -c";
         return Err(Problem::new(severity, subject, message));
     }
-    // Before it is opened: to open a pipe waits for a writer.
+    // This is before opening the file, since opening a pipe waits for a writer.
     let metadata = if found.is_symlink() { fs::metadata(&path).map_err(cannot)? } else { found };
     check_kind(&path, &metadata, inputs)?;
     let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
@@ -245,8 +246,8 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     Ok(Input { source: Source::File(path), file: Patient(file), metadata: opened, was_found })
 }
 
-/// Opens what was found to be a file a moment ago, with fewer calls of the system. `None` if there is anything special
-/// about it by now: no link is followed, and no writer of a pipe waited for.
+/// Opens a path that was a regular file a moment ago, with fewer system calls. Returns `None` if it has become
+/// something else. Follows no link, and does not wait for the writer of a pipe.
 fn open_found(path: &Path) -> Option<Input> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
@@ -254,7 +255,7 @@ fn open_found(path: &Path) -> Option<Input> {
     Some(Input { source: Source::File(path.to_owned()), file: Patient(file), metadata, was_found: true })
 }
 
-/// What there is of the name `path`, or of that with a suffix for which it may stand.
+/// Looks up `path`, or `path` with a suffix if only that exists.
 fn look_up(path: PathBuf, inputs: &Inputs) -> (PathBuf, io::Result<Metadata>) {
     let found = fs::symlink_metadata(&path);
     if let Err(error) = &found
@@ -268,12 +269,12 @@ fn look_up(path: PathBuf, inputs: &Inputs) -> (PathBuf, io::Result<Metadata>) {
     (path, found)
 }
 
-/// Says why a file of this kind is not taken.
+/// Returns a problem if files of this kind are not accepted.
 fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), Problem> {
     let subject = path.display();
     let severities = &inputs.manners.severities;
     if metadata.is_dir() {
-        let advice = if inputs.manners.are_foreign() { "" } else { " (use -r to take what is in it)" };
+        let advice = if inputs.manners.are_foreign() { "" } else { " (use -r to process the files in it)" };
         let message = format_args!("is a directory -- ignored{advice}");
         return Err(Problem::new(severities.no_file, subject, message));
     }
@@ -282,7 +283,7 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
         return Err(Problem::new(severities.no_file, subject, message));
     }
     check_special_bits(path, metadata, inputs)?;
-    // What replaces its input must not take a file away from its other names.
+    // An output that replaces its input would separate the file from its other hard links.
     if let Some(severity) = severities.names
         && inputs.are_replaced
         && metadata.nlink() > 1
@@ -293,13 +294,13 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
         return Err(Problem::new(
             severity,
             subject,
-            format_args!("has {others} other {links} -- ignored (use -f to take it nevertheless, or -c)"),
+            format_args!("has {others} other {links} -- ignored (use -f to process it anyway, or -c)"),
         ));
     }
     Ok(())
 }
 
-/// Says why a file is not taken whose rights its output would not have.
+/// Returns a problem if the file has special permissions that its output would not have.
 fn check_special_bits(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), Problem> {
     let (found, force, keep) = (metadata.mode(), inputs.force, inputs.keep);
     let advice = match inputs.manners.special_bits.refused {
@@ -318,10 +319,10 @@ fn check_special_bits(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Resu
     }
 }
 
-/// The rights to run as the owner, and as the group.
+/// The setuid and setgid bits.
 const RUNS_AS: u32 = 0o6000;
 
-/// What a file of this mode is, if it has special bits.
+/// Describes the special permission bits of a mode, if any.
 pub(super) fn special_bits(mode: u32) -> Option<&'static str> {
     Some(match mode & 0o7000 {
         0 => return None,

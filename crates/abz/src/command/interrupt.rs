@@ -1,5 +1,4 @@
-//! Signals and broken pipes: no unfinished file is left behind, and whoever waits for this process learns what
-//! ended it.
+//! Signals and broken pipes: unfinished files are removed, and the exit status shows the cause.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,66 +17,66 @@ use signal_hook::iterator::Signals;
 
 use super::quote::without_controls;
 
-/// The temporary files that exist now.
+/// The existing temporary files.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// More threads than these do not make files at the same moment.
+/// The largest number of threads that create files at the same time.
 const MOST_AT_ONCE: usize = 256;
 
-/// How often a thread that ends without memory tries to get a lock that another one may hold for a moment.
+/// The number of times that an aborting thread tries to get a lock that another thread may hold briefly.
 const TRIES: usize = 100;
 
-/// Whoever makes, renames or removes a temporary file reads this meanwhile, with others who do so. A signal writes it,
-/// so that it finds each file either in the list or done with.
+/// Held for reading by threads that create, rename or remove a temporary file, and for writing by a signal handler.
+/// So the handler finds each file either listed or finished.
 static CHANGES: RwLock<()> = RwLock::new(());
 
-/// What SIGBUS means.
+/// The message for SIGBUS.
 const LOST: &str = "a mapped file became shorter while it was read, or cannot be read: the run ends, and the output \
-                    that was being made is removed (abz --input-io pread passes over such a file and goes on)";
+                    that was being made is removed (abz --input-io pread skips such a file and continues)";
 
-/// What an abort means.
-const EXHAUSTED: &str = "the run was aborted, most likely because the system gives no more memory; the output that was being made \
+/// The message for an abort.
+const EXHAUSTED: &str = "the run was aborted, most likely for lack of memory; the unfinished output \
                          is removed: fewer threads, a lower level or smaller blocks take less; abz --memlimit chooses fewer threads itself";
 
-/// What panics say of which the cause is that there is no memory.
+/// Texts of panics that are caused by a lack of memory.
 const NO_MEMORY: [&str; 2] = ["out of memory", "Cannot allocate memory"];
 
-/// Leave to change which temporary files there are: while this is held no signal ends the process.
+/// A guard for changing the set of temporary files: no signal ends the process while it is held.
 pub(super) struct Change {
     _leave: RwLockReadGuard<'static, ()>,
 }
 
 impl Change {
     pub(super) fn begin() -> Self {
-        // Nothing is in it that a thread that panicked could have left half done.
+        // The lock protects no data that a panic could leave inconsistent.
         Change { _leave: CHANGES.read().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    /// A file is about to be made. Makes room in the list, so that [`add`](Self::add) needs no memory.
+    /// Prepares for a new file: makes room in the list, so that [`add`](Self::add) does not allocate.
     pub(super) fn prepare(&self) {
         unfinished().reserve(MOST_AT_ONCE);
     }
 
-    /// A file was made.
+    /// Adds a file that has been created.
     pub(super) fn add(&self, path: PathBuf) {
         unfinished().push(path);
     }
 
-    /// A file has got its name, or is removed.
+    /// Forgets a file that has got its name, or is removed.
     pub(super) fn forget(&self, path: &Path) {
         unfinished().retain(|unfinished| unfinished != path);
     }
 }
 
-/// A list of paths is whole even if a thread that held it panicked.
+/// Returns the list. A panic of a thread that held it leaves it intact.
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The inputs that are worked on now, as the user is told of them.
+/// The names of the inputs being processed, for messages.
 static INPUTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// An input is worked on while this is held.
+/// A guard that lists an input as being processed.
 pub(super) struct Work {
     input: String,
 }
@@ -99,13 +98,13 @@ impl Drop for Work {
     }
 }
 
-/// A list of names is whole even if a thread that held it panicked.
+/// Returns the list. A panic of a thread that held it leaves it intact.
 fn inputs() -> MutexGuard<'static, Vec<String>> {
     INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From here on, if an allocation fails that cannot be reported as an error, unfinished files are removed, a line says so, and the
-/// process ends with status 1. So it is after any other abort of the process by itself. They are removed too if a fault ends it.
+/// Installs handlers for failed allocations and other aborts: they remove unfinished files, print a message, and end
+/// the process with status 1. A fatal signal such as a segmentation fault also removes unfinished files.
 pub fn remove_unfinished_files_without_memory() {
     abort::before_end(|ending| match ending {
         Ending::Aborted => clean_up_without_memory(),
@@ -116,7 +115,7 @@ pub fn remove_unfinished_files_without_memory() {
         let payload = panicked.payload();
         let formatted = || payload.downcast_ref::<String>().map(String::as_str);
         let said = payload.downcast_ref::<&str>().copied().or_else(formatted).unwrap_or_default();
-        // The standard library and others panic where there is no memory for a thread or a table.
+        // The standard library and others panic if there is no memory for a thread or a table.
         if NO_MEMORY.iter().any(|words| said.contains(words)) {
             clean_up_without_memory();
             process::exit(1);
@@ -125,10 +124,10 @@ pub fn remove_unfinished_files_without_memory() {
     }));
 }
 
-/// Removes unfinished files with no memory but that on the stack, unless a path is longer than 383 bytes. It may be called by a
-/// thread that holds a lock and does not let go any more. The process ends after it.
+/// Removes unfinished files without allocating, unless a path is longer than 383 bytes. The calling thread may hold a
+/// lock that it will never release. The process ends afterwards.
 fn remove_unfinished_files() {
-    // Never let go: no new file is begun.
+    // The lock is never released, so that no new file is created.
     mem::forget(soon(|| CHANGES.try_write().ok()));
     if let Some(unfinished) = soon(|| UNFINISHED.try_lock().ok()) {
         for path in unfinished.iter() {
@@ -137,10 +136,10 @@ fn remove_unfinished_files() {
     }
 }
 
-/// Does so, and says why.
+/// Removes unfinished files, and prints the reason.
 fn clean_up_without_memory() {
     remove_unfinished_files();
-    // Several threads may be here: each writes its lines at once.
+    // Several threads may be here. Each writes all its lines at once.
     let mut lines = [0; 1024];
     let mut rest = &mut lines[..];
     let told = match soon(|| INPUTS.try_lock().ok()) {
@@ -149,13 +148,13 @@ fn clean_up_without_memory() {
         }
         _ => writeln!(rest, "abz: {EXHAUSTED}"),
     };
-    // Of more files than there is room for, the first ones are named.
+    // If there are too many files, only the first ones are named.
     let _ = told;
     let left = rest.len();
     let _ = io::stderr().write_all(&lines[..lines.len() - left]);
 }
 
-/// What `get` gives, if another thread lets go of it soon.
+/// Calls `get` until it succeeds, for a short time.
 fn soon<T>(mut get: impl FnMut() -> Option<T>) -> Option<T> {
     (0..TRIES).find_map(|_| {
         let got = get();
@@ -166,12 +165,13 @@ fn soon<T>(mut get: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// From here on each signal that ends the process removes unfinished files first. Those that the parent let us ignore (`nohup`,
-/// a shell's background jobs) stay ignored. A file that is larger than a limit allows is an error of the call that writes it.
+/// Installs a handler that removes unfinished files before a signal ends the process. Signals that the parent has set
+/// to be ignored (`nohup`, background jobs of a shell) stay ignored. Exceeding the file size limit becomes an error
+/// of the write.
 ///
-/// Where inputs are mapped (`maps`), SIGBUS does so too: it says that mapped memory is not there, since its file has
-/// become shorter or its disk fails. The thread that touched it touches it again as often as the handler returns, so it
-/// gets no further until the process has ended.
+/// If inputs are mapped (`maps`), SIGBUS is handled too: mapped memory is unavailable because the file has become
+/// shorter or its disk fails. The access is repeated as often as the handler returns, so that the thread waits until
+/// the process ends.
 pub fn remove_unfinished_files_on_signals(maps: bool) {
     let ignored = ignored_signals();
     let mut wanted = abort::ending_signals();
@@ -184,7 +184,7 @@ pub fn remove_unfinished_files_on_signals(maps: bool) {
     let waiting = Signals::new(&wanted).and_then(|mut signals| {
         thread::Builder::new().name("abz signals".into()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
-                // Held to the end: no new file is begun.
+                // The lock is held to the end, so that no new file is created.
                 let _ending = CHANGES.write();
                 for path in unfinished().iter() {
                     let _ = fs::remove_file(path);
@@ -199,20 +199,19 @@ pub fn remove_unfinished_files_on_signals(maps: bool) {
     });
     match (waiting, wanted.first()) {
         (Ok(_), Some(&signal)) => abort::hand_over_to(signal),
-        // There is no descriptor for it, or no thread.
+        // There is no descriptor or no thread for the handler.
         _ => abort::before_end_by(&wanted),
     }
 }
 
-/// The signals that are ignored, signal *n* as bit *n* - 1. Where the system does not tell (it is not Linux), none.
+/// Returns the ignored signals, signal *n* as bit *n* - 1. Returns 0 on systems other than Linux.
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Ends the process as a broken pipe does, silently, if that is what `error` is: whoever reads our output wants no
-/// more of it.
+/// Ends the process silently with SIGPIPE if `error` is a broken pipe: the reader of the output has gone away.
 pub(super) fn end_if_broken_pipe(error: &io::Error) {
     if error.kind() == io::ErrorKind::BrokenPipe {
         abort::end_by(SIGPIPE);

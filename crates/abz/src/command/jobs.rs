@@ -1,5 +1,5 @@
-//! All inputs, in order: large ones one after another with all threads, and between them the small ones side by
-//! side, each on one thread.
+//! The main loop over all inputs, in order. All threads together process each large input; small inputs between them
+//! are processed in parallel, each on one thread.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -27,10 +27,10 @@ use super::tasks::{Task, Terms};
 use super::told::Told;
 use super::walk::{self, Walk};
 
-/// The most files that are open at once, for a window that would be wider.
+/// The largest number of files that are open at once.
 const MAX_OPEN: usize = 128;
 
-/// Does all that the command line asks for.
+/// Runs the request of the command line.
 pub fn run(asked: &Asked, console: &mut Console) {
     let Asked { request, talk, note, .. } = asked;
     let progress = match shows_progress(asked) {
@@ -58,7 +58,7 @@ pub fn run(asked: &Asked, console: &mut Console) {
     progress.end();
 }
 
-/// Does a task with each input, and reports on it if that is asked for.
+/// Runs a task on each input, and writes the reports that are requested.
 fn work(task: &dyn Task, talk: &Talk, progress: &Progress, console: &mut Console) {
     let Terms { inputs, reporting, .. } = task.terms();
     let reports = match Reports::open(reporting.unwrap_or(&Reporting::default()), inputs, progress) {
@@ -73,7 +73,8 @@ fn work(task: &dyn Task, talk: &Talk, progress: &Progress, console: &mut Console
     }
 }
 
-/// A bar is for people who look on, and have not asked for silence, nor for the data itself.
+/// Returns `true` if a progress bar is useful: on a terminal, unless output is suppressed or the data itself goes to
+/// the terminal.
 fn shows_progress(asked: &Asked) -> bool {
     use std::io::IsTerminal;
     let sources = &asked.request.inputs().sources;
@@ -92,7 +93,7 @@ struct Jobs<'a> {
     task: &'a dyn Task,
     setting: Setting<'a>,
     reports: Reports,
-    /// Made when a run first needs it.
+    /// Created on first use.
     pool: OnceLock<Pool>,
 }
 
@@ -111,7 +112,7 @@ impl Jobs<'_> {
         let is_only_one = inputs.sources.len() == 1 && !inputs.recursive;
         let mut inputs = Walk::new(inputs).peekable();
         loop {
-            // One small file needs no company.
+            // A single small file is not worth the pipeline.
             if !is_only_one && inputs.peek().is_some_and(|input| self.is_small(input)) {
                 let small = std::iter::from_fn(|| inputs.next_if(|input| self.is_small(input)));
                 if !self.run_small(small, console) {
@@ -133,12 +134,12 @@ impl Jobs<'_> {
         }
     }
 
-    /// Takes one input.
+    /// Processes one input.
     fn take(&self, input: Input, crew: Crew<'_>) -> Told {
         take(self.task, self.setting, input, crew)
     }
 
-    /// Runs small files on all threads, each on one; true if there is a point in going on.
+    /// Processes small files in parallel, each on one thread. Returns `false` if the remaining inputs would fail too.
     fn run_small(
         &self,
         inputs: impl Iterator<Item = Result<Input, Problem>> + Send,
@@ -147,7 +148,7 @@ impl Jobs<'_> {
         let (task, setting) = (self.task, self.setting);
         let Terms { outputs, workers_side_by_side: workers, .. } = task.terms();
         let workers = abz::at_work(workers);
-        // What waits for standard output is in memory, and what waits for a thread is open.
+        // Results for standard output wait in memory, and waiting inputs are open files.
         let to_stdout = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
         let each = if to_stdout { 4 } else { 16 };
         let most = Company { workers, window: (each * workers).min(MAX_OPEN) };
@@ -189,7 +190,8 @@ impl Jobs<'_> {
         self.pool.get_or_init(|| Pool::with_name(abz::at_work(self.task.terms().workers), "abz"))
     }
 
-    /// True of what is done on one thread: files of no more than a block, and what cannot be taken at all.
+    /// Returns `true` for inputs that one thread processes: files of at most one block, and inputs that cannot be
+    /// opened.
     fn is_small(&self, input: &Result<Input, Problem>) -> bool {
         match input {
             Ok(input) => {
@@ -201,7 +203,7 @@ impl Jobs<'_> {
     }
 }
 
-/// Takes one input.
+/// Processes one input.
 fn take(task: &dyn Task, setting: Setting<'_>, input: Input, crew: Crew<'_>) -> Told {
     let mut told = Told::default();
     let result = task.take(input, crew, setting, &mut told);
@@ -209,7 +211,7 @@ fn take(task: &dyn Task, setting: Setting<'_>, input: Input, crew: Crew<'_>) -> 
     told
 }
 
-/// Writes what a file gave to standard output, which is opened for the first.
+/// Writes the result of a file to standard output, which is opened for the first one.
 fn write_out(stdout: &mut Option<Output>, bytes: &[u8], outputs: &Outputs) -> Result<(), Problem> {
     let output = match stdout {
         Some(output) => output,

@@ -1,4 +1,4 @@
-//! Several inputs to one output: what comes of each stands behind what came of those before it, in their order.
+//! Several inputs with one output: the results are concatenated in order.
 
 use abz::Conduct;
 
@@ -13,15 +13,15 @@ use super::target::Target;
 use super::told::Told;
 use super::walk::Walk;
 
-/// The one output of all inputs, if there are several of them.
+/// Returns the settings of the common output, if there is one and several inputs.
 pub(super) fn is_asked_for(conversion: &dyn Conversion) -> Option<&Outputs> {
     let inputs = conversion.inputs();
     let are_several = inputs.sources.len() > 1 || inputs.recursive;
     conversion.outputs().filter(|outputs| are_several && matches!(outputs.destination, Destination::File(_)))
 }
 
-/// Converts all inputs to the one output, which gets its name when all are in it. An input that cannot be opened is passed
-/// over, as zstd does it; where one fails after that, there is no output.
+/// Processes all inputs to one output, which gets its name at the end. As in zstd, an input that cannot be opened is
+/// skipped. If an open input fails, no output is created.
 pub(super) fn run(
     conversion: &dyn Conversion,
     outputs: &Outputs,

@@ -1,5 +1,4 @@
-//! What the system allows: how many files may be open at once, how many addresses and how large a stack; and what is made of
-//! little.
+//! Resource limits of the system for open files, address space and the stack.
 
 use std::fs;
 
@@ -8,28 +7,29 @@ use rustix::process::{Resource, getrlimit};
 use super::console::Console;
 use super::problem::Problem;
 
-/// As many files as any command opens at once beside the standard streams: a few inputs and outputs, a pipe, and what signals need.
+/// The number of files that any command needs beside the standard streams: a few inputs and outputs, a pipe, and
+/// those for signals.
 const LEAST: usize = 6;
 
-/// How many are taken to be open where the system does not tell.
+/// The number of open files that is assumed if the system does not report it.
 const USUAL: usize = 8;
 
-/// Outputs that a thread makes of one input, with a checksum or an index, and its folder.
+/// Files that a thread writes for one input: the output, a checksum or an index, and its folder.
 const OUTPUTS: usize = 3;
 
-/// An input that is looked at before its turn, and one descriptor for what a library opens.
+/// An input that is opened before its turn, and one descriptor for a library.
 const SPARE: usize = 2;
 
-/// How many small files are done at once.
+/// The parallelism for small files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Company {
     pub(super) workers: usize,
-    /// Inputs that are open, done or waiting.
+    /// Inputs that are waiting, in process or done.
     pub(super) window: usize,
 }
 
 impl Company {
-    /// The largest that opens no more than `free` files, and is no larger than this one.
+    /// Returns the largest parallelism within this one that opens at most `free` files.
     pub(super) fn within(self, free: usize) -> Company {
         let free = free.saturating_sub(SPARE);
         let workers = self.workers.min(free / (OUTPUTS + 1)).max(1);
@@ -38,33 +38,33 @@ impl Company {
     }
 }
 
-/// What the allocator of a thread sets aside of the addresses, its stack, and what it works with, in bytes.
+/// The address space of a thread in bytes: its allocator's reserve, its stack, and its data.
 const EACH: u64 = 160 << 20;
 
-/// The same of the program, with its first thread.
+/// The address space of the program with its first thread, in bytes.
 const FIRST: u64 = 64 << 20;
 
-/// How many of so many threads have room in the addresses that a limit allows, one at least.
+/// Returns how many of `wanted` threads fit in the limit of the address space; at least one.
 pub(super) fn threads(wanted: usize) -> usize {
     let more = getrlimit(Resource::As).current.map(|limit| limit.saturating_sub(FIRST) / EACH);
     let more = more.and_then(|more| usize::try_from(more).ok()).unwrap_or(usize::MAX);
     wanted.min(more.saturating_add(1))
 }
 
-/// How large the stack of the main thread may become, in bytes.
+/// Returns the stack limit of the main thread in bytes.
 pub fn stack() -> u64 {
     getrlimit(Resource::Stack).current.unwrap_or(u64::MAX)
 }
 
-/// How many more files may be opened now.
+/// Returns the number of files that may still be opened.
 pub(super) fn free() -> usize {
     let Some(limit) = getrlimit(Resource::Nofile).current else { return usize::MAX };
-    // One of them is the folder itself.
+    // One entry is the opened folder itself.
     let open = fs::read_dir("/dev/fd").map_or(USUAL, |open| open.count().saturating_sub(1));
     usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(open)
 }
 
-/// False where not even one file could be done, which is told.
+/// Returns `false`, and reports it, if too few files may be opened to process a single one.
 pub fn let_begin(console: &mut Console) -> bool {
     let free = free();
     if free < LEAST {

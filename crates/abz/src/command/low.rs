@@ -1,4 +1,4 @@
-//! What the command lines of all tools say, one by one, and what it means together.
+//! The arguments that the command lines of all tools are translated to, and the translation to a [`Request`].
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -22,13 +22,13 @@ use super::request::{
 use super::status::Loudness;
 use super::suffix::Names;
 
-/// The largest dictionary in bytes, as in zstd.
+/// The largest dictionary file in bytes, as in zstd.
 const LARGEST_DICTIONARY: u64 = 32 << 20;
 
-/// How far apart the places are that an index has, in bytes of contents, if nobody says it.
+/// The default distance between the points of an index, in bytes of contents.
 pub(super) const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
 
-/// What a command line says, in the words of no tool. Not all of it belongs to one [`Request`].
+/// The arguments of a command line, independent of the tool. No [`Request`] needs all of them.
 #[derive(Debug)]
 pub(super) struct Low {
     pub(super) action: Action,
@@ -36,7 +36,7 @@ pub(super) struct Low {
     pub(super) explain: Option<Explained>,
     pub(super) as_json: bool,
     pub(super) for_robots: bool,
-    /// Tell of each member too.
+    /// Print each member too.
     pub(super) detailed: bool,
     pub(super) volume_size: Option<u64>,
     pub(super) recover: Option<Gaps>,
@@ -45,26 +45,26 @@ pub(super) struct Low {
     pub(super) output: Option<OsString>,
     pub(super) stdout: bool,
     pub(super) folder: Option<PathBuf>,
-    /// There are folders in it like those of the inputs.
+    /// `folder` gets the same subfolders as the inputs have.
     pub(super) mirrors: bool,
-    /// An output of standard input gets the suffix if it has none.
+    /// With standard input as the input, the suffix is added to the name of the output if it is missing.
     pub(super) completes_names: bool,
-    /// Several inputs are joined in one output only with force.
+    /// Joining several inputs in one output requires `force`.
     pub(super) asks_to_join: bool,
     pub(super) archiving: Option<Archiving>,
-    /// An archive is not compressed.
+    /// The archive is not compressed.
     pub(super) is_plain: bool,
     pub(super) extract: Option<PathBuf>,
     pub(super) span: Option<Span>,
     pub(super) index_file: Option<PathBuf>,
     pub(super) index_every: u64,
-    /// Make indices of what is decoded.
+    /// Make indices of the files that are decoded.
     pub(super) indexes: bool,
     pub(super) keep: bool,
     pub(super) force: bool,
     pub(super) recursive: bool,
     pub(super) exclude_compressed: bool,
-    /// Whether what is not compressed is copied, if that was said.
+    /// Copy files that are not compressed; `None` selects the default of the tool.
     pub(super) passes_through: Option<bool>,
     pub(super) sandbox: bool,
     pub(super) format_was_named: bool,
@@ -74,19 +74,19 @@ pub(super) struct Low {
     pub(super) verify: bool,
     pub(super) checksum: bool,
     pub(super) reporting: Reporting,
-    /// Names and times are stored.
+    /// Store names and times.
     pub(super) stores_names: bool,
-    /// Those that are stored are given back.
+    /// Restore stored names and times.
     pub(super) restores_names: bool,
     pub(super) suffix: OsString,
     pub(super) compression: Compression,
-    /// The most memory to take to compress, in bytes, and whether the dictionary may become smaller for that.
+    /// The memory limit in bytes to compress, and whether the dictionary may be reduced to meet it.
     pub(super) most_to_compress: Option<u64>,
     pub(super) adjusts: bool,
-    /// The same to decompress.
+    /// The memory limit in bytes to decompress.
     pub(super) most_to_decompress: Option<u64>,
     pub(super) lzip: lzip::Strictness,
-    /// Of a file that was cut, only what is verified is written.
+    /// Write only complete blocks of a truncated file.
     pub(super) whole_blocks: bool,
     pub(super) xz: xz::Leniency,
     pub(super) zstd: zstd::Decoding,
@@ -98,7 +98,7 @@ pub(super) struct Low {
     pub(super) manners: Manners,
 }
 
-/// What is done with files.
+/// The action of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Compress,
@@ -110,7 +110,7 @@ pub(super) enum Action {
 }
 
 impl Low {
-    /// To compress standard input as it is done if nobody says how.
+    /// Returns the default arguments, which compress standard input.
     pub(super) fn plain(format: Written) -> Low {
         Low {
             action: Action::Compress,
@@ -147,7 +147,7 @@ impl Low {
             verify: false,
             checksum: false,
             reporting: Reporting::default(),
-            // gzip's defaults: stored, and not given back.
+            // As in gzip, names and times are stored by default, and not restored.
             stores_names: true,
             restores_names: false,
             suffix: format.suffix().into(),
@@ -167,11 +167,11 @@ impl Low {
         }
     }
 
-    /// What it means.
+    /// Translates the arguments to a request.
     ///
     /// # Errors
     ///
-    /// If it makes no sense: why.
+    /// A message, if the arguments contradict each other.
     pub(super) fn request(mut self) -> Result<Asked, String> {
         self.compression.workers = limits::threads(self.compression.workers);
         self.check_patch()?;
@@ -339,12 +339,12 @@ impl Low {
         }
     }
 
-    /// True if what is decoded is only looked at, or has names of its own.
+    /// Returns `true` if the action writes no output files, or names them itself.
     fn has_no_output(&self) -> bool {
         matches!(self.action, Action::Test | Action::List | Action::Bench) || self.extract.is_some()
     }
 
-    /// Where outputs go, if there are any.
+    /// Returns the destination of the outputs.
     fn destination(&self) -> Result<Destination, String> {
         let compresses = self.action == Action::Compress;
         let archive = self.archiving.as_ref().map(|archiving| archiving.output.clone().into_os_string());
@@ -357,9 +357,9 @@ impl Low {
                 return Err(message.to_owned());
             }
             Some(_) if compresses && self.sources.len() > 1 && self.volume_size.is_some() => {
-                return Err("-S and -o: volumes of one name are of one input".to_owned());
+                return Err("-S and -o: volumes of one name need a single input".to_owned());
             }
-            // As lzip: what comes from standard input has no name that says what it is.
+            // As in lzip, the output of standard input gets the suffix.
             Some(mut file)
                 if compresses
                     && self.completes_names
@@ -380,7 +380,7 @@ impl Low {
         })
     }
 
-    /// A patch is of one file.
+    /// Checks that `--patch-from` is used with a single file and compatible options.
     fn check_patch(&self) -> Result<(), String> {
         let Compression { rsyncable, block_size, ref zstd, .. } = self.compression;
         let message = match &self.zstd.patch_from {
@@ -389,13 +389,13 @@ impl Low {
                 "--patch-from and -D: a patch refers to one file, and to no dictionary"
             }
             Some(_) if self.sources.len() > 1 || self.recursive || self.archiving.is_some() => {
-                "--patch-from: a patch is of one file: it needs one input"
+                "--patch-from: a patch needs a single input"
             }
             Some(_) if self.action == Action::Compress && self.sources == [Source::Stdin] => {
-                "--patch-from: a patch is made of a file, whose size is known: name it"
+                "--patch-from: a patch needs an input of known size: name a file"
             }
             Some(_) if rsyncable || block_size.is_some() || zstd.layout == zstd::Layout::Frames => {
-                "--patch-from: a patch is one frame: it has no blocks that --block-size, --rsyncable or --frames could be of"
+                "--patch-from: a patch is one frame: --block-size, --rsyncable and --frames do not apply"
             }
             Some(_) => return Ok(()),
         };
@@ -409,14 +409,14 @@ impl Low {
                 Err(format!("--block-size is not for {format}, which has levels for that, -1 to -9"))
             }
             Some(size) if format.largest_block().is_some_and(|most| size > most) => {
-                Err(format!("the blocks of {format} have 4M at most"))
+                Err(format!("{format} blocks have at most 4M"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Compresses with no more threads than have room in the limit of memory, and with a smaller dictionary where not even one
-    /// has, if that may be: what is to be told of it then.
+    /// Applies the memory limit to the compression: fewer threads, and a smaller dictionary if allowed. Returns a
+    /// note if the dictionary is reduced.
     fn limit_compression(&mut self) -> Result<Option<Problem>, String> {
         let Some(limit) = self.most_to_compress.filter(|_| self.action == Action::Compress) else {
             return Ok(None);
@@ -427,25 +427,24 @@ impl Low {
         };
         let adjusted = limited.map_err(|needed| {
             let needed = needed.div_ceil(1 << 20);
-            let advice = "take a lower level, or a smaller dictionary";
-            format!("to compress so needs {needed} MiB of memory with one thread: {advice}")
+            let advice = "use a lower level, or a smaller dictionary";
+            format!("compressing with these settings needs {needed} MiB of memory with one thread: {advice}")
         })?;
         Ok(adjusted.map(|(before, after)| {
             let (before, after) = (before.div_ceil(1 << 20), after >> 20);
-            let message =
-                format_args!("{before} MiB are more than the limit of memory allows: {after} MiB are taken");
+            let message = format_args!("{before} MiB exceed the memory limit: {after} MiB are used");
             Problem::new(Severity::Note, "the dictionary", message)
         }))
     }
 
-    /// How to read compressed files.
+    /// Returns the settings to decompress.
     fn decompression(&self) -> Decompression {
         let workers = self.compression.workers;
         let mut zstd = self.zstd.clone();
         if let Some(limit) = self.most_to_decompress {
-            // As in zstd it may be more than windows have without it.
+            // As in zstd, the limit may exceed the default limit of windows.
             zstd.memory_limit = Some(limit);
-            // Two frames for each worker wait, or are decoded.
+            // Up to two frames for each worker are in memory.
             let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
             zstd.max_whole = zstd.max_whole.min(share);
         }
@@ -464,7 +463,7 @@ impl Low {
     }
 }
 
-/// A file as a dictionary of zstd.
+/// Reads a dictionary file of zstd.
 pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST_DICTIONARY + 1).read_to_end(&mut bytes)?;
@@ -474,7 +473,7 @@ pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
     Ok(Dictionary::new(&bytes)?)
 }
 
-/// The bytes of the file that a patch refers to, and which file that is.
+/// Reads the reference file of a patch, and returns its contents and identity.
 pub(super) fn reference(path: &Path) -> io::Result<(Reference, FileId)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;

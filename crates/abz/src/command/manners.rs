@@ -1,4 +1,4 @@
-//! How the program behaves under the name of another: where its users would see a difference.
+//! The behaviour of abz, and of the tools by whose names it can be called, where users see a difference.
 
 use std::process::ExitCode;
 
@@ -8,64 +8,66 @@ use super::options::{self, Options};
 use super::problem::Severity;
 use super::status::Status;
 
-/// What is taken for how bad, which formats are read, and what the exit status says.
+/// The behaviour of a tool: severities, formats that it reads, exit statuses, and more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manners {
-    /// What messages begin with.
+    /// The name that messages begin with.
     pub(super) name: &'static str,
-    /// How it spells the options that messages advise.
+    /// The spelling of the options that messages mention.
     pub(super) options: Options,
-    /// The formats that are read, if not all are. Any other file is held against the first of them.
+    /// The formats that are read; `None` for all. A file of any other format is reported as a damaged file of the
+    /// first one.
     pub(super) reads: Option<&'static [Format]>,
-    /// What an unknown name becomes when it is decompressed, instead of being refused.
+    /// The suffix added to the name of a decompressed file if its suffix is unknown. `None`: such a file is refused.
     pub(super) guesses: Option<&'static str>,
-    /// What ends a known name, and what becomes of that, if it is not to be what all formats say.
+    /// The known suffixes, each with its replacement. `None` selects those of all formats.
     pub(super) suffixes: Option<&'static [(&'static str, &'static str)]>,
-    /// Whoever sits at the terminal is asked whether a file shall be overwritten.
+    /// The user at a terminal is asked whether to overwrite a file.
     pub(super) asks: bool,
-    /// What can be decoded of a damaged member of lzip is written, before the damage is told.
+    /// A damaged lzip member is decoded as far as possible before the damage is reported.
     pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
-    /// What stays anyway may be a link, or have other names.
+    /// Inputs that are kept may be symbolic links or have several hard links.
     pub(super) keeps_links: bool,
     pub(super) special_bits: SpecialBits,
-    /// What another tool says of a damaged file, if it is not to be what abz does.
+    /// The tool's message for a damaged file. `None`: the message of abz is used.
     pub(super) words: fn(&Error) -> Option<&'static str>,
-    /// Behind a member of gzip there may be a file of another format that is read.
+    /// A file of another format may follow a gzip member, and is decoded too.
     pub(super) takes_mixed: bool,
-    /// What has the suffix already is not compressed under any circumstances, unless `suffix` is `None`.
+    /// Files that have the suffix already are never compressed, unless `severities.suffix` is `None`.
     pub(super) minds_suffix: bool,
-    /// No further input is taken after one that could not be converted.
+    /// No further input is processed after one has failed.
     pub(super) stops_at_failure: bool,
-    /// Where what is not compressed is copied, with force.
+    /// The outputs to which files that are not compressed are copied with `--force`.
     pub(super) copies: Copies,
-    /// An empty file is copied too. Otherwise it is cut.
+    /// An empty file counts as not compressed, and is copied. Otherwise it is an error.
     pub(super) copies_empty: bool,
-    /// An input that cannot be read is found out before its name is looked at.
+    /// The format of an input is checked before its name.
     pub(super) looks_first: bool,
-    /// Whether bytes behind a member in which another member begins are damage. Other tools ignore them as any other bytes.
+    /// Trailing bytes that contain the start of another member are damage. Otherwise they are ignored, as other
+    /// trailing bytes.
     pub(super) looks_behind: bool,
-    /// The form of lists.
+    /// The format of `--list`.
     pub(super) lists: Lists,
-    /// The exit status after a warning, an error, and a damaged file.
+    /// The exit statuses after a warning, an error, and a damaged file.
     pub(super) statuses: [u8; 3],
-    /// That after an output could not be written, by the number of the system's error, if it is another one.
+    /// Returns the exit status after a failed write, by `errno`. `None`: the status of an error.
     pub(super) write_status: Option<fn(i32) -> u8>,
 }
 
-/// Where what is not compressed is copied as it is, as `zcat -f` has always done it.
+/// The outputs to which files that are not compressed are copied unchanged, as `zcat -f` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copies {
     Nowhere,
     ToStdout,
-    /// To files too.
+    /// To files as well.
     Everywhere,
 }
 
-/// Whose form a list has.
+/// The tool whose format `--list` uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lists {
-    /// Its own, which is gzip's but for what -v adds.
+    /// The format of abz, which is that of gzip except for the columns of `-v`.
     Own,
     Gzip,
     Pigz,
@@ -74,33 +76,33 @@ pub(super) enum Lists {
     Zstd,
 }
 
-/// How bad it is.
+/// The severities of conditions on which tools differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Severities {
-    /// What is to be compressed has the suffix already. `None`: it is compressed again.
+    /// A file to be compressed has the suffix already. `None`: it is compressed again.
     pub(super) suffix: Option<Severity>,
-    /// What is to be decompressed has no known suffix.
+    /// A file to be decompressed has no known suffix.
     pub(super) no_suffix: Severity,
     /// The input cannot be opened.
     pub(super) missing: Severity,
     /// The output exists.
     pub(super) exists: Severity,
-    /// The input is a folder, or neither that nor a file.
+    /// The input is a folder, or not a regular file.
     pub(super) no_file: Severity,
     /// The input is a symbolic link. `None`: it is followed.
     pub(super) link: Option<Severity>,
-    /// The input has other names. `None`: one of them is as good as another.
+    /// The input has several hard links. `None`: it is processed.
     pub(super) names: Option<Severity>,
-    /// Something follows the last member. `None`: that is as it may be.
+    /// Bytes follow the last member. `None`: they are ignored silently.
     pub(super) garbage: Option<Severity>,
-    /// One byte does. `None`: that is no other case.
+    /// A single byte follows the last member. `None`: it is treated as other trailing bytes.
     pub(super) lone_byte: Option<Severity>,
-    /// The time of the input cannot be stored. `None`: then it is not.
+    /// The time of the input cannot be stored. `None`: it is left out silently.
     pub(super) time: Option<Severity>,
 }
 
 impl Severities {
-    /// The same for all.
+    /// Returns the same severity for most conditions.
     pub(super) const fn all(severity: Severity) -> Self {
         Severities {
             suffix: Some(severity),
@@ -117,34 +119,34 @@ impl Severities {
     }
 }
 
-/// What becomes of the rights to run as the owner or the group of a file, and of its sticky bit. An output under a new name has
-/// other contents than those that they were given for.
+/// The treatment of a file's setuid, setgid and sticky bits. The output has other contents than those for which the
+/// bits were set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpecialBits {
-    /// Where a file with such bits is not taken.
+    /// When a file with such bits is refused.
     pub(super) refused: Refusal,
-    /// Those that the output has too.
+    /// The bits that the output gets too.
     pub(super) kept: u32,
-    /// The input is removed, and its output has fewer. `None`: nobody is told.
+    /// The output has lost bits of an input that is removed. `None`: nothing is reported.
     pub(super) lost: Option<Severity>,
 }
 
-/// Where a file is not taken for its special bits.
+/// When a file is refused because of its special bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     Never,
-    /// Where it would be removed, without force.
+    /// If the input would be removed, unless `--force` is given.
     UnlessKept,
-    /// Where it gets an output beside it. Force is enough for the sticky bit.
+    /// If the output is a file beside it. `--force` is enough for the sticky bit.
     Always,
 }
 
 impl SpecialBits {
-    /// They get lost, and nobody is told.
+    /// The bits are lost, and nothing is reported.
     pub(super) const LOST: Self = SpecialBits { refused: Refusal::Never, kept: 0, lost: None };
 }
 
-/// Those of the program under its own name, which are gzip's in most.
+/// The behaviour of `abz` under its own name, which is mostly that of gzip.
 pub(super) const OWN: Manners = Manners {
     name: "abz",
     options: options::OWN,
@@ -175,22 +177,22 @@ pub(super) const OWN: Manners = Manners {
 };
 
 impl Manners {
-    /// True of a format that is read.
+    /// Returns `true` if the format is read.
     pub(super) fn read(&self, format: Format) -> bool {
         self.reads.is_none_or(|reads| reads.contains(&format))
     }
 
-    /// What a file of no format that is read is held against.
+    /// Returns the format as which an unknown file is reported.
     pub(super) fn first_read(&self) -> Format {
         self.reads.and_then(|reads| reads.first()).copied().unwrap_or_default()
     }
 
-    /// True of those of another program.
+    /// Returns `true` for another tool than abz.
     pub(super) fn are_foreign(&self) -> bool {
         self.name != OWN.name
     }
 
-    /// What the process ends with.
+    /// Returns the exit status of the process.
     pub(super) fn exit_code(&self, status: Status) -> ExitCode {
         let [warning, error, damage] = self.statuses;
         ExitCode::from(match status {

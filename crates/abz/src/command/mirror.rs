@@ -1,4 +1,4 @@
-//! Folders like those in which inputs lie, below another one.
+//! The subfolders of `--output-dir-mirror`.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -7,16 +7,16 @@ use std::path::{Component, Path, PathBuf};
 
 use super::problem::Problem;
 
-/// The folder below `root` that stands for the one in which `file` lies. What is missing of it is made, with the rights of the
-/// folder that it stands for.
+/// Returns the folder below `root` that corresponds to the folder of `file`. Missing folders are created with the
+/// permissions of the corresponding ones.
 ///
 /// # Errors
 ///
-/// If a name leads upwards, or a folder cannot be made.
+/// If the path contains `..`, or a folder cannot be created.
 pub(super) fn folder_for(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
     let components = file.parent().unwrap_or(Path::new("")).components();
     if components.clone().any(|component| component == Component::ParentDir) {
-        let message = "has .. in its name, which leads out of the folders that are mirrored";
+        let message = "has .. in its name, which leads out of the mirrored folders";
         return Err(Problem::error(file.display(), message));
     }
     let (mut folder, mut like) = (root.to_owned(), PathBuf::new());
@@ -31,9 +31,9 @@ pub(super) fn folder_for(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// Makes a folder, if there is none, with the rights of the one that it is like.
+/// Creates a folder with the permissions of `like`, if it does not exist.
 fn make(folder: &Path, like: Option<&Path>) -> Result<(), Problem> {
-    let cannot = |error| Problem::of_file(folder.display(), "cannot be made", &error);
+    let cannot = |error| Problem::of_file(folder.display(), "cannot be created", &error);
     let rights = like.and_then(|like| fs::metadata(like).ok()).map(|found| found.mode() & 0o777);
     match DirBuilder::new().mode(rights.unwrap_or(0o777)).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),

@@ -1,51 +1,55 @@
-//! The command: from names on the command line to files that are whole, or as they were.
+//! The implementation of the command `abz`. An output gets its name only when it is complete.
 //!
-//! | chapter | what it decides |
+//! | module | contents |
 //! |---|---|
-//! | [`arguments`] | what the user may write, for `--help` and for the parser |
-//! | [`command_line`] | what the user has written |
-//! | [`low`] | what it says, whichever tool's words it is in |
-//! | [`request`] | what that means, once and for all |
-//! | [`dialect`] | the same for the command lines of other tools, by whose names it is called |
-//! | [`manners`] | what is different under those names |
-//! | [`pages`] | the manual page and the completions, made of the arguments |
-//! | [`walk`] | which inputs there are: folders, with `-r` |
-//! | [`jobs`] | large files one by one, small ones side by side |
-//! | [`tasks`] | what each request does with an input |
-//! | [`conversion`] | one input from start to end |
-//! | [`compressing`], [`decompressing`] | its bytes |
-//! | [`explain`] | the plan that would run |
-//! | [`crew`] | the threads that do the work |
-//! | [`limits`] | how many of them at once, where few files may be open |
-//! | [`join`] | several inputs to one output |
-//! | [`access`] | a part of what is in an input |
-//! | [`verify`] | that what is written can be read back |
-//! | [`sums`] | sums of the plain data on its way |
-//! | [`checksum`] | where they are told |
-//! | [`bench`] | how fast and how small each format is on a file |
-//! | [`list`] | what is told of compressed files |
-//! | [`recover`] | what is whole in damaged files |
-//! | [`archive`] | many files as one, made and taken apart |
-//! | [`input`] | which files are taken, and when one may be removed |
-//! | [`suffix`] | the names of compressed files, and of what is in them |
-//! | [`target`] | where the output goes |
-//! | [`mirror`] | folders like those of the inputs, below another one |
+//! | [`arguments`] | the command line of `abz`, for clap and `--help` |
+//! | [`command_line`] | translation of the arguments of `abz` |
+//! | [`dialect`] | translation of the command lines of other tools |
+//! | [`low`] | the arguments that both are translated to |
+//! | [`request`] | the checked command line: an action with its settings |
+//! | [`manners`] | the behaviour of abz and of other tools |
+//! | [`options`] | the spelling of options in messages |
+//! | [`pages`] | the manual page and the completions |
+//! | [`walk`] | iteration over the inputs, and over folders with `-r` |
+//! | [`jobs`] | the main loop: large files one by one, small ones in parallel |
+//! | [`tasks`] | the requests that process each input on its own |
+//! | [`conversion`] | the processing of one input |
+//! | [`compressing`], [`decompressing`] | the operations on its bytes |
+//! | [`indices`] | indices of compressed files |
+//! | [`explain`] | the action of `--explain` |
+//! | [`crew`] | the threads that process an input |
+//! | [`limits`] | resource limits: open files, address space, stack |
+//! | [`join`] | several inputs with one output |
+//! | [`access`] | the action of `--range` and `--line-range` |
+//! | [`ways`] | the I/O modes of `--input-io` and `--output-io` |
+//! | [`verify`] | the check of `--verify` |
+//! | [`sums`] | checksums of the uncompressed data |
+//! | [`checksum`] | the output of `--checksum` |
+//! | [`bench`] | the action of `--bench` |
+//! | [`list`] | the action of `--list` |
+//! | [`recover`] | the action of `--recover` |
+//! | [`archive`] | the actions of `--archive` and `--extract` |
+//! | [`input`] | opening, checking and removing of inputs |
+//! | [`file_id`] | the identity of a file, independent of its name |
+//! | [`suffix`] | the names of compressed and uncompressed files |
+//! | [`target`] | the target of an output |
+//! | [`mirror`] | the subfolders of `--output-dir-mirror` |
 //! | [`volumes`] | compressed files of limited size |
-//! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
-//! | [`output`] | how it gets there whole: temporary file, attributes, rename |
-//! | [`temporary`] | the name that a file has until then |
-//! | [`patient`] | that what is not there yet is waited for |
-//! | [`holes`] | zeros that take no room on the disk |
-//! | [`sandbox`] | which files can be touched at all |
-//! | [`interrupt`] | what happens on signals and broken pipes |
-//! | [`told`] | what is to be told of an input |
-//! | [`status`] | how much is told, and the exit status |
-//! | [`console`] | where it is told |
-//! | [`stdout`] | what is asked for, on standard output |
-//! | [`progress`] | the bar that a long run shows |
-//! | [`reports`] | what is told of the work itself: reports and traces |
-//! | [`quote`] | how names are shown |
-//! | [`problem`] | what went wrong, in words, with what to do |
+//! | [`ask`] | the prompt before a file is overwritten |
+//! | [`output`] | output files, which get their names when complete |
+//! | [`temporary`] | files under temporary names |
+//! | [`patient`] | blocking operations on descriptors in any mode |
+//! | [`holes`] | sparse files |
+//! | [`sandbox`] | restriction of file access |
+//! | [`interrupt`] | signals and broken pipes |
+//! | [`told`] | the messages about an input |
+//! | [`problem`] | errors and warnings, with advice |
+//! | [`status`] | verbosity, and the exit status |
+//! | [`console`] | standard error |
+//! | [`stdout`] | standard output |
+//! | [`progress`] | the progress bar |
+//! | [`reports`] | the output of `--report` and `--trace` |
+//! | [`quote`] | escaping of names in messages |
 
 #[cfg(not(unix))]
 compile_error!("the command knows files by their Unix attributes; the library `abz` runs anywhere");

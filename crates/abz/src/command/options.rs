@@ -1,21 +1,21 @@
-//! How a tool spells the options that messages advise.
+//! The spelling of the options that messages mention, which depends on the tool.
 
 use std::fmt;
 
-/// An option that takes a value, as a user of the tool says it.
+/// The spelling of an option that takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelling {
     Letter(char),
     Name(&'static str),
-    /// The tool has no such option, and `abz` has it, by this name.
+    /// The tool has no such option; `abz` has it under this name.
     OfAbz(&'static str),
 }
 
-/// The options that messages advise.
+/// The options that messages mention.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub(super) threads: Spelling,
-    /// The most memory, in bytes or with a unit.
+    /// A memory limit, in bytes or with a unit.
     pub(super) memory_to_compress: Spelling,
     pub(super) memory_to_decompress: Spelling,
     /// The logarithm to base 2 of a window in bytes.
@@ -23,7 +23,7 @@ pub(super) struct Options {
     pub(super) dictionary: Spelling,
 }
 
-/// Those of the program under its own name.
+/// The options of `abz`.
 pub(super) const OWN: Options = Options {
     threads: Spelling::Letter('p'),
     memory_to_compress: Spelling::Name("memlimit"),
@@ -32,7 +32,7 @@ pub(super) const OWN: Options = Options {
     dictionary: Spelling::Letter('D'),
 };
 
-/// Those that a tool has not.
+/// The options of `abz`, named as such, for a tool that has none of them.
 pub(super) const OF_ABZ: Options = Options {
     threads: Spelling::OfAbz("processes"),
     memory_to_compress: Spelling::OfAbz("memlimit"),
@@ -42,7 +42,7 @@ pub(super) const OF_ABZ: Options = Options {
 };
 
 impl Spelling {
-    /// The option with a value.
+    /// Returns the option with a value.
     pub(super) fn with(self, value: &dyn fmt::Display) -> String {
         match self {
             Spelling::Letter(_) => format!("{self}{value}"),

@@ -1,5 +1,5 @@
-//! How an output gets to its place whole: it is written under another name in the same folder, takes over the
-//! attributes of the input, and is renamed when it is complete.
+//! Output files: each is written under a temporary name in the same folder, gets the attributes of the input, and is
+//! renamed when it is complete.
 
 use std::fmt;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
@@ -21,12 +21,13 @@ use super::target::Target;
 use super::temporary::Unnamed;
 use abz::descriptors::{StandardStream, was_closed};
 
-/// The rights of a new file that everybody may read, before the umask takes some away.
+/// The permissions of a new file that everybody may read, before the umask applies.
 pub(super) const USUAL: u32 = 0o666;
-/// The rights of a file that only its owner may read.
+/// The permissions of a file that only its owner may read.
 pub(super) const PRIVATE: u32 = 0o600;
 
-/// The rights that the output of `input` has until it gets those of the input: none that anybody lacks there.
+/// Returns the permissions of the output of `input` until it gets those of the input: nobody may read it who may not
+/// read the input.
 pub(super) fn rights_meanwhile(input: &Input) -> u32 {
     match input.metadata.mode() & 0o044 {
         _ if !input.metadata.is_file() => USUAL,
@@ -37,40 +38,40 @@ pub(super) fn rights_meanwhile(input: &Input) -> u32 {
 
 pub(super) const STDOUT: &str = "standard output";
 
-/// Where bytes are written.
+/// The destination of written bytes.
 #[derive(Debug)]
 pub(super) enum Output {
-    /// To be renamed.
+    /// A file that is renamed when complete.
     Temporary(Temporary),
-    /// Standard output, or a device or pipe that was there already: what is written is out.
+    /// Standard output, or an existing device or pipe. Written bytes cannot be taken back.
     Direct(Direct),
-    /// Memory, until its turn comes.
+    /// Memory, until it is the turn of this output.
     Memory(Vec<u8>),
-    /// Nowhere.
+    /// Written bytes are dropped.
     Nowhere,
 }
 
-/// What a file gets when it is complete.
+/// The attributes that a file gets when it is complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attributes<'a> {
-    /// What new files get.
+    /// The defaults of new files.
     Usual,
-    /// Those of the input, if that is a file.
+    /// The attributes of the input, if that is a regular file.
     Of(&'a Input),
-    /// These rights, as far as new files get them, and this time.
+    /// These permissions, as far as the umask allows, and this time.
     Given { mode: u32, modified: SystemTime },
 }
 
-/// A file that does not have its name yet. It is removed if it is dropped before [`Output::commit`].
+/// A file under a temporary name. It is removed if dropped before [`Output::commit`].
 #[derive(Debug)]
 pub(super) struct Temporary {
-    /// Some until it is renamed.
+    /// `Some` until the file is renamed.
     file: Option<Unnamed>,
     target: PathBuf,
     overwrite: bool,
     /// `None` if zeros are written like all else.
     holes: Option<Holes>,
-    /// Its parts may not be written in any order: there is something in it already.
+    /// Parts must be written in order, since the file may have contents already.
     is_in_order: bool,
 }
 
@@ -86,8 +87,8 @@ impl fmt::Display for Output {
 }
 
 impl Output {
-    /// Opens the output for `target`, which must not be the file that is read. Until a file gets its attributes it has the rights
-    /// `mode`, as far as the user lets new files have them.
+    /// Opens the output for `target`, which must not be the file that is read. The file has the permissions `mode`,
+    /// less the umask, until it gets its attributes.
     pub(super) fn open(
         target: Target,
         outputs: &Outputs,
@@ -98,13 +99,13 @@ impl Output {
         Output::open_over(target, outputs, mode, outputs.force)
     }
 
-    /// As [`open`](Self::open), for what is made of `input`.
+    /// As [`open`](Self::open), for the output of `input`.
     pub(super) fn open_for(input: &Input, target: Target, outputs: &Outputs) -> Result<Output, Problem> {
         Output::open(target, outputs, FileId::of(&input.metadata), rights_meanwhile(input))
     }
 
-    /// As [`open`](Self::open), over a file that is there, if so it shall be. The caller has seen to it that the file is not one
-    /// that is read ([`Target::spare`]).
+    /// As [`open`](Self::open), but replaces an existing file if `overwrite` is set. The caller has checked with
+    /// [`Target::spare`] that the file is not an input.
     pub(super) fn open_over(
         target: Target,
         outputs: &Outputs,
@@ -131,7 +132,7 @@ impl Output {
                 "compressed data is not written to a terminal: send it to a file or a pipe, or use -f to force it",
             ));
         }
-        // A file, because the standard library's own standard output looks for lines in what it is given.
+        // `std::io::Stdout` would search the data for line feeds.
         match stdout.as_fd().try_clone_to_owned() {
             Ok(file) => {
                 let file = File::from(file);
@@ -145,7 +146,7 @@ impl Output {
         }
     }
 
-    /// The same output, to be written from start to end.
+    /// Requires that the output is written in order.
     pub(super) fn in_order(mut self) -> Self {
         if let Output::Temporary(temporary) = &mut self {
             temporary.is_in_order = true;
@@ -153,7 +154,7 @@ impl Output {
         self
     }
 
-    /// The file, if its parts may be written in any order, and whether zeros are to be left out.
+    /// Returns the file, if its parts may be written in any order, and whether it gets holes for zeros.
     pub(super) fn parts(&self) -> Option<(&File, bool)> {
         match self {
             Output::Temporary(temporary) if !temporary.is_in_order => {
@@ -163,7 +164,8 @@ impl Output {
         }
     }
 
-    /// What will be written to a file from here on, to be read behind that; `None` if it goes elsewhere.
+    /// Returns a reader of the bytes that will be written from here on, or `None` if the output is not a temporary
+    /// file.
     pub(super) fn written(&self) -> io::Result<Option<Written>> {
         match self {
             Output::Temporary(temporary) => {
@@ -175,7 +177,7 @@ impl Output {
         }
     }
 
-    /// Writes so many zeros, or leaves them out.
+    /// Writes `len` zeros, or leaves a hole.
     pub(super) fn write_zeros(&mut self, mut len: u64) -> io::Result<()> {
         if let Output::Temporary(Temporary { holes: Some(holes), .. }) = self {
             return holes.skip(len);
@@ -189,17 +191,17 @@ impl Output {
         Ok(())
     }
 
-    /// Gives the complete output its attributes and its name, and waits for the disk if it should.
-    /// Attributes that it cannot have are a warning afterwards.
+    /// Gives the complete output its attributes and its name, and waits for the disk if required. Attributes that
+    /// cannot be set are a warning.
     pub(super) fn commit(self, attributes: Attributes<'_>, outputs: &Outputs) -> Result<(), Problem> {
         let mut temporary = match self {
             Output::Temporary(temporary) => temporary,
             Output::Direct(mut direct) => {
                 let finished = direct.finish();
                 finished
-                    .map_err(|error| Problem::of_file(&direct.name, "cannot be given its length", &error))?;
+                    .map_err(|error| Problem::of_file(&direct.name, "its length cannot be set", &error))?;
                 return match if outputs.sync { direct.file.sync_all() } else { Ok(()) } {
-                    // A pipe or a terminal has no disk to wait for.
+                    // A pipe or a terminal cannot be synchronised.
                     Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
                         Err(Problem::of_file(&direct.name, "cannot be synchronised", &error))
                     }
@@ -210,10 +212,8 @@ impl Output {
         };
         let target = temporary.target.clone();
         let subject = &target.display();
-        // Before the times are taken over, for it changes them.
-        temporary
-            .finish()
-            .map_err(|error| Problem::of_file(subject, "cannot be given its length", &error))?;
+        // This comes before setting the times, since it changes them.
+        temporary.finish().map_err(|error| Problem::of_file(subject, "its length cannot be set", &error))?;
         let mut unlike = None;
         let attributes = match attributes {
             Attributes::Given { mode, modified } => temporary.set(mode, modified),
@@ -236,13 +236,13 @@ impl Output {
             _ => Problem::of_file(subject, "cannot be put in its place", &error),
         })?;
         if outputs.sync {
-            // The name is in the folder, and has to last too.
+            // The name is stored in the folder, which has to be written too.
             File::open(folder_of(&target))
                 .and_then(|folder| folder.sync_all())
                 .map_err(|error| Problem::of_file(subject, "its folder cannot be synchronised", &error))?;
         }
         attributes.map_err(|error| {
-            Problem::warning(subject, format_args!("could not get its attributes: {error}")).afterwards()
+            Problem::warning(subject, format_args!("its attributes could not be set: {error}")).afterwards()
         })?;
         match outputs.manners.special_bits.lost.zip(unlike) {
             None => Ok(()),
@@ -264,12 +264,12 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Files have no buffer of ours.
+        // Files are written without a buffer.
         Ok(())
     }
 }
 
-/// What was there already. What is left out at its end is there when it is dropped.
+/// An existing file, device or pipe. A hole at its end is completed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Direct {
     name: String,
@@ -297,14 +297,14 @@ impl Drop for Direct {
     }
 }
 
-/// Where a file ends, if it is a regular one that is written there and nowhere else.
+/// Returns the size of a regular file whose position is at its end, and which is not opened for appending.
 fn at_its_end(mut file: &File) -> Option<u64> {
     let appends = fcntl_getfl(file).ok()?.contains(OFlags::APPEND);
     let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && !appends)?;
     file.stream_position().ok().filter(|at| *at == metadata.len())
 }
 
-/// What is written to a file, read by its place: the position of the file belongs to whoever writes it.
+/// Reads back what another handle writes to a file, at offsets, so that the writer's position does not change.
 #[derive(Debug)]
 pub(super) struct Written {
     file: File,
@@ -331,16 +331,16 @@ impl Temporary {
         }
     }
 
-    /// What is left out at the end of the file counts too.
+    /// Extends the file by a hole at its end.
     fn finish(&mut self) -> io::Result<()> {
         self.holes.take().map_or(Ok(()), |mut holes| holes.finish(self.file()))
     }
 
-    /// Takes over owner and group as far as that is allowed, permissions and times.
+    /// Sets the owner and group as far as allowed, the permissions and the times to those of `from`.
     ///
-    /// Permissions come after the group: where the group cannot be taken over, it gets no right that others do not
-    /// have, for it is another group than the one that the rights were meant for. Of the special bits it gets those in `kept`,
-    /// if owner and group are those of the input: the contents are others. Gives the mode that it has then.
+    /// If the group cannot be set, the group gets only the permissions that others have, since it is not the group
+    /// that they were meant for. Special bits in `kept` are set only if owner and group are those of the input.
+    /// Returns the resulting mode.
     fn take_over(&self, from: &Metadata, kept: u32, restored: Option<SystemTime>) -> io::Result<u32> {
         let file = self.file();
         let made = file.metadata()?;
@@ -352,11 +352,11 @@ impl Temporary {
             file.set_permissions(Permissions::from_mode(mode))?;
         }
         if made.uid() != from.uid() {
-            // Only the super-user may give files away: all others keep what they made, as with gzip.
+            // Only the superuser may change the owner. For others the owner stays, as in gzip.
             let _ = fchown(file, Some(from.uid()), None);
         }
         if from.mode() & kept != 0 {
-            // A change of the owner takes these bits away.
+            // Changing the owner clears these bits.
             let made = file.metadata()?;
             if (made.uid(), made.gid()) == (from.uid(), from.gid()) {
                 mode |= from.mode() & kept;
@@ -368,7 +368,7 @@ impl Temporary {
         Ok(mode)
     }
 
-    /// Sets rights, of which there are no more than the user lets new files have, and the time.
+    /// Sets the permissions, less the umask, and the time.
     fn set(&self, mode: u32, modified: SystemTime) -> io::Result<()> {
         let file = self.file();
         file.set_permissions(Permissions::from_mode(mode & allowed(file.metadata()?.mode())))?;
@@ -382,22 +382,22 @@ impl Temporary {
 }
 
 fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> Result<Output, Problem> {
-    let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
-    // Also a symbolic link to nowhere exists.
+    let cannot = |error| Problem::of_file(target.display(), "cannot be created", &error);
+    // A dangling symbolic link exists too.
     if fs::symlink_metadata(&target).is_ok() {
         match fs::metadata(&target) {
             Ok(found) if found.is_dir() => {
                 return Err(Problem::error(target.display(), "is a directory: name a file to write to"));
             }
-            // A device or a pipe is written to, and not replaced.
+            // A device or a pipe is opened rather than replaced.
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
                 let name = target.display().to_string();
                 return Ok(Output::Direct(Direct { name, file: Patient(file), holes: None }));
             }
-            // Also by another of its names, or a link.
+            // This also holds for another hard link, or a symbolic link.
             Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {
-                let message = "is the file of --patch-from, which is needed to read the patch, and it would be overwritten: name another file to write to";
+                let message = "is the file of --patch-from, which is needed to apply the patch, and would be overwritten: name another file to write to";
                 return Err(Problem::error(target.display(), message));
             }
             _ if overwrite => {}
@@ -408,7 +408,7 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
     let file = Unnamed::make(folder, mode).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Problem::error(
             target.display(),
-            format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
+            format_args!("cannot be created: there is no folder {}; create it first", folder.display()),
         ),
         _ => cannot(error),
     })?;
@@ -417,12 +417,13 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
 
-/// The rights that new files may have, as one shows that was made without the right to run it: who may read may run.
+/// Returns the permissions that the umask allows, derived from a file created without permission to execute: who may
+/// read may execute.
 fn allowed(made: u32) -> u32 {
     made & 0o666 | (made & 0o444) >> 2
 }
 
-/// The folder that `path` lies in.
+/// Returns the folder that contains `path`.
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

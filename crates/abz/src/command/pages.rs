@@ -1,4 +1,4 @@
-//! What `--generate` prints: the manual page and the completions, made of the same arguments that are parsed.
+//! The output of `--generate`: the manual page and the completions, generated from the arguments that are parsed.
 
 use std::io::{self, Write};
 
@@ -8,58 +8,58 @@ use clap_mangen::Man;
 
 use super::arguments::{Arguments, BEFORE_HELP, Generated};
 
-/// All options would be a paragraph that says nothing.
+/// A generated synopsis would repeat all options.
 const SYNOPSIS: &str = r".SH SYNOPSIS
 .B abz
 .RI [ OPTIONS ]
 .RI [ FILE ]...
 ";
 
-/// What the manual page says beside the options, in roff.
+/// The rest of the manual page, in roff.
 const MORE: &str = r#".SH EXAMPLES
 .TP
 .B abz \-k notes.txt
 makes notes.txt.gz, and keeps notes.txt.
 .TP
 .B abz \-d notes.txt.gz
-makes notes.txt of it again.
+makes notes.txt again.
 .TP
 .B tar c folder | abz \-9 > folder.tar.gz
-compresses what comes through a pipe.
+compresses the data from a pipe.
 .TP
 .B abz \-r logs
 replaces each file below the folder logs, several at a time.
 .TP
 .B abz \-t *.gz
-says which files are damaged, and where.
+reports which files are damaged, and where.
 .TP
 .B abz \-l *.gz
-says how large their contents are.
+prints the sizes of their contents.
 .SH EXIT STATUS
 .TP
 .B 0
 All is well.
 .TP
 .B 1
-Something failed: a file could not be read or written, or is damaged. Its output was not made, and its input is as
-it was. The other files were taken nevertheless.
+An error: a file could not be read or written, or is damaged. Its output was not created, and its input is as
+it was. The other files were processed.
 .TP
 .B 2
-Something was left undone or is odd, and no data is at stake: a file that exists already, a folder without \-r,
+A warning, without risk for the data: for example an output that exists already, a folder without \-r, or
 trailing garbage.
 .PP
-SIGINT, SIGTERM and SIGHUP remove what is incomplete, and end abz as they end other programs.
+On SIGINT, SIGTERM and SIGHUP, abz removes incomplete outputs and is ended by the signal.
 .SH FILES
-While an output is incomplete it is called .abz\-XXXXXX.tmp, in the folder where it will be. Only a crash of the
+An incomplete output is named .abz\-XXXXXX.tmp and lies in the folder of the output. Only a crash of the
 machine, or SIGKILL, leaves such a file behind; it can be removed.
 .SH NOTES
 Files of bzip2 are one stream, as bzip2 writes them.
 Files of zstd (RFC 8878) are one frame, and any program that reads zstd reads them.
 Files of gzip (RFC 1952) are one member without an extra field, and any program that reads gzip reads them. In files of several
-blocks, empty blocks of deflate say where the others lie, so that abz can decompress them with all threads. The same input,
+blocks, empty deflate blocks record where the others are, so that abz can decompress them with all threads. The same input,
 level, block size, name and time always give the same bytes.
 .PP
-What is compressed already is recognised, and stored.
+Data that is compressed already is recognised, and stored.
 .PP
 Zeros after the last member are ignored; other bytes there are a warning, and an error if another member begins among them.
 .PP
@@ -87,7 +87,7 @@ pub(super) fn write(generated: Generated, out: &mut impl Write) -> io::Result<()
 }
 
 fn write_manual(out: &mut impl Write) -> io::Result<()> {
-    // The help's short texts around the options have longer ones here.
+    // The introduction and examples of the help are longer in the manual page.
     let command: Command =
         Arguments::command().before_help("").after_help("").mut_arg("inputs", |files| files.hide(true));
     let man = Man::new(command);

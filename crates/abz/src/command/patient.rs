@@ -1,7 +1,7 @@
-//! Files and streams that are waited for, whether the system would wait for them or not.
+//! Files and streams whose operations block, even if their descriptors are in non-blocking mode.
 //!
-//! A descriptor shares its flags with all others that were made of it, so any program at a terminal or a pipe may have left it in
-//! the state in which nothing waits (`O_NONBLOCK`), as `ssh` and Node do.
+//! A descriptor shares its flags with all its duplicates, so any program on the same terminal or pipe may have left
+//! it in non-blocking mode (`O_NONBLOCK`), as `ssh` and Node do.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// A file or a stream that is waited for.
+/// A file or stream whose operations block.
 #[derive(Debug)]
 pub(super) struct Patient<T>(pub(super) T);
 
@@ -24,10 +24,10 @@ impl<T> Deref for Patient<T> {
 }
 
 impl<T: AsFd> Patient<T> {
-    /// Returns true if nothing comes for that time, and the end does not come either.
+    /// Returns `true` if neither a byte nor the end arrives for that time.
     pub(super) fn pauses_for(&self, time: Duration) -> bool {
         let time = Timespec::try_from(time).expect("it is a moment");
-        // What cannot be waited for is found out by the next read.
+        // An error of `poll` will show up in the next read.
         matches!(poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&time)), Ok(0))
     }
 }
@@ -71,7 +71,7 @@ impl<T: Write + AsFd> Write for Patient<T> {
     }
 }
 
-/// Does `call`, again and again where the system would have had to wait.
+/// Repeats `call` until it does not return `WouldBlock`, and waits in between.
 fn patiently<T: AsFd, R>(
     file: &mut T,
     flags: PollFlags,
@@ -90,7 +90,7 @@ fn patiently<T: AsFd, R>(
     }
 }
 
-/// Writes lines to standard error. If there is nobody to read them, nothing is left to be done.
+/// Writes text to standard error. Errors are ignored, since there is nowhere to report them.
 pub(super) fn tell(text: &str) {
     let mut stderr = Patient(io::stderr().lock());
     let _ = stderr.write_all(text.as_bytes());

@@ -1,4 +1,4 @@
-//! What went wrong with one input, in words: what it is about, what was expected and found, and what to do.
+//! Messages about an input: the subject, what was expected and found, and what to do.
 
 use std::fmt;
 use std::io;
@@ -9,46 +9,46 @@ use rustix::io::Errno;
 use super::options::{OWN, Options};
 use super::quote::without_controls;
 
-/// A problem to be told. It ends the work on its input unless it comes after it.
+/// A problem to be reported. It ends the work on its input unless [`ends_work`](Self::ends_work) is `false`.
 #[derive(Debug)]
 pub struct Problem {
     pub(super) severity: Severity,
-    /// False of what is told after the work is done.
+    /// `false` for a problem that is reported after the work is done.
     pub(super) ends_work: bool,
-    /// It is told in the words of gzip, with an empty line before.
+    /// The message is that of gzip, preceded by an empty line.
     pub(super) is_of_gzip: bool,
-    /// An output could not be written: the number of the system's error.
+    /// The `errno` of a failed write to an output.
     pub(super) of_writing: Option<i32>,
-    /// The file it is about, as the user named it.
+    /// The file, as the user named it.
     subject: String,
     message: String,
     advice: Option<Advice>,
 }
 
-/// The advice about a problem. Each tool spells the options in it in its own way.
+/// Advice about a problem. Its options are spelled as in the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Advice {
-    /// There is not enough memory: for a call of the system, to decompress a file, and to compress one.
+    /// There is not enough memory: for a system call, to decompress a file, or to compress one.
     OneThread,
     LessToDecompress,
     LessToCompress,
-    /// A limit is too low; so many MiB are enough.
+    /// The memory limit is too low; this many MiB suffice.
     MemoryLimit(u64),
-    /// The window is too large; one of 2 to so many bytes is enough.
+    /// The window is too large; allowing the logarithm of its size suffices.
     Window(u32),
     Dictionary,
 }
 
-/// How bad it is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Severity {
     /// Nothing to worry about.
     Note,
-    /// Something was left undone, or is odd; no data is at stake.
+    /// Something was not done, or is unusual; no data is at risk.
     Warning,
-    /// What was asked for failed.
+    /// The requested operation failed.
     Error,
-    /// It failed because a compressed file is not what it should be.
+    /// The operation failed because a compressed file is damaged.
     Damage,
 }
 
@@ -72,7 +72,7 @@ impl Problem {
     }
 
     pub(super) fn new(severity: Severity, subject: impl fmt::Display, message: impl fmt::Display) -> Self {
-        // Either may have a name in it that would do something to a terminal.
+        // Names in either could contain control characters for a terminal.
         let (subject, message) = (subject.to_string(), message.to_string());
         let (subject, message) = (without_controls(subject), without_controls(message));
         Problem {
@@ -86,29 +86,29 @@ impl Problem {
         }
     }
 
-    /// The same problem, with advice about it.
+    /// Adds advice.
     fn with(self, advice: Option<Advice>) -> Self {
         Problem { advice, ..self }
     }
 
-    /// The problem in words, with the options of a tool.
+    /// Returns the message, with options spelled as in a tool.
     pub(super) fn told(&self, options: &Options) -> String {
         let advice = self.advice.map(|advice| format!("; {}", advice.in_words(options)));
         format!("{}: {}{}", self.subject, self.message, advice.unwrap_or_default())
     }
 
-    /// A damaged file, in the words of gzip.
+    /// Creates a problem for a damaged file, in the words of gzip.
     pub(super) fn of_gzip(input: &str, words: &str) -> Self {
         let subject = if input == STANDARD_INPUT { "stdin" } else { input };
         Problem { is_of_gzip: true, ..Self::damage(subject, words) }
     }
 
-    /// The same problem, which is so bad.
+    /// Changes the severity.
     pub(super) fn with_severity(self, severity: Severity) -> Self {
         Problem { severity, ..self }
     }
 
-    /// The same problem, told after the work is done.
+    /// Marks the problem as reported after the work is done.
     pub(super) fn afterwards(mut self) -> Self {
         self.ends_work = false;
         self
@@ -118,12 +118,12 @@ impl Problem {
         matches!(self.severity, Severity::Error | Severity::Damage)
     }
 
-    /// A file could not be opened, made, renamed or the like.
+    /// Creates a problem for a file that could not be opened, created, renamed or the like.
     pub(super) fn of_file(subject: impl fmt::Display, doing: &str, error: &io::Error) -> Self {
         Self::error(subject, format_args!("{doing}: {error}")).on_io(error)
     }
 
-    /// A run failed.
+    /// Creates a problem for a failed run.
     pub(super) fn of_run(input: &str, output: &str, error: &Error) -> Self {
         match error {
             Error::Read(cause) => Self::error(input, error).on_io(cause),
@@ -140,18 +140,18 @@ impl Problem {
         }
     }
 
-    /// What was written to `output` does not decompress to what was read.
+    /// Creates a problem for an output that does not decompress to the input.
     pub(super) fn of_verification(output: &str, found: &str) -> Self {
         Self::error(
             output,
             format_args!(
-                "what was written is not what was read: {found}; the input is kept: try again, and if it happens \
+                "the output does not decompress to the input: {found}; the input is kept: try again, and if it happens \
                  again, test the memory of this machine, or report a fault of abz"
             ),
         )
     }
 
-    /// A file has something after its last member.
+    /// Creates a problem for bytes after the last member.
     pub(super) fn trailing_garbage(severity: Severity, input: &str, offset: u64) -> Self {
         Self::new(
             severity,
@@ -165,7 +165,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// With what to do about the call of the system that failed.
+    /// Adds advice about the failed system call.
     fn on_io(mut self, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -187,7 +187,7 @@ impl Problem {
     }
 }
 
-/// True if a limit allows no more open files, to the process or to the system.
+/// Returns `true` if the limit of open files of the process or the system is reached.
 fn is_of_limit(error: &io::Error) -> bool {
     let limits = [Errno::MFILE, Errno::NFILE].map(|limit| limit.raw_os_error());
     error.raw_os_error().is_some_and(|error| limits.contains(&error))
@@ -197,10 +197,10 @@ impl Advice {
     fn in_words(self, options: &Options) -> String {
         let one_thread = options.threads.with(&1);
         match self {
-            Advice::OneThread => format!("fewer threads take less memory ({one_thread})"),
+            Advice::OneThread => format!("fewer threads need less memory ({one_thread})"),
             Advice::LessToDecompress => format!(
-                "fewer threads take less ({one_thread}); if that is not enough, this machine, or what you allow, is too small \
-                 for it"
+                "fewer threads take less ({one_thread}); if that is not enough, the file needs more memory \
+                 than this machine has, or than you allow"
             ),
             Advice::LessToCompress => format!(
                 "fewer threads ({one_thread}), a lower level or smaller blocks take less; {} chooses fewer threads itself",
@@ -213,38 +213,40 @@ impl Advice {
             Advice::Window(log) => {
                 format!("if there is memory for that, allow it with {}", options.window.with(&log))
             }
-            Advice::Dictionary => format!("name the file in which it is with {}", options.dictionary),
+            Advice::Dictionary => format!("name its file with {}", options.dictionary),
         }
     }
 }
 
-/// What to do about a compressed file that is not what it should be, or needs something; `Ok(None)` if its error says it, and an
-/// `Err` if options are named.
+/// Returns advice about a damaged file. Returns `Ok(None)` if the error suffices, and `Err` if the advice names
+/// options.
 fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
     Ok(Some(match remedy {
         Remedy::AnotherProgram => return Ok(None),
-        Remedy::AnotherFormat => "this is a file of none of the formats that abz reads",
-        Remedy::Rest => "the file was cut short: get all of it (-dc gives what there is)",
+        Remedy::AnotherFormat => "abz does not support the format of this file",
+        Remedy::Rest => "the file was cut short: get all of it (-dc writes what there is)",
         Remedy::KnownVersion => "the file is damaged there, or of a version that abz does not know",
         Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
-        Remedy::RightPlace => "the file is damaged there, or where it says where its parts are: -t finds out",
+        Remedy::RightPlace => {
+            "the file is damaged there, or its record of where its parts are is wrong: -t shows which"
+        }
         Remedy::LookBehind => {
-            "the file is damaged there, or several were joined: get another copy (-dc gives what comes before, --recover of most \
-             formats what is whole)"
+            "the file is damaged there, or several were joined: get another copy (-dc writes what comes before, --recover, for most \
+             formats, all that is undamaged)"
         }
         Remedy::RegularFile => {
-            "a member of this size that was flushed can only be read from a regular file: write it to one, and name that"
+            "a flushed member of this size can only be read from a regular file: save it to one"
         }
         Remedy::Memory => return Err(Advice::LessToDecompress),
         Remedy::Dictionary => return Err(Advice::Dictionary),
         Remedy::MemoryLimit { needed } => return Err(Advice::MemoryLimit(needed.div_ceil(1 << 20) + 1)),
         Remedy::Window { needed } => return Err(Advice::Window(needed.next_power_of_two().ilog2())),
-        _ => "the file is damaged there: get another copy (-dc gives what comes before)",
+        _ => "the file is damaged there: get another copy (-dc writes what comes before)",
     }))
 }
 
-/// How standard input is called.
+/// The name of standard input in messages.
 pub(super) const STANDARD_INPUT: &str = "standard input";
 
-/// What is wrong with a standard stream that the program was started without.
+/// The message for a standard stream that was closed when the program started.
 pub(super) const CLOSED: &str = "is closed: the program was started without it";

@@ -1,4 +1,4 @@
-//! A bar that shows how far a long run has come, on a terminal and nowhere else.
+//! A progress bar for long runs on a terminal.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -11,66 +11,66 @@ use rustix::termios::tcgetwinsize;
 
 use super::patient::tell;
 
-/// A run that is over sooner shows nothing.
+/// The bar appears after this time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The time from one picture to the next.
+/// The time between updates.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How wide the bar itself is, in columns.
+/// The width of the bar itself in columns.
 const BAR_COLUMNS: usize = 30;
 
-/// How wide a terminal is taken to be that does not tell it, in columns.
+/// The assumed width of a terminal that does not report it, in columns.
 const USUAL_COLUMNS: usize = 80;
 
-/// Counts the bytes of all inputs that are done with, and shows them if that takes long.
+/// Counts the processed bytes of all inputs, and shows them in a bar.
 #[derive(Clone)]
 pub(super) struct Progress {
-    /// `None` where nothing may be shown.
+    /// `None` if no bar is shown.
     bar: Option<Arc<Bar>>,
 }
 
 impl Progress {
-    /// Nothing to be shown.
+    /// Creates a progress without a bar.
     pub(super) fn hidden() -> Self {
         Progress { bar: None }
     }
 
-    /// Of inputs of `total` bytes, if that is known.
+    /// Creates a bar for inputs of `total` bytes, if that is known.
     pub(super) fn new(total: Option<u64>) -> Self {
         let (began, done) = (Instant::now(), AtomicU64::new(0));
         let bar = Arc::new(Bar { began, total, done, screen: Mutex::new(Screen::default()) });
         let shown = Arc::downgrade(&bar);
-        // Without the thread nothing is shown.
+        // If the thread cannot be started, no bar is shown.
         let _ = thread::Builder::new().name("abz progress".into()).spawn(move || show(&shown));
         Progress { bar: Some(bar) }
     }
 
-    /// A reader of which the bytes count.
+    /// Returns a reader whose bytes count as processed.
     pub(super) fn of<R: Read>(&self, reader: R) -> Metered<R> {
         Metered { reader, progress: self.clone() }
     }
 
-    /// `bytes` more are done with.
+    /// Counts `bytes` more processed bytes.
     pub(super) fn advance(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
             bar.done.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
-    /// How many bytes are done with.
+    /// Returns the number of processed bytes.
     pub(super) fn position(&self) -> u64 {
         self.bar.as_ref().map_or(0, |bar| bar.done.load(Ordering::Relaxed))
     }
 
-    /// No more bytes than these are done with: what came of the others is not used.
+    /// Resets the number of processed bytes, after results have been dropped.
     pub(super) fn set_back(&self, position: u64) {
         if let Some(bar) = &self.bar {
             bar.done.store(position, Ordering::Relaxed);
         }
     }
 
-    /// Does `print` with the bar out of the way.
+    /// Runs `print` while the bar is hidden.
     pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         let Some(bar) = &self.bar else { return print() };
         let mut screen = bar.screen();
@@ -78,7 +78,7 @@ impl Progress {
         print()
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             let mut screen = bar.screen();
@@ -94,7 +94,7 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// Shows a bar until it is over.
+/// Updates a bar until it is removed.
 fn show(bar: &Weak<Bar>) {
     thread::sleep(PATIENCE);
     while let Some(bar) = bar.upgrade() {
@@ -113,7 +113,7 @@ fn show(bar: &Weak<Bar>) {
 struct Bar {
     began: Instant,
     total: Option<u64>,
-    /// Bytes that are done with.
+    /// The number of processed bytes.
     done: AtomicU64,
     screen: Mutex<Screen>,
 }
@@ -124,19 +124,19 @@ impl Bar {
     }
 }
 
-/// The line of the terminal in which the bar is.
+/// The line of the terminal that shows the bar.
 #[derive(Debug, Default)]
 struct Screen {
-    /// How many columns it took when it was drawn; 0 if it is not there.
+    /// The number of columns last drawn; 0 if the bar is hidden.
     drawn: usize,
     is_over: bool,
 }
 
 impl Screen {
-    /// Shows what `line` makes for a line of so many columns, in place of what is there.
+    /// Replaces the shown line by `line`, which gets the number of columns.
     fn draw(&mut self, line: impl FnOnce(usize) -> String) {
         let columns = columns();
-        // In the last column some terminals go to the next line.
+        // Some terminals wrap at the last column.
         let line = line(columns.saturating_sub(1));
         let erased = erased(self.drawn, columns);
         self.drawn = line.len();
@@ -151,14 +151,14 @@ impl Screen {
     }
 }
 
-/// The width of the terminal, in columns.
+/// Returns the width of the terminal in columns.
 fn columns() -> usize {
     let size = tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col.into());
     if size == 0 { USUAL_COLUMNS } else { size }
 }
 
-/// What takes a line of so many columns away from a terminal. One that has become narrower since then shows it in several lines.
-/// (xterm cuts it off instead.)
+/// Returns the control sequence that erases a drawn line. If the terminal has become narrower, the line occupies
+/// several lines, except in xterm, which cuts it off.
 fn erased(drawn: usize, columns: usize) -> String {
     let above = drawn.saturating_sub(1) / columns.max(1);
     match above {
@@ -167,8 +167,7 @@ fn erased(drawn: usize, columns: usize) -> String {
     }
 }
 
-/// What is shown of a run that has done so many bytes in a time, in a line of so many columns. What has no room is left out,
-/// from the right.
+/// Returns the text of the bar. Parts that do not fit in `columns` are left out, from the right.
 fn line(done: u64, total: Option<u64>, elapsed: Duration, columns: usize) -> String {
     let rate = done as f64 / elapsed.as_secs_f64().max(0.001);
     let speed = format!("{}/s", size(rate as u64));
@@ -183,7 +182,7 @@ fn line(done: u64, total: Option<u64>, elapsed: Duration, columns: usize) -> Str
             parts.push(format!("{:>3.0}%", (100.0 * share).floor()));
             parts.push(format!(" [{bar:BAR_COLUMNS$}] {} of {}", size(done), size(total)));
             parts.push(speed);
-            // Before anything is done, nobody knows.
+            // The remaining time is unknown at the start.
             let left = total.saturating_sub(done) as f64 / rate;
             if let Ok(left) = Duration::try_from_secs_f64(left)
                 && done > 0
@@ -203,7 +202,7 @@ fn line(done: u64, total: Option<u64>, elapsed: Duration, columns: usize) -> Str
     line
 }
 
-/// A number of bytes, in the unit that suits it.
+/// Formats a number of bytes with a suitable unit.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut size = bytes as f64;
@@ -220,7 +219,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A time, in hours, minutes and seconds.
+/// Formats a time in hours, minutes and seconds.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -231,7 +230,7 @@ fn clock(time: Duration) -> String {
     }
 }
 
-/// A reader whose bytes count as progress.
+/// A reader whose bytes count as processed.
 #[derive(Debug)]
 pub(super) struct Metered<R> {
     reader: R,

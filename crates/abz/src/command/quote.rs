@@ -1,11 +1,10 @@
-//! Names as they are shown: what would do something to a terminal, or end a line, is written out.
+//! Escaping of names in messages: control characters, line ends and invalid UTF-8.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
-/// A name as GNU tar shows it: control characters, and bytes that are no text, as C writes them in a string, and so the
-/// backslash itself.
+/// Escapes a name as GNU tar does: control characters, invalid UTF-8 and backslashes are written as in C strings.
 pub(super) fn quoted(name: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();
     for chunk in name.as_ref().as_bytes().utf8_chunks() {
@@ -20,7 +19,7 @@ pub(super) fn quoted(name: impl AsRef<OsStr>) -> String {
     shown
 }
 
-/// Text with no control characters in it, such as a message in which there may be a name.
+/// Escapes the control characters in a message, which may contain names.
 pub(super) fn without_controls(text: String) -> String {
     if !text.chars().any(char::is_control) {
         return text;
@@ -49,7 +48,7 @@ fn push(shown: &mut String, letter: char) {
 }
 
 fn push_byte(shown: &mut String, byte: u8) {
-    // Nothing can fail that is written to a string.
+    // Writing to a string cannot fail.
     let _ = write!(shown, "\\{byte:03o}");
 }
 

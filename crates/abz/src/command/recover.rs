@@ -1,4 +1,4 @@
-//! What is whole in damaged files, and what is missing, for `--recover`.
+//! The action of `--recover`.
 
 use std::fmt::Display;
 use std::io;
@@ -23,10 +23,10 @@ use super::target::Target;
 use super::told::Told;
 use super::walk::Walk;
 
-/// The most gaps of a file that are told one by one.
+/// The largest number of gaps that are reported for one file.
 const MOST_TOLD: usize = 1000;
 
-/// Takes what is whole from each file.
+/// Recovers each input.
 pub(super) fn run(request: &Recover, talk: &Talk, progress: &Progress, console: &mut Console) {
     let reports = match Reports::open(&request.reporting, &request.inputs, progress) {
         Ok(reports) => reports,
@@ -53,7 +53,7 @@ pub(super) fn run(request: &Recover, talk: &Talk, progress: &Progress, console: 
     if request.as_json {
         let array = format!("{:#}", Value::Array(told_as_json));
         match request.outputs.destination {
-            // The data is there.
+            // The data goes to standard output.
             Destination::Stdout => console.say(&array),
             _ => {
                 if let Err(problem) = print(|out| writeln!(out, "{array}")) {
@@ -67,7 +67,7 @@ pub(super) fn run(request: &Recover, talk: &Talk, progress: &Progress, console: 
     }
 }
 
-/// Takes what is whole from one file, and gives what is to be told of it as JSON.
+/// Recovers one input, and returns the JSON object about it.
 fn recover(
     input: &Input,
     (request, talk): (&Recover, &Talk),
@@ -76,7 +76,7 @@ fn recover(
     told: &mut Told,
 ) -> Result<Value, Problem> {
     let Some(size) = input.len().filter(|_| input.is_file()) else {
-        let message = "--recover reads here and there: it needs the name of a regular file";
+        let message = "--recover reads at arbitrary offsets: it needs the name of a regular file";
         return Err(Problem::error(input, message));
     };
     let mut recovery = recovery(input, request.format)?;
@@ -121,9 +121,9 @@ fn recover(
             tell(&format_args!("and {more} more gaps"));
         }
         match done.gaps {
-            _ if is_empty => {
-                tell(&"nothing in it is whole: there is no output (-dc gives what comes before the damage)")
-            }
+            _ if is_empty => tell(
+                &"no part of it is undamaged: there is no output (-dc writes what comes before the damage)",
+            ),
             0 if talk.is_verbose() => told.say(format!("{input}: {}", summary(&done, &output_name))),
             0 => {}
             _ => tell(&summary(&done, &output_name)),
@@ -133,7 +133,7 @@ fn recover(
     Ok(as_json(input, &recovery, &done, &gaps, output))
 }
 
-/// How to take what is whole: in the format that is named, or else that which its start tells, or its name.
+/// Returns the recovery for the named format, or else for the detected one, or the one of the file's suffix.
 fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> {
     if let Some(format) = named {
         return Recovery::new(format.into()).ok_or_else(|| cannot(input, format.into()));
@@ -148,7 +148,7 @@ fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> 
         None => Err(match told.into_iter().next() {
             Some(format) => cannot(input, format),
             None => {
-                let message = "neither its start nor its name tells its format: say it with -F";
+                let message = "neither its start nor its name shows its format: use -F";
                 Problem::damage(input, message)
             }
         }),
@@ -157,12 +157,12 @@ fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> 
 
 fn cannot(input: &Input, format: Format) -> Problem {
     let message = format_args!(
-        "--recover is for gzip, bzip2 and lzip, not for {format} (-dc gives what comes before damage)"
+        "--recover is for gzip, bzip2 and lzip, not for {format} (-dc writes what comes before damage)"
     );
     Problem::error(input, message)
 }
 
-/// A gap as a line.
+/// Formats a gap as a line.
 fn in_words(gap: &Gap) -> String {
     let Gap { bits, at, missing, filled, reason } = gap;
     let bytes = gap.bytes();
@@ -176,16 +176,16 @@ fn in_words(gap: &Gap) -> String {
     let lost = match missing {
         Some(0) => "no contents are missing there".to_owned(),
         Some(missing) if filled == missing => {
-            format!("{missing} bytes are missing at byte {at} of the output, and zeros stand for them")
+            format!("{missing} bytes are missing at byte {at} of the output, and replaced by zeros")
         }
         Some(missing) => format!("{missing} bytes are missing at byte {at} of the output"),
-        None => format!("what is missing at byte {at} of the output has no known size, and is left out"),
+        None => format!("data of unknown size is missing at byte {at} of the output, and left out"),
     };
     let (last, len) = (bytes.end - 1, bytes.end - bytes.start);
     format!("bytes {} to {last} ({len} bytes{in_bits}): {reason}; {lost}", bytes.start)
 }
 
-/// All in one line.
+/// Formats the summary line.
 fn summary(done: &Recovered, output: &str) -> String {
     let Recovered { parts, bytes, gaps, lost, .. } = done;
     let counted = |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
@@ -227,7 +227,7 @@ fn as_json(
     })
 }
 
-/// A file, of which what is read the first time counts as progress.
+/// An input whose bytes count as processed when they are read for the first time.
 struct Places<'a> {
     input: &'a Input,
     size: u64,

@@ -1,4 +1,4 @@
-//! What `--report` and `--trace` tell, and where to.
+//! The output of `--report` and `--trace`.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
@@ -15,16 +15,16 @@ use super::progress::Progress;
 use super::request::{Inputs, Reporting};
 use super::target::Target;
 
-/// A document in the making.
+/// A report or trace that is being written.
 struct Document {
     writer: ReportWriter<Box<dyn Write + Send>>,
-    /// Where it goes, for people.
+    /// The name of its destination, for messages.
     name: String,
-    /// What went wrong with it: nothing more is written then.
+    /// The first error, after which nothing more is written.
     error: Option<io::Error>,
 }
 
-/// Takes the reports of the runs, and writes each where it belongs.
+/// Writes the reports of all runs to their documents.
 pub(super) struct Reports {
     documents: Mutex<Vec<Document>>,
     progress: Progress,
@@ -33,7 +33,7 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Opens the files that are asked for: before any work, so that a mistake costs nothing.
+    /// Opens the requested files before any work, so that an error is found early.
     pub(super) fn open(reporting: &Reporting, inputs: &Inputs, progress: &Progress) -> Result<Self, Problem> {
         let mut documents = Vec::new();
         if let Some(form) = reporting.report {
@@ -62,7 +62,7 @@ impl Reports {
         Ok(Reports { documents: Mutex::new(documents), progress: progress.clone(), is_wanted, traces })
     }
 
-    /// Writes the report of a run. What cannot be written is told at the end.
+    /// Writes the report of a run. Errors are returned by [`end`](Self::end).
     pub(super) fn tell(&self, report: &Report) {
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         self.progress.aside(|| {
@@ -72,7 +72,7 @@ impl Reports {
         });
     }
 
-    /// Ends the documents, and says what went wrong with them.
+    /// Ends the documents, and returns their errors.
     pub(super) fn end(self) -> Vec<Problem> {
         let documents = self.documents.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = documents.into_iter().filter_map(|Document { writer, name, error }| {
@@ -86,7 +86,7 @@ impl Reports {
     }
 }
 
-/// A new file, or one that may be replaced, or what is no regular file: a pipe, a terminal.
+/// Opens a file that is new or may be replaced, or one that is not regular, such as a pipe or a terminal.
 fn create(path: &Path, inputs: &Inputs, force: bool) -> Result<(Box<dyn Write + Send>, String), Problem> {
     let name = path.display().to_string();
     if !force && is_regular(path) {

@@ -1,4 +1,4 @@
-//! What the command line asks for: each request has what it needs, and nothing reads an argument twice.
+//! Requests: the checked and translated command line. Each action has a type with all that it needs.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,18 @@ use super::problem::Problem;
 use super::status::Loudness;
 use super::suffix::Names;
 
-/// A request, and how it is answered.
+/// A request with the settings for messages and the sandbox.
 #[derive(Debug)]
 pub struct Asked {
     pub(super) request: Request,
     pub(super) talk: Talk,
-    /// What is to be told before the work begins.
+    /// A note to print before the work begins.
     pub(super) note: Option<Problem>,
-    /// Touch only what is named, as far as the kernel can see to that.
+    /// Restrict access to the files that are named, if the kernel supports it.
     pub(super) sandbox: bool,
 }
 
-/// What the command line asks for.
+/// An action with its settings.
 #[derive(Debug)]
 pub(super) enum Request {
     Compress(Compress),
@@ -38,26 +38,26 @@ pub(super) enum Request {
     Explain(Explain),
 }
 
-/// Compress files.
+/// Compresses files.
 #[derive(Debug)]
 pub(super) struct Compress {
     pub(super) inputs: Inputs,
     pub(super) outputs: Outputs,
-    /// Each file brings its own origin, and may need fewer workers.
+    /// The settings; the name, time and workers are adapted to each file.
     pub(super) compression: Compression,
-    /// Names and times are stored.
+    /// Store names and times.
     pub(super) stores_names: bool,
-    /// Decompress what is written in this way, and compare.
+    /// Settings to decompress the output for comparison with the input.
     pub(super) verify: Option<Decompression>,
     /// Tell the SHA-256 of the plain data.
     pub(super) checksum: bool,
-    /// Write files of at most so many bytes.
+    /// The largest size of an output file in bytes.
     pub(super) volume_size: Option<u64>,
     pub(super) ways: Ways,
     pub(super) reporting: Reporting,
 }
 
-/// Decompress files.
+/// Decompresses files.
 #[derive(Debug)]
 pub(super) struct Decompress {
     pub(super) inputs: Inputs,
@@ -66,73 +66,74 @@ pub(super) struct Decompress {
     pub(super) reporting: Reporting,
 }
 
-/// Decompress files to nowhere.
+/// Decompresses files without writing the result.
 #[derive(Debug)]
 pub(super) struct Test {
     pub(super) inputs: Inputs,
     pub(super) decoding: Decoding,
-    /// Tell of each member.
+    /// Print each member.
     pub(super) detailed: bool,
     pub(super) reporting: Reporting,
 }
 
-/// How files are decoded.
+/// The settings to decode files.
 #[derive(Debug)]
 pub(super) struct Decoding {
-    /// Each file may need fewer workers.
+    /// The settings; the workers are adapted to each file.
     pub(super) decompression: Decompression,
     /// Tell the SHA-256 of the plain data.
     pub(super) checksum: bool,
-    /// What is not compressed is copied as it is.
+    /// Copy files that are not compressed.
     pub(super) copies: bool,
-    /// What can be decoded of a damaged member of lzip is written, before the damage is told.
+    /// Decode a damaged lzip member as far as possible before the damage is reported.
     pub(super) gives_what_it_can: bool,
     pub(super) indexing: Indexing,
     pub(super) ways: Ways,
 }
 
-/// What is done with indices where files are decoded.
+/// The use of indices while decoding.
 #[derive(Debug)]
 pub(super) struct Indexing {
     /// The index, instead of that beside the file.
     pub(super) file: Option<PathBuf>,
-    /// Make one of each file that has none that fits: how far apart the places are, in bytes of contents, and where it goes.
+    /// Make an index for each file that has no matching one: the distance of points in bytes of contents, and the
+    /// outputs.
     pub(super) made: Option<(u64, Outputs)>,
 }
 
-/// Tell what is in compressed files.
+/// Lists the contents of compressed files.
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) inputs: Inputs,
     pub(super) decompression: Decompression,
-    /// The name that is stored in a file is that of its contents.
+    /// Print the stored names.
     pub(super) restores_names: bool,
     pub(super) form: ListForm,
 }
 
-/// The form of a list.
+/// The format of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListForm {
     pub(super) as_json: bool,
-    /// As xz does for programs.
+    /// The format of `xz --robot`.
     pub(super) for_robots: bool,
-    /// Tell of each member too.
+    /// Print each member too.
     pub(super) detailed: bool,
 }
 
-/// Make indices of compressed files.
+/// Makes indices of compressed files.
 #[derive(Debug)]
 pub(super) struct MakeIndex {
     pub(super) inputs: Inputs,
     pub(super) outputs: Outputs,
     pub(super) decompression: Decompression,
-    /// How far apart the places are, in bytes of contents.
+    /// The distance of points in bytes of contents.
     pub(super) every: u64,
     pub(super) way: InputWay,
     pub(super) reporting: Reporting,
 }
 
-/// Decompress a part of what is in files.
+/// Decompresses a range of files.
 #[derive(Debug)]
 pub(super) struct Access {
     pub(super) inputs: Inputs,
@@ -145,44 +146,44 @@ pub(super) struct Access {
     pub(super) reporting: Reporting,
 }
 
-/// Take what is whole from damaged files.
+/// Recovers damaged files.
 #[derive(Debug)]
 pub(super) struct Recover {
     pub(super) inputs: Inputs,
     pub(super) outputs: Outputs,
-    /// The format, if it is not to be found out.
+    /// The format; `None` to detect it.
     pub(super) format: Option<Written>,
     pub(super) gaps: Gaps,
     pub(super) workers: usize,
-    /// The most memory to take, in bytes.
+    /// The memory limit in bytes.
     pub(super) memory_limit: Option<u64>,
     pub(super) as_json: bool,
     pub(super) reporting: Reporting,
 }
 
-/// Make an archive.
+/// Makes an archive.
 #[derive(Debug)]
 pub(super) struct Archive {
-    /// Files and folders.
+    /// The files and folders to store.
     pub(super) inputs: Inputs,
     pub(super) outputs: Outputs,
-    /// How it is compressed, if it is.
+    /// The settings to compress; `None` for a plain `.tar`.
     pub(super) compression: Option<Compression>,
     pub(super) archiving: Archiving,
 }
 
-/// What an archive is made of.
+/// The output and metadata of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Archiving {
     /// A file, or - for standard output.
     pub(super) output: PathBuf,
-    /// The time of all that is in it, in seconds since 1970, instead of their own.
+    /// The time of all members in seconds since 1970, instead of their own.
     pub(super) mtime: Option<u64>,
-    /// The numbers of the user and the group to whom all belongs, instead of their own.
+    /// The user and group of all members, instead of their own.
     pub(super) owner: Option<(u32, u32)>,
 }
 
-/// Take archives apart.
+/// Extracts archives.
 #[derive(Debug)]
 pub(super) struct Extract {
     pub(super) inputs: Inputs,
@@ -191,19 +192,19 @@ pub(super) struct Extract {
     pub(super) decompression: Decompression,
 }
 
-/// Measure how fast and how small formats are.
+/// Measures speed and size of formats.
 #[derive(Debug)]
 pub(super) struct Bench {
     pub(super) inputs: Inputs,
-    /// Measure no other.
+    /// The only format to measure.
     pub(super) format: Option<Written>,
     pub(super) workers: usize,
-    /// Where to draw what was measured, and whether that may be overwritten.
+    /// The HTML file for the results, and whether it may be overwritten.
     pub(super) html: Option<PathBuf>,
     pub(super) force: bool,
 }
 
-/// Print the plan that would run.
+/// Prints the plan.
 #[derive(Debug)]
 pub(super) struct Explain {
     pub(super) inputs: Inputs,
@@ -211,50 +212,50 @@ pub(super) struct Explain {
     pub(super) of: Explainable,
 }
 
-/// Of what the plan is printed.
+/// The operation whose plan is printed.
 #[derive(Debug)]
 pub(super) enum Explainable {
     Compression(Box<Compression>),
-    /// The index, instead of that beside the file, comes with it.
+    /// With the index to use instead of the one beside the file.
     Decompression(Box<Decompression>, Option<PathBuf>),
 }
 
-/// Which files are taken.
+/// The inputs, and the conditions that they have to meet.
 #[derive(Clone, Debug)]
 pub(super) struct Inputs {
-    /// In order.
+    /// The inputs in order.
     pub(super) sources: Vec<Source>,
-    /// Take the files in folders.
+    /// Process the files in folders.
     pub(super) recursive: bool,
-    /// They are compressed files, which a name without their suffix may stand for.
+    /// The inputs are compressed files, whose suffix may be omitted.
     pub(super) are_compressed: bool,
-    /// Take no files whose names say that they are compressed.
+    /// Skip files whose names have the suffix of a compressed format.
     pub(super) exclude_compressed: bool,
-    /// Follow links, and take files that have other names.
+    /// Follow symbolic links, and process files with several hard links.
     pub(super) force: bool,
-    /// Compressed data may come from a terminal.
+    /// Accept compressed data from a terminal.
     pub(super) may_be_typed: bool,
-    /// One of at most so many bytes is done by one thread.
+    /// The largest input in bytes that one thread processes.
     pub(super) small: u64,
-    /// Outputs take their place.
+    /// Outputs replace the inputs.
     pub(super) are_replaced: bool,
-    /// They stay nevertheless.
+    /// Keep the inputs.
     pub(super) keep: bool,
-    /// Only regular files are taken.
+    /// Accept regular files only.
     pub(super) are_files: bool,
-    /// The folder in which all outputs have names made of theirs: two of one name have no place there.
+    /// The common folder of all outputs. Only one of several inputs with the same name is processed.
     pub(super) one_folder: Option<PathBuf>,
     pub(super) names: Names,
     pub(super) manners: Manners,
 }
 
 impl Inputs {
-    /// True if what replaces files takes those that are links too, or have other names.
+    /// Returns `true` if inputs that are replaced may be symbolic links or have several hard links.
     pub(super) fn may_be_links(&self) -> bool {
         self.force || self.keep && self.manners.keeps_links
     }
 
-    /// The files and folders that are named.
+    /// Returns the files and folders that are named.
     pub(super) fn named(&self) -> impl DoubleEndedIterator<Item = &Path> {
         self.sources.iter().filter_map(|source| match source {
             Source::Stdin => None,
@@ -263,7 +264,7 @@ impl Inputs {
     }
 }
 
-/// Where an input comes from.
+/// The source of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// Standard input.
@@ -272,37 +273,37 @@ pub(super) enum Source {
     File(PathBuf),
 }
 
-/// What is made of files, and where it goes.
+/// The settings of outputs.
 #[derive(Clone, Debug)]
 pub(super) struct Outputs {
     pub(super) made: Made,
     pub(super) destination: Destination,
     /// Overwrite files, and write compressed data to a terminal.
     pub(super) force: bool,
-    /// Inputs stay when their output is complete.
+    /// Keep the inputs.
     pub(super) keep: bool,
-    /// A file that is neither removed nor overwritten: the one that a patch refers to.
+    /// The reference file of a patch, which is neither removed nor overwritten.
     pub(super) needed: Option<FileId>,
-    /// Wait until outputs are on the disk.
+    /// Wait until outputs are on disk.
     pub(super) sync: bool,
     pub(super) sparse: Sparse,
-    /// Names and times that are stored are given back.
+    /// Restore stored names and times.
     pub(super) restores_names: bool,
     pub(super) names: Names,
     pub(super) manners: Manners,
 }
 
-/// Where zeros of plain data are left out.
+/// Which outputs get holes for zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sparse {
     Nowhere,
-    /// In files that are made.
+    /// In new files.
     Files,
-    /// On standard output too, where that is a file that ends there.
+    /// Also on standard output, if that is a regular file positioned at its end.
     Everywhere,
 }
 
-/// What is made of a file.
+/// The type of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Made {
     Compressed,
@@ -310,65 +311,65 @@ pub(super) enum Made {
     Index,
 }
 
-/// Where outputs go.
+/// The destination of outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
-    /// Each beside its input, under a name made of that of the input; from standard input to standard output.
+    /// Each output lies beside its input, under a derived name; standard input goes to standard output.
     Beside,
     Stdout,
-    /// All to one file.
+    /// All outputs go to one file.
     File(PathBuf),
-    /// Each in this folder, under a name made of that of the input, or below it in folders like those in which the input lies.
+    /// Each output goes to this folder, under a derived name, or to subfolders of it that mirror those of the inputs.
     Folder {
         path: PathBuf,
         mirrors: bool,
     },
 }
 
-/// How files are read and written.
+/// The I/O modes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
     pub(super) input: InputWay,
     pub(super) output: OutputWay,
 }
 
-/// What is told of the work itself.
+/// The settings of reports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reporting {
-    /// What the threads did.
+    /// The format of the report.
     pub(super) report: Option<Reported>,
-    /// Where that goes, if not to standard error.
+    /// The file for the report, instead of standard error.
     pub(super) report_file: Option<PathBuf>,
-    /// Where to tell when they did it.
+    /// The file for the trace.
     pub(super) trace: Option<PathBuf>,
     /// Overwrite these files.
     pub(super) force: bool,
 }
 
-/// How the user is spoken to.
+/// The settings of messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Talk {
     pub(super) loudness: Loudness,
-    /// Those of the tool by whose name the program is called.
+    /// The behaviour of the tool by whose name the program is called.
     pub(super) manners: Manners,
-    /// The user may be asked.
+    /// The user may be asked questions.
     pub(super) asks: bool,
 }
 
 impl Talk {
-    /// True if the user wants to hear of all that is done.
+    /// Returns `true` with `--verbose`.
     pub(super) fn is_verbose(&self) -> bool {
         self.loudness == Loudness::Verbose
     }
 
-    /// True unless the user wants to hear of errors only.
+    /// Returns `true` unless only errors are printed.
     pub(super) fn is_chatty(&self) -> bool {
         self.loudness > Loudness::Quiet
     }
 }
 
 impl Request {
-    /// The files that it takes.
+    /// Returns the inputs.
     pub(super) fn inputs(&self) -> &Inputs {
         match self {
             Request::Compress(Compress { inputs, .. })
@@ -385,7 +386,7 @@ impl Request {
         }
     }
 
-    /// Where what it makes of each of them goes, if it makes anything.
+    /// Returns the settings of the outputs, if each input has one.
     pub(super) fn outputs(&self) -> Option<&Outputs> {
         match self {
             Request::Compress(Compress { outputs, .. })
@@ -398,7 +399,7 @@ impl Request {
         }
     }
 
-    /// What it tells of the work.
+    /// Returns the settings of reports.
     pub(super) fn reporting(&self) -> Option<&Reporting> {
         match self {
             Request::Compress(Compress { reporting, .. })
@@ -413,7 +414,7 @@ impl Request {
 }
 
 impl Asked {
-    /// True if memory may be used of which the file may go away.
+    /// Returns `true` if files may be mapped, so that SIGBUS is possible.
     pub fn maps(&self) -> bool {
         let (input, output) = match &self.request {
             Request::Compress(Compress { ways, .. })

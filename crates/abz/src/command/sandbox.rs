@@ -1,6 +1,6 @@
-//! What the process may touch, where the kernel can hold it to that (Linux 5.13 and later, Landlock): the inputs, the
-//! folders of the outputs, and nothing else. A fault in a decoder, however a hostile file uses it, reads no other file,
-//! changes none, and has no network.
+//! Restriction of file access with Landlock (Linux 5.13 and later): only the inputs and the folders of the outputs
+//! are accessible. If a hostile file exploits a fault in a decoder, it can neither access other files nor the
+//! network.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,25 +12,25 @@ use super::request::{
     Asked, Decompress, Destination, Explain, Explainable, Reporting, Request, Source, Test,
 };
 
-/// What is allowed; all else is not.
+/// The accessible files and folders.
 #[derive(Debug, Default)]
 pub struct Sandbox {
-    /// Files, and folders with all that is in them.
+    /// Files, and folders with everything in them, that may be read.
     readable: BTreeSet<PathBuf>,
-    /// Files; and folders, in which files may be made, written and removed.
+    /// Files that may be written, and folders in which files may be created, written and removed.
     writable: BTreeSet<PathBuf>,
-    /// Folders and links may be made there too.
+    /// Folders and links may be created there too.
     builds: bool,
 }
 
 impl Sandbox {
-    /// What is needed to do what the command line asks for; `None` where there is no sandbox for that, or is to be none.
+    /// Returns the sandbox for a request, or `None` if it needs full access or the sandbox is disabled.
     pub fn of(asked: &Asked) -> Option<Self> {
         let request = &asked.request;
         if !asked.sandbox || matches!(request, Request::Bench(_)) {
             return None;
         }
-        // What the system tells of this process: ignored signals, processors that it may use.
+        // Ignored signals and available processors are read from here.
         let readable = ["/proc/self", "/sys/fs/cgroup"].map(PathBuf::from);
         let mut sandbox = Sandbox { readable: readable.into(), ..Sandbox::default() };
         let (inputs, outputs) = (request.inputs(), request.outputs());
@@ -41,7 +41,7 @@ impl Sandbox {
         });
         for path in paths.clone() {
             if destination == Some(&Destination::Beside) {
-                // What lies in such a folder may be read. A link leads elsewhere.
+                // A writable folder may be read too. A link may lead elsewhere.
                 if fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
                     sandbox.writable.insert(folder_of(path).to_owned());
                     continue;
@@ -59,13 +59,13 @@ impl Sandbox {
         match destination {
             Some(Destination::File(path)) => sandbox.write_to(path),
             Some(Destination::Folder { path: folder, mirrors }) => {
-                // One that is not there yet is made.
+                // A missing folder will be created.
                 let here = |folder| if folder == Path::new("") { Path::new(".") } else { folder };
                 let is_there = |folder: &&Path| folder.is_dir() || !mirrors;
                 let folder = folder.ancestors().map(here).find(is_there).unwrap_or(folder);
                 sandbox.writable.insert(folder.to_owned());
                 sandbox.builds = *mirrors;
-                // Inputs are removed from where they lie.
+                // Inputs will be removed from their folders.
                 if outputs.is_some_and(|outputs| !outputs.keep) {
                     paths.clone().for_each(|path| sandbox.write_beside(path));
                 }
@@ -95,19 +95,20 @@ impl Sandbox {
         Some(sandbox)
     }
 
-    /// The folder of a file, or a folder itself.
+    /// Allows writing to the folder of a file, or to a folder.
     fn write_beside(&mut self, path: &Path) {
         let is_folder = fs::metadata(path).is_ok_and(|found| found.is_dir());
         self.writable.insert(if is_folder { path.to_owned() } else { folder_of(path).to_owned() });
     }
 
-    /// A file that is made, or a device or pipe that is there.
+    /// Allows creating a file, or writing to an existing device or pipe.
     fn write_to(&mut self, path: &Path) {
         let is_there = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         self.writable.insert(if is_there { path.to_owned() } else { folder_of(path).to_owned() });
     }
 
-    /// Holds this thread, and all that it starts, to what is allowed, as far as the kernel can: nothing depends on it.
+    /// Restricts this thread and all that it starts. Errors are ignored: the sandbox is only a further line of
+    /// defence.
     #[cfg(target_os = "linux")]
     pub fn enter(self) {
         use landlock::{
@@ -122,7 +123,7 @@ impl Sandbox {
         };
         let writing =
             AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg | AccessFs::RemoveFile | building;
-        // What is not there cannot be touched either.
+        // Missing files need no rule.
         let rules = |paths: BTreeSet<PathBuf>, allowed| {
             let open = |path: PathBuf| Some((path.is_dir(), PathFd::new(path).ok()?));
             paths.into_iter().filter_map(open).map(move |(is_folder, opened)| {
@@ -144,7 +145,7 @@ impl Sandbox {
         let _ = enter();
     }
 
-    /// This system has no such thing.
+    /// Does nothing on this system.
     #[cfg(not(target_os = "linux"))]
     pub fn enter(self) {}
 }
@@ -171,7 +172,7 @@ mod tests {
             writable: [path("write")].into(),
             builds: false,
         };
-        // A sandbox is for ever: this one is for a thread.
+        // A sandbox cannot be left, so it is entered on a thread.
         let tried = thread::scope(|scope| {
             let inside = || {
                 sandbox.enter();
@@ -200,7 +201,7 @@ mod tests {
             println!("this kernel has no Landlock: passed over");
             return;
         }
-        // The network came three versions of the kernel's interface later than files.
+        // Older kernels restrict files, but not the network.
         assert_eq!((tried.0, &tried.1[..4]), ([false; 3], &[true; 4][..]));
     }
 }

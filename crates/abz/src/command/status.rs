@@ -1,27 +1,27 @@
-//! How much is told, and how the program ended.
+//! The verbosity, and the outcome of the program.
 
-/// How much to tell.
+/// The verbosity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loudness {
-    /// Nothing.
+    /// Print nothing.
     Silent,
-    /// Errors.
+    /// Print errors.
     Quiet,
-    /// Errors and warnings.
+    /// Print errors and warnings.
     Normal,
-    /// These, and what was done.
+    /// Print errors, warnings, and what was done.
     Verbose,
 }
 
-/// How it ended; the worst that happened counts.
+/// The outcome of the program: that of the worst problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// All is well.
+    /// No problem occurred.
     Success,
-    /// Something was not done or not as expected, and no data is at stake.
+    /// Something was not done or is unusual; no data is at risk.
     Warning,
-    /// Something failed.
+    /// An operation failed.
     Error,
-    /// A compressed file is not what it should be.
+    /// A compressed file is damaged.
     Damage,
 }

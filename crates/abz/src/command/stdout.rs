@@ -1,4 +1,4 @@
-//! Standard output, for what is asked for.
+//! Printing to standard output.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::interrupt;
 use super::patient::Patient;
 use super::problem::{CLOSED, Problem};
 
-/// Writes to standard output.
+/// Writes to standard output, and flushes it.
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
     if was_closed(StandardStream::Output) {
         return Err(Problem::error("standard output", CLOSED));

@@ -1,4 +1,4 @@
-//! The names of compressed files, and of what is in them.
+//! Conversion between the names of compressed and uncompressed files.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,38 +6,37 @@ use std::path::{Path, PathBuf};
 
 use abz::Format;
 
-/// The suffix of indices, behind that of compressed files.
+/// The suffix of an index, added to the name of the compressed file.
 pub(super) const INDEX_SUFFIX: &str = ".abzi";
 
-/// What the names of compressed files end with.
+/// The suffixes of compressed files.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
-    /// The suffix of those that are made, not empty.
+    /// The suffix of new compressed files, not empty.
     pub(super) suffix: OsString,
-    /// What else ends a known name, and what becomes of that, if it is not to be what all formats say.
+    /// The other known suffixes, each with its replacement. `None` selects those of all formats.
     pub(super) known: Option<&'static [(&'static str, &'static str)]>,
 }
 
 impl Names {
-    /// `path` without the suffix of compressed files, if it has one.
+    /// Returns `path` without the suffix of a compressed file, if it has one.
     pub(super) fn plain_path(&self, path: &Path) -> Option<PathBuf> {
         self.without_suffix(path.file_name()?).map(|name| path.with_file_name(name))
     }
 
-    /// `path` with the suffix of compressed files, if it has none yet.
+    /// Returns `path` with the suffix added, if it has no known one.
     pub(super) fn compressed_path(&self, path: &Path) -> Option<PathBuf> {
         let name = path.file_name()?;
         let path = || path.with_file_name(with_suffix(name, &self.suffix));
         self.without_suffix(name).is_none().then(path)
     }
 
-    /// The files that may be meant by `path`.
+    /// Returns the files that `path` may stand for.
     pub(super) fn candidates(&self, path: &Path) -> impl Iterator<Item = PathBuf> {
         std::iter::once(path.to_owned()).chain(self.compressed_path(path))
     }
 
-    /// The name of what was compressed to a file of the given name; `None` if that does not end with a known suffix,
-    /// or is nothing but one.
+    /// Returns a name without its suffix, or `None` if it has no known suffix or is nothing else.
     pub(super) fn without_suffix(&self, name: &OsStr) -> Option<OsString> {
         let of_user = std::iter::once((self.suffix.as_bytes(), &b""[..]));
         let bytes = |(suffix, stem): &(&'static str, &'static str)| (suffix.as_bytes(), stem.as_bytes());
@@ -51,14 +50,14 @@ impl Names {
     }
 }
 
-/// A name with one more ending.
+/// Returns a name with `suffix` added.
 pub(super) fn with_suffix(name: &OsStr, suffix: &OsStr) -> OsString {
     let mut name = name.to_owned();
     name.push(suffix);
     name
 }
 
-/// The name with the first of these ends that it has replaced.
+/// Replaces the first suffix that matches.
 fn strip<'a>(name: &OsStr, ends: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Option<OsString> {
     let name = name.as_bytes();
     for (suffix, replacement) in ends {

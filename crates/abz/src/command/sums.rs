@@ -1,20 +1,20 @@
-//! Sums of the plain data, taken on its way: what `--checksum` tells, and what `--verify` compares.
+//! Checksums of the uncompressed data, computed while it passes, for `--checksum` and `--verify`.
 
 use std::fmt;
 use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
-/// Sums up what is read from, or written to, what it holds.
+/// Computes checksums of the bytes read from, or written to, `inner`.
 pub(super) struct Summed<T> {
     inner: T,
     len: u64,
-    /// `None` where nobody asks for it.
+    /// `None` if not requested.
     crc: Option<crc32fast::Hasher>,
     sha256: Option<Sha256>,
 }
 
-/// The size and the CRC-32 of some data: the same for the same data, and by all odds for no other.
+/// The size and the CRC-32 of some data, for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     len: u64,
@@ -28,17 +28,17 @@ impl fmt::Display for Fingerprint {
 }
 
 impl<T> Summed<T> {
-    /// With no sums but the size.
+    /// Creates an adapter that only counts bytes.
     pub(super) fn new(inner: T) -> Self {
         Summed { inner, len: 0, crc: None, sha256: None }
     }
 
-    /// With what makes a fingerprint, if `wanted`.
+    /// Adds the CRC-32 if `wanted`, for [`fingerprint`](Self::fingerprint).
     pub(super) fn with_fingerprint(self, wanted: bool) -> Self {
         Summed { crc: wanted.then(crc32fast::Hasher::new), ..self }
     }
 
-    /// With the SHA-256, if `wanted`.
+    /// Adds the SHA-256 if `wanted`.
     pub(super) fn with_sha256(self, wanted: bool) -> Self {
         Summed { sha256: wanted.then(Sha256::new), ..self }
     }
@@ -53,18 +53,18 @@ impl<T> Summed<T> {
         }
     }
 
-    /// How many bytes came by so far.
+    /// Returns the number of bytes so far.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Of all the data so far, if it was asked for.
+    /// Returns the fingerprint of the data so far, if requested.
     pub(super) fn fingerprint(&self) -> Option<Fingerprint> {
         let crc = self.crc.clone()?.finalize();
         Some(Fingerprint { len: self.len, crc })
     }
 
-    /// Of all the data, in hexadecimal digits, if it was asked for.
+    /// Returns the SHA-256 of all data in hexadecimal digits, if requested.
     pub(super) fn sha256(&mut self) -> Option<String> {
         let sum = self.sha256.take()?.finalize();
         Some(sum.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -1,4 +1,4 @@
-//! Where the output of an input goes.
+//! The target of the output of an input.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,7 +14,7 @@ use super::request::{Destination, Inputs, Made, Outputs, Source};
 use super::suffix::{INDEX_SUFFIX, with_suffix};
 use super::told::Told;
 
-/// Where output goes.
+/// The target of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     File(PathBuf),
@@ -23,7 +23,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// The target of `input`. Where its name had to be guessed, that is told.
+    /// Returns the target of the output of `input`. If the name has to be guessed, adds a message.
     pub(super) fn of(input: &Input, outputs: &Outputs, told: &mut Told) -> Result<Target, Problem> {
         let manners = &outputs.manners;
         if let (true, Some(severity), Source::File(path)) =
@@ -66,7 +66,7 @@ impl Target {
             (_, None) => {
                 let addition = manners.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
                 let guess = with_suffix(name, addition.as_ref());
-                let message = format_args!("the original name is not known, {} is taken", guess.display());
+                let message = format_args!("the original name is not known, using {}", guess.display());
                 told.add(Err(Problem::new(manners.severities.no_suffix, input, message).afterwards()));
                 guess
             }
@@ -78,8 +78,8 @@ impl Target {
         }))
     }
 
-    /// The regular file that is there already, under whatever name. One to which standard output leads counts if there is
-    /// something in it: a shell has emptied it otherwise, and nothing more can be lost.
+    /// Returns the identity of an existing regular file at the target. A file behind standard output counts only if
+    /// it is not empty, since otherwise a shell has truncated it already.
     pub(super) fn found(&self) -> Option<FileId> {
         let found = match self {
             Target::File(path) => fs::metadata(path).ok(),
@@ -92,7 +92,7 @@ impl Target {
         found.filter(|found| found.is_file()).map(|found| FileId::of(&found))
     }
 
-    /// Refuses to write to the file that is read, whatever its names are.
+    /// Returns an error if the target is the file that is read, under any name.
     pub(super) fn spare(&self, read: FileId) -> Result<(), Problem> {
         match self.found() {
             Some(found) if found == read => Err(self.is_read()),
@@ -100,7 +100,7 @@ impl Target {
         }
     }
 
-    /// Refuses to write to one of the files that the user named.
+    /// Returns an error if the target is one of the named inputs.
     pub(super) fn spare_named(&self, inputs: &Inputs) -> Result<(), Problem> {
         match self.found() {
             Some(found) if inputs.named().any(|named| FileId::at(named) == Some(found)) => {
@@ -110,7 +110,7 @@ impl Target {
         }
     }
 
-    /// What is told of a target that is read itself.
+    /// Returns the problem of a target that is an input.
     pub(super) fn is_read(&self) -> Problem {
         let (name, verb) = match self {
             Target::File(path) => (path.display().to_string(), "replace"),

@@ -1,4 +1,4 @@
-//! What is done with each input: the requests whose inputs are taken one after another, or side by side.
+//! The requests that process each input on its own, one after another or in parallel.
 
 use abz::Decompression;
 
@@ -16,22 +16,22 @@ use super::request::{
 use super::told::Told;
 use super::volumes;
 
-/// On what a request works.
+/// The parameters of a task.
 pub(super) struct Terms<'a> {
-    /// Which files are taken.
+    /// The inputs.
     pub(super) inputs: &'a Inputs,
-    /// Where outputs go, if there are any.
+    /// The settings of the outputs, if there are any.
     pub(super) outputs: Option<&'a Outputs>,
-    /// What is told of the work, if anything is.
+    /// The settings of reports, if the task has any.
     pub(super) reporting: Option<&'a Reporting>,
-    /// The threads that work on one input.
+    /// The number of threads that process one large input.
     pub(super) workers: usize,
-    /// The threads that work on small inputs, each on one.
+    /// The number of threads that process small inputs, one for each.
     pub(super) workers_side_by_side: usize,
 }
 
 impl<'a> Terms<'a> {
-    /// Those of a request that decodes its inputs.
+    /// Returns the parameters of a task that decodes its inputs.
     fn to_decode(
         inputs: &'a Inputs,
         outputs: Option<&'a Outputs>,
@@ -48,15 +48,15 @@ impl<'a> Terms<'a> {
     }
 }
 
-/// What is done with each input.
+/// A task that processes inputs.
 pub(super) trait Task: Sync {
-    /// On what it works.
+    /// Returns the parameters of the task.
     fn terms(&self) -> Terms<'_>;
 
-    /// Whether an input that is small may be done while others are.
+    /// Returns `true` if a small input may be processed in parallel with others.
     fn may_be_side_by_side(&self, input: &Input) -> bool;
 
-    /// Does it, and says what is to be told of it.
+    /// Processes one input, and adds its messages to `told`.
     fn take(
         &self,
         input: Input,
@@ -65,7 +65,7 @@ pub(super) trait Task: Sync {
         told: &mut Told,
     ) -> Result<(), Problem>;
 
-    /// The same, if all inputs may go to one output.
+    /// Returns the task as a conversion, if all inputs may go to one output.
     fn as_conversion(&self) -> Option<&dyn Conversion> {
         None
     }
@@ -110,9 +110,9 @@ impl Task for Decompress {
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
-        // What comes out of a small compressed file may be large, and must not wait in memory.
+        // The contents of a small compressed file may be large, and must not wait in memory.
         self.outputs.destination != Destination::Stdout
-            // Behind one that fails nothing is touched.
+            // No input after a failed one may be processed.
             && !self.outputs.manners.stops_at_failure
             && !replaces_one_by_one(&self.outputs)
             && fits(input, self.decoding.decompression.memory_limit)
@@ -213,12 +213,12 @@ impl Task for Explain {
     }
 }
 
-/// True if the last file of a name is the one that stays there.
+/// Returns `true` if several inputs may have the same output, of which the last one remains.
 fn replaces_one_by_one(outputs: &Outputs) -> bool {
     outputs.force && matches!(outputs.destination, Destination::Folder { mirrors: false, .. })
 }
 
-/// False of a file whose window, and those of others side by side with it, would take the limit of memory many times.
+/// Returns `false` if the windows of several such files together could exceed the memory limit.
 fn fits(input: &Input, limit: Option<u64>) -> bool {
     limit.is_none() || !input.format().is_some_and(abz::Format::asks_for_memory)
 }

@@ -1,4 +1,4 @@
-//! A file under a name of its own, until it gets the right one.
+//! Files under temporary names.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,28 +12,28 @@ use rustix::io::Errno;
 
 use super::interrupt::Change;
 
-/// What the names of incomplete outputs begin and end with.
+/// The start and end of temporary names.
 const PREFIX: &str = ".abz-";
 const SUFFIX: &str = ".tmp";
 
-/// How many names are tried.
+/// The number of names that are tried.
 const TRIES: u32 = 1 << 16;
 
-/// A file that does not have its name yet. It is removed if it is dropped before it gets one.
+/// A file under a temporary name. It is removed if dropped before [`rename`](Self::rename).
 #[derive(Debug)]
 pub(super) struct Unnamed {
     file: File,
     path: PathBuf,
-    /// It has got its name.
+    /// The file has been renamed.
     is_named: bool,
 }
 
 impl Unnamed {
-    /// Makes a file in `folder` with the rights `mode`, less those of the umask.
+    /// Creates a file in `folder` with the permissions `mode`, less the umask.
     pub(super) fn make(folder: &Path, mode: u32) -> io::Result<Self> {
         let change = Change::begin();
         for _ in 0..TRIES {
-            // Each state hashes otherwise, by chance.
+            // Each `RandomState` has a random seed.
             let chance = RandomState::new().build_hasher().finish();
             let path = folder.join(format!("{PREFIX}{:06x}{SUFFIX}", chance >> 40));
             let copy = path.clone();
@@ -54,7 +54,7 @@ impl Unnamed {
         &self.file
     }
 
-    /// Gives it its name, in the same folder, and takes that away from another file if it may.
+    /// Renames the file within its folder, over an existing file if `overwrite` is set.
     pub(super) fn rename(mut self, target: &Path, overwrite: bool) -> io::Result<()> {
         let change = Change::begin();
         match overwrite {
@@ -77,10 +77,10 @@ impl Drop for Unnamed {
     }
 }
 
-/// Renames a file, to a name that no file has.
+/// Renames a file to a name that must not exist.
 fn rename_to_new(path: &Path, target: &Path) -> io::Result<()> {
     match renameat_with(CWD, path, CWD, target, RenameFlags::NOREPLACE) {
-        // The kernel, or the file system, cannot do it in one step. With two names for a moment it is as safe.
+        // The kernel or the file system does not support this operation. A second hard link for a moment is as safe.
         Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {
             fs::hard_link(path, target)?;
             fs::remove_file(path)
@@ -89,7 +89,7 @@ fn rename_to_new(path: &Path, target: &Path) -> io::Result<()> {
     }
 }
 
-/// True of the name of an output that is not complete: no input.
+/// Returns `true` for the name of an incomplete output, which is never an input.
 pub(super) fn is_temporary(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())

@@ -1,18 +1,18 @@
-//! What is to be told of an input.
+//! The messages about an input.
 
 use super::problem::Problem;
 use super::quote::without_controls;
 
-/// What is to be told of one input, in order; and what it gives to standard output, if that has to wait its turn.
+/// The messages about one input in order, and its data for standard output if that has to wait its turn.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     messages: Vec<Message>,
     pub(super) output: Vec<u8>,
-    /// The same will happen to all other inputs: standard output does not take any more.
+    /// All other inputs would fail too: standard output accepts no more data.
     pub(super) is_hopeless: bool,
 }
 
-/// One thing of that.
+/// A message.
 #[derive(Debug)]
 pub(super) enum Message {
     Problem(Problem),
@@ -20,7 +20,7 @@ pub(super) enum Message {
 }
 
 impl Told {
-    /// Adds the problem, if there is one.
+    /// Adds the problem of `result`, if there is one.
     pub(super) fn add(&mut self, result: Result<(), Problem>) {
         self.messages.extend(result.err().map(Message::Problem));
     }
@@ -29,12 +29,12 @@ impl Told {
         self.messages.push(Message::Done(without_controls(done)));
     }
 
-    /// All that, in order.
+    /// Returns all messages in order.
     pub(super) fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// True if there was an error, or a warning instead of the work.
+    /// Returns `true` if a problem has ended the work on the input.
     pub(super) fn has_failed(&self) -> bool {
         self.messages.iter().any(|message| matches!(message, Message::Problem(problem) if problem.ends_work))
     }

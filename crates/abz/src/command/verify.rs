@@ -1,4 +1,4 @@
-//! What `--verify` does: decompress what is written, while it is written, and hold it against the input.
+//! The check of `--verify`: the output is decompressed while it is written, and compared with the input.
 
 use std::io::{self, PipeWriter, Read, Write};
 use std::thread;
@@ -10,13 +10,13 @@ use super::output::Output;
 use super::problem::Problem;
 use super::sums::{Fingerprint, Summed};
 
-/// Why there is no output.
+/// The reason why there is no output.
 #[derive(Debug)]
 pub(super) enum Failure {
     Run(Error),
-    /// What was written does not give back what was read: what was found out about it.
+    /// The output does not decompress to the input, with a description.
     Check(String),
-    /// This is to be told.
+    /// Any other problem.
     Told(Problem),
 }
 
@@ -26,11 +26,11 @@ impl From<Error> for Failure {
     }
 }
 
-/// Compresses as without `--verify`; `input` must take a fingerprint.
+/// Compresses `input`, which must compute a fingerprint, and verifies the output.
 ///
 /// # Errors
 ///
-/// As without, and if what was written is not what was read.
+/// As for compression without `--verify`, and if the output does not decompress to the input.
 pub(super) fn compress<R: Read + Send>(
     compression: &Compression,
     input: &mut Summed<R>,
@@ -50,7 +50,7 @@ pub(super) fn compress<R: Read + Send>(
     }
 }
 
-/// A small file: what becomes of it fits into memory.
+/// Processes a small file, whose output fits in memory.
 fn alone(
     compression: &Compression,
     input: impl Read,
@@ -64,7 +64,8 @@ fn alone(
     Ok((done, fingerprint(|data| tools.decompress(decompression, &file[..], data))))
 }
 
-/// Any file: what is written goes through a pipe to another run, with the same threads if they are a pool's.
+/// Processes any file: the output goes through a pipe to a decompression, which uses the same thread pool if there is
+/// one.
 fn together(
     compression: &Compression,
     input: impl Read + Send,
@@ -84,14 +85,15 @@ fn together(
         let Ok(thread) = thread else {
             return one_after_the_other(compression, input, output, conduct, decompression);
         };
-        // The pipe ends with the tee.
+        // Dropping the tee closes the pipe.
         let done = compression.conduct(conduct, input, Tee { output, pipe: Some(pipe) });
         let found = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((done?, found))
     })
 }
 
-/// The same where there is no thread to do both at once: a file is read back, and of what goes elsewhere a copy is kept.
+/// Verifies the output after it is written, if no thread can be started: a file is read back, and for other outputs a
+/// copy is kept in memory.
 fn one_after_the_other(
     compression: &Compression,
     input: impl Read + Send,
@@ -106,7 +108,7 @@ fn one_after_the_other(
     Ok((done, fingerprint(|data| decompression.run(&mut written, data))))
 }
 
-/// That of the data which `decompress` writes.
+/// Returns the fingerprint of the data that `decompress` writes.
 fn fingerprint(
     decompress: impl FnOnce(&mut Summed<io::Sink>) -> Result<Decompressed, Error>,
 ) -> Result<Fingerprint, Error> {
@@ -115,11 +117,11 @@ fn fingerprint(
     Ok(data.fingerprint().expect("it was just asked for"))
 }
 
-/// Writes to two places.
+/// A writer that copies its bytes to a pipe.
 #[derive(Debug)]
 struct Tee<W> {
     output: W,
-    /// `None` when its reader is gone: that has found a fault, and tells it.
+    /// `None` after the reader of the pipe has ended, which reports the fault.
     pipe: Option<PipeWriter>,
 }
 

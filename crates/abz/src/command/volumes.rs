@@ -1,4 +1,4 @@
-//! Compressed files of limited size, each of which is whole, as lzip makes them: FILE00001.lz and so on.
+//! Volumes: complete compressed files of limited size, FILE00001.lz and so on, as lzip writes them.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,10 +15,10 @@ use super::request::{Compress, Destination, Outputs, Source};
 use super::target::Target;
 use super::told::Told;
 
-/// The most volumes that have names.
+/// The largest number of volumes.
 const MOST: u32 = 99_999;
 
-/// The size of the volumes of what is made of `input`, if it is cut: what goes to standard output is not.
+/// Returns the size of volumes for `input`, or `None` if its output is not split, as for standard output.
 pub(super) fn size(request: &Compress, input: &Input) -> Option<u64> {
     let has_name = match request.outputs.destination {
         Destination::Beside => input.source != Source::Stdin,
@@ -28,9 +28,10 @@ pub(super) fn size(request: &Compress, input: &Input) -> Option<u64> {
     request.volume_size.filter(|_| has_name)
 }
 
-/// Compresses an input, which stays, to files of at most `size` bytes. They get their names when all of them are whole.
+/// Compresses an input to files of at most `size` bytes, and keeps it. The files get their names when all of them are
+/// complete.
 ///
-/// As with lzip, the first one replaces no file that exists unless that is asked for, and the others do.
+/// As in lzip, the first file replaces an existing one only with `--force`; the others always do.
 pub(super) fn make(
     (request, setting): (&Compress, Setting<'_>),
     size: u64,
@@ -39,14 +40,14 @@ pub(super) fn make(
     told: &mut Told,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
-    // It looks whether the input may be compressed.
+    // This checks whether the input may be compressed.
     let target = Target::of(input, outputs, told)?;
     let stem = match (&outputs.destination, &input.source) {
         (Destination::File(path), _) | (_, Source::File(path)) => path.clone(),
         _ => return Err(Problem::error(input, format_args!("volumes need a name, found {target:?}"))),
     };
     let mut compression = request.compression_of(input);
-    // What cannot be made smaller is a little larger compressed, and a member must fit.
+    // Incompressible data becomes slightly larger, and a member must fit in a volume.
     let most = usize::try_from(size - size / 16).unwrap_or(usize::MAX);
     compression.block_size = Some(compression.block_len().min(most));
     let mut volumes = Volumes { input, outputs, stem, size, made: Vec::new(), len: 0, problem: None };
@@ -71,18 +72,18 @@ pub(super) fn make(
     Ok(())
 }
 
-/// The volumes of an input. What is written at once is a member, which stays in one piece.
+/// A writer that splits its output into volumes. Each write is one member, which is not split.
 struct Volumes<'a> {
     input: &'a Input,
     outputs: &'a Outputs,
-    /// What their names begin with.
+    /// The path to which the number and suffix are added.
     stem: PathBuf,
-    /// The most bytes of each.
+    /// The largest size of a volume in bytes.
     size: u64,
     made: Vec<Output>,
-    /// The size of the last one so far.
+    /// The size of the last volume so far.
     len: u64,
-    /// Why one could not be opened.
+    /// The problem of a volume that could not be opened.
     problem: Option<Problem>,
 }
 
@@ -91,7 +92,7 @@ impl Volumes<'_> {
     fn next(&mut self) -> Result<(), Problem> {
         let number = self.made.len() as u32 + 1;
         if number > MOST {
-            let message = format_args!("expected at most {MOST} volumes: let them be larger");
+            let message = format_args!("expected at most {MOST} volumes: use larger ones");
             return Err(Problem::error(self.stem.display(), message));
         }
         let mut name = OsString::from(&self.stem);
@@ -99,7 +100,7 @@ impl Volumes<'_> {
         name.push(&self.outputs.names.suffix);
         let target = Target::File(name.into());
         target.spare(FileId::of(&self.input.metadata))?;
-        // The user has said by the first volume that those behind it may be written over, as lzip takes it.
+        // As in lzip, permission to write the first volume includes the ones after it.
         let overwrite = self.outputs.force || number > 1;
         let output = Output::open_over(target, self.outputs, rights_meanwhile(self.input), overwrite)?;
         self.made.push(output);

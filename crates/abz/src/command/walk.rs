@@ -1,4 +1,4 @@
-//! From what the user named to inputs, open: folders are walked with `-r`.
+//! Iteration over the inputs: opens named files, and walks folders with `-r`.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -10,14 +10,14 @@ use super::problem::Problem;
 use super::request::{Inputs, Source};
 use super::temporary::is_temporary;
 
-/// The inputs, each opened when it is asked for. The files of a folder come in the order of their names, so that
-/// two runs over the same files say the same.
+/// An iterator over the inputs, each opened when it is needed. The files of a folder come in the order of their
+/// names, so that the order of messages is reproducible.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
     inputs: &'a Inputs,
-    /// What is still to be taken, and what it was found to be if that was in a folder.
+    /// The remaining sources, each with its file type if it was found in a folder.
     waiting: VecDeque<(Source, Option<FileType>)>,
-    /// The names of files whose outputs go to one folder: the first one of a name gets it.
+    /// The names used so far in the common output folder.
     taken: HashSet<OsString>,
 }
 
@@ -27,11 +27,11 @@ impl<'a> Walk<'a> {
         Walk { inputs, waiting, taken: HashSet::new() }
     }
 
-    /// Puts the files and folders in `folder` before all that waits.
+    /// Queues the files and folders in `folder` before all others.
     fn enter(&mut self, folder: &Path) -> Result<(), Problem> {
         let cannot = |error| Problem::of_file(folder.display(), "cannot be read", &error);
         let mut found = Vec::new();
-        // All of it before the first is taken: what is made meanwhile is not to be found.
+        // The folder is read completely first, so that new outputs are not found.
         for entry in fs::read_dir(folder).map_err(cannot)? {
             let entry = entry.map_err(cannot)?;
             let kind = entry.file_type().map_err(cannot)?;
@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Why a file has no place in the folder for all outputs, if that is so: another one of its name came before it.
+    /// Returns the problem of a file whose name another file has already used in the common output folder.
     fn is_taken(&mut self, path: &Path) -> Option<Problem> {
         let folder = self.inputs.one_folder.as_ref()?;
         let name = path.file_name().filter(|_| !self.inputs.force)?;
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
             .then(|| Problem::new(self.inputs.manners.severities.exists, path.display(), message))
     }
 
-    /// Whether what the user named, or what was found to be of such a kind, is to be entered.
+    /// Returns `true` if the path is a folder to walk. `found` is its type if it was found in a folder.
     fn is_folder(&self, path: &Path, found: Option<FileType>) -> bool {
         match found {
             Some(kind) => kind.is_dir(),
@@ -97,7 +97,7 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// True of a name that says that its file is compressed: to one of the formats, or otherwise.
+/// Returns `true` if the name has the suffix of a compressed format.
 fn is_compressed(path: &Path, inputs: &Inputs) -> bool {
     let name = path.file_name().unwrap_or_default();
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
@@ -105,8 +105,7 @@ fn is_compressed(path: &Path, inputs: &Inputs) -> bool {
         || COMPRESSED.iter().any(|known| known.eq_ignore_ascii_case(extension))
 }
 
-/// How names end of files that are compressed, beside those of the formats: archives and packages, pictures, sound, films,
-/// documents.
+/// Suffixes of compressed files of other formats: archives and packages, pictures, sound, films, documents.
 const COMPRESSED: [&str; 66] = [
     "7z", "ace", "apk", "arj", "br", "bz3", "cab", "crate", "deb", "dmg", "ear", "ipa", "jar", "lha", "lz4",
     "lzo", "lzma", "rar", "rpm", "sz", "txz", "tzst", "war", "whl", "xpi", "xz", "Z", "zip", "zst", "avif",
@@ -115,7 +114,7 @@ const COMPRESSED: [&str; 66] = [
     "epub", "odp", "ods", "odt", "pptx", "woff", "woff2", "xlsx",
 ];
 
-/// How much all inputs have, if that is known before they are read.
+/// Returns the total size of all inputs, if known.
 pub(super) fn total(inputs: &Inputs) -> Option<u64> {
     inputs.sources.iter().try_fold(0u64, |total, source| match source {
         Source::Stdin => None,

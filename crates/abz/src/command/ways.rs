@@ -1,4 +1,4 @@
-//! How inputs are read and outputs written: in order, by one thread at a time, or in parts, by all.
+//! The I/O modes of `--input-io` and `--output-io`: streams, or parts at offsets, with system calls or mapped memory.
 
 use std::fs::File;
 use std::io;
@@ -15,12 +15,12 @@ use super::output::Output;
 use super::progress::Progress;
 use super::request::Ways;
 
-/// How the parts of a file are moved.
+/// The access to parts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
-    /// By calls of the system.
+    /// By system calls (`pread`, `pwrite`).
     Calls,
-    /// Through memory.
+    /// Through mapped memory.
     Mapping,
 }
 
@@ -78,8 +78,8 @@ impl WriteAt for Sink<'_> {
     }
 }
 
-/// Makes sure of room on the disk, without which mapped memory must not be touched. `false` where the file system
-/// cannot do that.
+/// Allocates disk space, which has to exist before mapped memory is written. Returns `false` if the file system does
+/// not support this.
 #[cfg(target_os = "linux")]
 fn allocate(file: &File, offset: u64, len: u64) -> io::Result<bool> {
     use rustix::fs::{FallocateFlags, fallocate};
@@ -96,19 +96,19 @@ fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
     Ok(false)
 }
 
-/// How `input` may be read in parts.
+/// Returns a reader of parts of `input`, if it can be read in parts.
 pub(super) fn source<'a>(input: &'a Input, way: InputWay, progress: &'a Progress) -> Option<Source<'a>> {
     let by = match way {
         InputWay::Stream => return None,
         InputWay::Auto | InputWay::Pread => By::Calls,
         InputWay::Mmap => By::Mapping,
     };
-    // The parts of standard input would have to begin where it stands.
+    // The parts of standard input would have to begin at its position.
     let size = input.is_file().then(|| input.len()).flatten()?;
     Some(Source { file: &input.file, size, by, progress })
 }
 
-/// How `output` may be written in parts.
+/// Returns a writer of parts of `output`, if it can be written in parts.
 fn sink(output: &Output, way: OutputWay) -> Option<Sink<'_>> {
     let by = match way {
         OutputWay::Stream => return None,
@@ -119,7 +119,7 @@ fn sink(output: &Output, way: OutputWay) -> Option<Sink<'_>> {
     Some(Sink { file, is_sparse, by })
 }
 
-/// Compresses in parts, if that is asked for. `None` if not: nothing was done.
+/// Compresses with parts at offsets, if requested. Returns `None`, having done nothing, if not.
 pub(super) fn compress(
     compression: &Compression,
     conduct: Conduct<'_>,
@@ -127,7 +127,7 @@ pub(super) fn compress(
     ways: Ways,
     progress: &Progress,
 ) -> Option<Result<Compressed, Error>> {
-    // Compression waits for the processor and hardly ever for a file, so another way is taken only where it is asked for.
+    // Compression is bound by the processor, so another mode than streams is used only if requested.
     let source = source(input, ways.input, progress)
         .filter(|_| compression.can_read_at() && ways.input != InputWay::Auto);
     let can_write = compression.can_write_at() && ways.output != OutputWay::Auto;
@@ -146,8 +146,8 @@ pub(super) fn compress(
     Some(done)
 }
 
-/// Decompresses in parts a file that tells where they lie, if that is asked for, or if it pays. `None` if it does not,
-/// or something is wrong with it: the output is empty again.
+/// Decompresses a file that records where its parts are, with parts at offsets. Returns `None` if that is not
+/// possible or the file is damaged; the output is then empty again.
 pub(super) fn decompress(
     decompression: &Decompression,
     conduct: Conduct<'_>,
@@ -164,7 +164,7 @@ pub(super) fn decompress(
     let before = progress.position();
     match decompression.conduct_at(conduct, &source, &sink)? {
         Some(done) => {
-            // What is left out at its end counts too.
+            // This includes a hole at the end.
             sink.file.set_len(done.written).map_err(Error::Write)?;
             Ok(Some(Compressed { read: done.written, written: done.read }))
         }

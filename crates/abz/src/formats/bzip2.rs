@@ -159,7 +159,7 @@ impl Writes for Bzip2 {
 ///
 /// # Panics
 ///
-/// If there is no such level.
+/// If the level is not 1 to 9.
 fn level(how: &Compression) -> Level {
     Level::new(how.level).expect("the levels of bzip2 are 1 to 9")
 }

@@ -144,7 +144,7 @@ fn scanner(how: &Decompression, workers: usize) -> Scanner {
 ///
 /// # Panics
 ///
-/// If there is no such level.
+/// If the level is not 0 to 9.
 fn settings(how: &Compression) -> Settings {
     let mut settings = Settings::of_level(how.level);
     settings.dictionary_size = how.lzma.dictionary_size.unwrap_or(settings.dictionary_size);

@@ -80,7 +80,7 @@ impl Format {
     pub const PACK: Format = Format(&Serial::<pack::Decoder>::NEW);
     /// The format of `compress -H` of SCO Unix.
     pub const LZH: Format = Format(&Serial::<lzh::Decoder>::NEW);
-    /// An archive of `zip` with one file.
+    /// A `zip` archive with one file.
     pub const ZIP: Format = Format(&wrapped::ZIP);
     /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
     pub const ZLIB: Format = Format(&wrapped::ZLIB);
@@ -88,7 +88,7 @@ impl Format {
     /// The number of bytes at the start of a file that are enough to detect its format.
     pub const MAGIC_LEN: usize = LZMA_HEADER_LEN;
 
-    /// All formats.
+    /// Iterates over all formats.
     pub fn all() -> impl Iterator<Item = Format> + Clone {
         READ.into_iter().map(Format)
     }
@@ -181,24 +181,24 @@ impl Format {
 }
 
 impl Written {
-    /// gzip, in one member of independent blocks.
+    /// gzip, as one member of independent blocks.
     pub const GZIP: Written = Written(&gzip::Gzip);
-    /// bzip2, in one stream.
+    /// bzip2, as one stream.
     pub const BZIP2: Written = Written(&bzip2::Bzip2);
-    /// lzip, in members of a block each.
+    /// lzip, with a member for each block.
     pub const LZIP: Written = Written(&lzip::Lzip);
-    /// xz, in one stream of blocks.
+    /// xz, as one stream of blocks.
     pub const XZ: Written = Written(&xz::Xz);
-    /// Zstandard, in one frame of independent pieces.
+    /// Zstandard, as one frame of independent blocks.
     pub const ZSTD: Written = Written(&zstd::Zstd);
-    /// The older format of xz, `.lzma`, in one stream by one thread.
+    /// The older format of xz, `.lzma`, as one stream by one thread.
     pub const LZMA: Written = Written(&lzma::Lzma);
     /// A stream of zlib.
     pub const ZLIB: Written = Written(&wrapped::ZLIB);
-    /// An archive of zip with one file.
+    /// A zip archive with one file.
     pub const ZIP: Written = Written(&wrapped::ZIP);
 
-    /// All formats that are written.
+    /// Iterates over all formats that are written.
     pub fn all() -> impl Iterator<Item = Written> + Clone {
         WRITTEN.into_iter().map(Written)
     }

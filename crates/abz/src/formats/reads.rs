@@ -74,7 +74,7 @@ pub(crate) trait Reads: Sync {
     /// Decodes a file on the calling thread.
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error>;
 
-    /// The plan of [`decompress`](Self::decompress).
+    /// Returns the plan of [`decompress`](Self::decompress).
     fn plan_to_read(&self, how: &Decompression) -> Plan;
 
     /// Returns true if some files record where their parts lie, so that workers can read and write them at their
@@ -171,7 +171,7 @@ impl Behind {
     pub(crate) const START: Behind = Behind { parts: 0, bytes: 0 };
 }
 
-/// Decodes a file of a format.
+/// Decodes a file, and returns the number of bytes read and written.
 pub(crate) fn decode<R: Reads + ?Sized>(
     format: &R,
     how: &Decompression,

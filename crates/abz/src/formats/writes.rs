@@ -67,9 +67,9 @@ pub struct Lzma {
 /// The result of [`Compression::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compressed {
-    /// Bytes of input.
+    /// The number of bytes read.
     pub read: u64,
-    /// Bytes of output.
+    /// The number of bytes written.
     pub written: u64,
 }
 
@@ -153,7 +153,7 @@ pub(crate) trait Writes: Reads {
         output: &mut dyn Write,
     ) -> Result<(), Error>;
 
-    /// The plan of [`compress`](Self::compress).
+    /// Returns the plan of [`compress`](Self::compress).
     fn plan_to_write(&self, how: &Compression) -> Plan;
 }
 
@@ -181,7 +181,7 @@ pub enum Setting {
     Zstd,
 }
 
-/// A format of compressed files that is written.
+/// A format of compressed files that can be written.
 #[derive(Clone, Copy)]
 pub struct Written(pub(super) &'static dyn Writes);
 

@@ -199,7 +199,7 @@ fn is_encoded_as_it_comes(how: &Compression) -> bool {
     how.workers == 1 && !how.rsyncable
 }
 
-/// As [`compress`], for one worker.
+/// As [`compress`], by one worker that encodes while it reads.
 fn compress_as_it_comes<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     mut input: R,

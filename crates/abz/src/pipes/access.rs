@@ -70,7 +70,7 @@ pub(crate) fn read_part(input: &dyn ReadAt, part: &Part, bytes: &mut Vec<u8>) ->
     input.read_at(bytes, place.start).map_err(Error::Read)
 }
 
-/// The size of a part in the file, in bytes.
+/// Returns the compressed size of a part in bytes.
 fn size_of(part: &Part) -> u64 {
     part.bytes().end - part.bytes().start
 }

@@ -45,7 +45,7 @@ pub(crate) fn run_alone<S: Scan>(scanner: S, run: RunAlone<'_>) -> Result<(), Er
     Ok(())
 }
 
-/// The plan of [`run`].
+/// Returns the plan of [`run`].
 pub(crate) fn plan<S: Scan + Send>(scanner: S, workers: usize, window: usize) -> Plan {
     decompress(scanner, (workers, window), io::empty(), Conduct::default()).plan()
 }
@@ -106,11 +106,11 @@ where
         .name("decode")
 }
 
-/// A part of the file's contents.
+/// A part of the file's contents, as passed on by the stage that finds parts.
 enum Part<W> {
     /// Still compressed. Its bytes go back to the buffer after decoding. The number is the progress to report then, in
     /// bytes.
     Whole(W, Recycled<Vec<u8>>, usize),
-    /// Decompressed.
+    /// Decompressed data.
     Data(Recycled<Vec<u8>>),
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Made the files here with abz at 026f670, the last commit whose gzip files have a field "AB" or "AM" in their headers:
+# Created these files with abz at 026f670, the last commit whose gzip headers have a field "AB" or "AM":
 #     ABZ=target/debug/abz sh make.sh
 set -eu
 text() { awk 'BEGIN { for (n = 0; n < 1000; n++) { printf "%06d", n; for (i = 0; i < 256; i++) printf "anabranch "; print "" } }'; }

@@ -223,7 +223,7 @@ fn relabelled(file: &[u8], extent: Extent) -> Vec<u8> {
     with_header(&bytes, file)
 }
 
-/// The size of the last member of `file`: its index.
+/// Returns the size of the last member of `file`, which is its index.
 fn index_len(file: &[u8]) -> usize {
     let index = Index::read(&mut std::io::Cursor::new(file)).unwrap().expect("there is an index");
     let members: u64 = index.entries().iter().map(|entry| u64::from(entry.compressed)).sum();

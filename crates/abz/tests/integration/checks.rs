@@ -170,5 +170,5 @@ fn formats_are_measured_on_the_users_file() {
     folder
         .abz_fed(&["--bench"], b"x")
         .exits(1)
-        .says("abz: standard input: cannot be read again and again: name a file");
+        .says("abz: standard input: cannot be read repeatedly: name a file");
 }

@@ -236,7 +236,7 @@ fn what_is_no_plain_file_is_left_alone() {
     folder
         .abz(&["folder"])
         .exits(2)
-        .says("abz: folder: is a directory -- ignored (use -r to take what is in it)");
+        .says("abz: folder: is a directory -- ignored (use -r to process the files in it)");
     folder.abz(&["-q", "folder"]).exits(2).says("");
     folder.abz(&["-k", "/dev/null"]).exits(2);
     fs::hard_link(folder.path("file"), folder.path("other")).unwrap();
@@ -327,7 +327,7 @@ fn a_truncated_file_is_an_error_and_leaves_nothing_behind() {
             assert!(said.starts_with("abz: x.gz: member "), "{said}");
             assert!(said.contains(&format!("at byte {len}: expected ")), "{said}");
             assert!(
-                said.ends_with("the file was cut short: get all of it (-dc gives what there is)\n"),
+                said.ends_with("the file was cut short: get all of it (-dc writes what there is)\n"),
                 "{said}"
             );
             assert_eq!(folder.names(), ["x.gz"]);
@@ -350,7 +350,7 @@ fn a_damaged_member_is_named_and_none_of_it_is_given() {
     folder.write("x.gz", &file);
     let ran = folder.abz(&["-d", "x.gz"]).exits(1);
     let said = ran.stderr();
-    let expected = "the file is damaged there: get another copy (-dc gives what comes before)\n";
+    let expected = "the file is damaged there: get another copy (-dc writes what comes before)\n";
     assert!(said.starts_with("abz: x.gz: member ") && said.ends_with(expected), "{said}");
     assert_eq!(folder.names(), ["x.gz"]);
     let given = folder.abz(&["-dc", "x.gz"]).exits(1).stdout();
@@ -363,7 +363,7 @@ fn what_is_not_gzip_is_told() {
     folder.write("x.gz", b"GIF89a");
     folder.abz(&["-d", "x.gz"]).exits(1).says(
         "abz: x.gz: member 1, which begins at byte 0: at byte 0: expected the gzip magic bytes 1f 8b, \
-         found 47 for 1f; this is a file of none of the formats that abz reads",
+         found 47 for 1f; abz does not support the format of this file",
     );
     folder.abz_fed(&["-t"], b"GIF").exits(1);
 }
@@ -428,12 +428,12 @@ fn a_folder_that_cannot_be_written_to_keeps_the_input() {
     folder
         .abz(&["-o", "no/folder/x.gz", "x"])
         .exits(1)
-        .says("abz: no/folder/x.gz: cannot be made: there is no folder no/folder; make it first");
+        .says("abz: no/folder/x.gz: cannot be created: there is no folder no/folder; make it first");
     folder.write("file", b"");
     folder
         .abz(&["-o", "file/x.gz", "x"])
         .exits(1)
-        .says("abz: file/x.gz: cannot be made: Not a directory (os error 20)");
+        .says("abz: file/x.gz: cannot be created: Not a directory (os error 20)");
     fs::remove_file(folder.path("file")).unwrap();
     assert_eq!(folder.names(), ["x"]);
 }

@@ -63,9 +63,10 @@ fn a_span_found_by_an_index_is_the_same_part_of_the_plain_data() {
             let ran = span_of(&folder, "--line-range", &span, &["f"]).exits(0).says("");
             assert!(ran.stdout() == lines(&data, span.start, span.end), "{what}, lines {span:?}");
         }
-        let told = format!("abz: f: has {count} lines of plain data: there is no line {}", count + 1);
+        let told = format!("abz: f: has {count} lines of uncompressed data: there is no line {}", count + 1);
         folder.abz(&["--line-range", &format!("{}..", count + 1), "f"]).exits(0).says(&told);
-        let told = format!("abz: f: has {LEN} bytes of plain data: there is nothing from byte {LEN} on");
+        let told =
+            format!("abz: f: has {LEN} bytes of uncompressed data: there is nothing from byte {LEN} on");
         folder.abz(&["--range", &format!("{LEN}.."), "f"]).exits(0).says(&told);
     }
 }

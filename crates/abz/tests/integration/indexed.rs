@@ -27,7 +27,7 @@ fn mixed() -> Vec<u8> {
     [prose(400_000), noise(200_000, 7), prose(400_123)].concat()
 }
 
-/// Several large members, with small ones between them, and their contents.
+/// Returns several large members with small ones between them, and their contents.
 fn members() -> (Vec<u8>, Vec<u8>) {
     let (mut file, mut contents) = (Vec::new(), Vec::new());
     for data in [&mixed()[..], b"", b"a few bytes", &prose(300_000), &noise(100_000, 3), b"and more"] {
@@ -307,7 +307,7 @@ fn an_index_that_lies_is_told_of_and_the_data_is_right() {
     parts.remove(3);
     folder.write("f.gz.abzi", &index_of(&file, parts).to_bytes());
     let ran = folder.abz(&["-dc", "-p2", "f.gz"]).exits(0);
-    let told = "abz: f.gz: its index is wrong about where its parts are: it is not used: make it anew with abz --index -f";
+    let told = "abz: f.gz: its index is wrong about where its parts are: it is not used: make a new one with abz --index -f";
     assert_eq!(ran.stderr().trim_end(), told);
     assert!(ran.stdout() == data);
 }
@@ -386,7 +386,7 @@ fn explain_says_whether_and_which_index_is_used() {
     let one = explain(&["-p1"], "f.gz");
     assert!(one.contains("The index f.gz.abzi is not used, because one worker alone"), "{one}");
     let ours = explain(&["-p3"], "g.gz");
-    assert!(ours.contains("The index g.gz.abzi is not used: it helps with a member of gzip that"), "{ours}");
+    assert!(ours.contains("The index g.gz.abzi is not used: it helps with a gzip member that"), "{ours}");
     let wrong = explain(&["-p3"], "h.gz");
     assert!(wrong.contains("h.gz.abzi: is of another file"), "{wrong}");
     folder.write("other", b"no index");

@@ -1,4 +1,4 @@
-//! Files are whole or untouched, whatever ends or disturbs the real binary.
+//! Files are complete or untouched after any signal or failure.
 //!
 //! `ABZ_SOAK=100 cargo test --release -p abz --test integration interruptions` does a hundred times as many rounds.
 

@@ -13,7 +13,7 @@ use crate::support::{Folder, Ran, fed, have, have_full_device, noise, program, p
 use abz::Decompression;
 use tempfile::TempDir;
 
-/// A folder with links to abz under all names that it knows.
+/// A folder with links to abz under all supported names.
 struct Links(TempDir);
 
 impl Links {
@@ -711,7 +711,7 @@ fn a_time_that_cannot_be_stored_is_a_warning_of_gzip() {
     let (links, folder) = (Links::new(), Folder::new());
     folder.write("x", b"data");
     fs::File::options().write(true).open(folder.path("x")).unwrap().set_modified(UNIX_EPOCH).unwrap();
-    let text = "gzip: x: the time cannot be stored: gzip has those from 1970 to 2106";
+    let text = "gzip: x: the time cannot be stored: gzip supports 1970 to 2106";
     Ran(run(links.path("gzip"), &folder, &["-k", "x"], b"", &[])).exits(2).says(text);
     Ran(run(links.path("bzip2"), &folder, &["-k", "x"], b"", &[])).exits(0).says("");
     folder.abz(&["-kf", "x"]).exits(0).says("");
@@ -767,7 +767,7 @@ fn links_are_made_once_and_overwrite_nothing_else() {
     symlink("/somewhere/else/abz", folder.path("pigz")).unwrap();
     symlink("/somewhere/else/bzip2", folder.path("bzip2")).unwrap();
     let ran = folder.abz(&["--install-links", "."]).exits(1);
-    let text = "exists, and is no link to abz -- not overwritten (remove it, or name another folder)";
+    let text = "exists, and is not a link to abz -- not overwritten (remove it, or name another folder)";
     assert_eq!(ran.stderr(), format!("abz: ./gzip: {text}\nabz: ./bzip2: {text}\n"));
     let said = String::from_utf8(ran.stdout()).unwrap();
     let program = fs::canonicalize(env!("CARGO_BIN_EXE_abz")).unwrap();

@@ -60,7 +60,7 @@ fn a_range_behind_the_end_is_empty_and_that_is_told() {
     folder.write("x", &prose(1000));
     folder.write("empty", b"");
     folder.abz(&["-b4K", "-k", "x", "empty"]).exits(0);
-    let told = "abz: x.gz: has 1000 bytes of plain data: there is nothing from byte 1000 on";
+    let told = "abz: x.gz: has 1000 bytes of uncompressed data: there is nothing from byte 1000 on";
     assert!(folder.abz(&["--range", "1000..1001", "x.gz"]).exits(0).says(told).stdout().is_empty());
     let fed = folder.abz_fed(&["--range", "1000..1001"], &folder.read("x.gz"));
     assert!(fed.exits(0).says(&told.replace("x.gz", "standard input")).stdout().is_empty());
@@ -69,7 +69,7 @@ fn a_range_behind_the_end_is_empty_and_that_is_told() {
     folder
         .abz(&["--line-range", &format!("{}..", lines + 1), "x.gz"])
         .exits(0)
-        .says(&format!("abz: x.gz: has {lines} lines of plain data: there is no line {}", lines + 1));
+        .says(&format!("abz: x.gz: has {lines} lines of uncompressed data: there is no line {}", lines + 1));
     for span in [["--range", "0..10"], ["--range", ".."], ["--line-range", "1..2"]] {
         assert!(folder.abz(&[&span[..], &["empty.gz"]].concat()).exits(0).says("").stdout().is_empty());
     }

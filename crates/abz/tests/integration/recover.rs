@@ -75,7 +75,7 @@ fn cut_by_extents(file: Vec<u8>) -> Parts {
     Parts { suffix: "gz", file, parts, tells_sizes: true, has_index: false }
 }
 
-/// One member with marks.
+/// Returns a file of one member with marks.
 fn marked_gzip(rsyncable: bool) -> Parts {
     let data = blocks(12, 4096).concat();
     let mut file = Vec::new();
@@ -279,7 +279,7 @@ fn each_gap_is_told_in_a_line_with_its_places() {
             ),
         ]
     };
-    for (option, end) in [("--recover", ""), ("--recover=sparse", ", and zeros stand for them")] {
+    for (option, end) in [("--recover", ""), ("--recover=sparse", ", and replaced by zeros")] {
         let stderr = folder.abz(&[option, "-f", "x.lz"]).exits(1).stderr();
         let [start, middle, last] = told(end);
         assert!(
@@ -335,7 +335,7 @@ fn of_a_file_in_which_nothing_is_whole_no_output_is_made() {
     folder
         .abz(&["--recover", "-c", "x.foo"])
         .exits(1)
-        .says("abz: x.foo: neither its start nor its name tells its format: say it with -F");
+        .says("abz: x.foo: neither its start nor its name shows its format: use -F");
     folder.abz_fed(&["--recover"], b"\x1f\x8b").exits(1);
     folder.abz(&["--json", "x.foo"]).exits(1);
 }

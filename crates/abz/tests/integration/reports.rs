@@ -3,7 +3,7 @@
 use crate::support::{Folder, prose};
 use serde_json::Value;
 
-/// A folder with a file that all threads work on, and two small ones.
+/// Returns a folder with a file that all threads process together, and two small ones.
 fn folder() -> Folder {
     let folder = Folder::new();
     for (name, len) in [("large", 4_000_000), ("a", 1_000), ("b", 1_000)] {

@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 
 use crate::support::{Folder, Random, damaged, noise, prose};
 
-/// Text, noise and zeros in one member, as gzip makes it.
+/// Returns text, noise and zeros in one member, as gzip makes it.
 fn file(data: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
     encoder.write_all(data).unwrap();
@@ -65,7 +65,7 @@ fn explain_says_which_way_and_why() {
         String::from_utf8(ran.stdout()).unwrap()
     };
     let many = explain(&["-p16"]);
-    assert!(many.contains("guess") && many.contains("is decoded with guesses, because"), "{many}");
+    assert!(many.contains("guess") && many.contains("is decoded speculatively, because"), "{many}");
     let one = explain(&["-p1"]);
     assert!(one.contains("is decoded by one worker, because one worker that inflates"), "{one}");
     let forced = explain(&["-p16", "--speculate=never"]);

@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::support::{Folder, Ran, fed, have, leave_out, noise, program, prose};
 
-/// An archive, block by block.
+/// A builder of archives.
 #[derive(Clone, Default)]
 struct Archive(Vec<u8>);
 

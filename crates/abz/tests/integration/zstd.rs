@@ -112,7 +112,7 @@ fn dictionaries_serve_both_ways() {
     // The message has the number of the dictionary.
     folder.write("numbered.zst", b"\x28\xb5\x2f\xfd\x23\x2a\0\0\0\x01\x09\0\0x");
     let ran = folder.abz(&["-t", "numbered.zst"]).exits(1);
-    let said = "expected the dictionary with the number 42, found none; name the file in which it is with -D";
+    let said = "expected the dictionary with the number 42, found none; name its file with -D";
     assert!(ran.stderr().contains(said), "{}", ran.stderr());
 }
 

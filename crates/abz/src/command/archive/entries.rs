@@ -1,5 +1,5 @@
-//! The members of a tar archive, one after another, with their contents: sparse files too, in all forms of GNU tar (its
-//! manual, *Storing Sparse Files*): the old one, and 0.0, 0.1 and 1.0 in POSIX archives.
+//! A reader of tar archives: the members and their contents, in order. It reads sparse files in all forms of GNU tar
+//! (its manual, *Storing Sparse Files*): the old one, and 0.0, 0.1 and 1.0 in POSIX archives.
 
 use std::io::{self, Read};
 use std::mem;
@@ -9,32 +9,32 @@ use std::vec;
 use super::extended::{Records, Sparse, number};
 use super::header::{BLOCK, Form, Header, more_pieces};
 
-/// The most bytes of an extended header, which may have the map of a sparse file.
+/// The largest extended header in bytes; it may hold the map of a sparse file.
 const MAX_EXTENDED: u64 = 64 << 20;
 
-/// The most bytes of a name that is a member of its own.
+/// The largest name in bytes that is stored as a member of its own.
 const MAX_NAME: u64 = 1 << 20;
 
-/// The most pieces of a sparse file.
+/// The largest number of data pieces of a sparse file.
 const MAX_PIECES: usize = 4 << 20;
 
-/// How much of a file is given out at once, in bytes.
+/// The largest piece that is returned at once, in bytes.
 const BUFFER: usize = 128 << 10;
 
-/// A member.
+/// A member of an archive.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: Vec<u8>,
-    /// Of a link: what it leads to.
+    /// The target of a link.
     pub(super) link: Vec<u8>,
     pub(super) kind: Kind,
     pub(super) mode: u32,
     pub(super) modified: SystemTime,
-    /// Why it cannot be made, if something about it is not understood.
+    /// The reason why the member cannot be extracted, if its headers are not understood.
     pub(super) problem: Option<String>,
 }
 
-/// What a member is.
+/// The type of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -43,38 +43,38 @@ pub(super) enum Kind {
     HardLink,
     Device,
     Pipe,
-    /// The name of the archive, which is no file.
+    /// The label of the archive, which is not a file.
     Label,
     Unknown,
 }
 
-/// What comes next of a file.
+/// A piece of a file's contents.
 pub(super) enum Piece<'a> {
     Data(&'a [u8]),
-    /// Zeros: how many.
+    /// A hole, with its length in bytes.
     Hole(u64),
 }
 
-/// Reads an archive.
+/// An iterator over the members of an archive.
 pub(super) struct Entries<R> {
     archive: R,
-    /// How many bytes were read of it.
+    /// The number of bytes read from the archive.
     at: u64,
-    /// How much is left of the member, and of the padding behind it, in bytes.
+    /// The numbers of bytes left of the member, and of the padding after it.
     left: u64,
     padding: u64,
-    /// What is said of all members that follow.
+    /// The global records, which apply to all members that follow.
     global: Records,
     body: Body,
     buffer: Vec<u8>,
 }
 
-/// The file that a member stands for.
+/// The contents of a member.
 #[derive(Default)]
 struct Body {
-    /// Pieces that are to come, in order, each with its place and its length.
+    /// The remaining pieces, in order, each with its offset and length in the file.
     pieces: vec::IntoIter<(u64, u64)>,
-    /// How many bytes of the file came, of how many, and how much is left of this piece.
+    /// The position in the file, the size of the file, and the number of bytes left of this piece.
     at: u64,
     len: u64,
     piece: u64,
@@ -93,11 +93,11 @@ impl<R: Read> Entries<R> {
         }
     }
 
-    /// The next member. What is left of the one before is passed over.
+    /// Returns the next member. Skips the rest of the current one.
     ///
     /// # Errors
     ///
-    /// If the archive cannot be read, or is none.
+    /// If the archive cannot be read, or is not a tar archive.
     pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
         let mut records = self.global.clone();
         let (mut long_name, mut long_link, mut problem) = (None, None, None);
@@ -112,12 +112,12 @@ impl<R: Read> Entries<R> {
                 };
             }
             let Some(header) = Header::of(&block) else {
-                return Err(other(format_args!("at byte {header_at} of it is no header of a member")));
+                return Err(other(format_args!("at byte {header_at} there is no valid header of a member")));
             };
             let kind = header.kind();
-            let size = header.size().ok_or_else(|| other("the header of a member has no size"))?;
+            let size = header.size().ok_or_else(|| other("the size in the header of a member is invalid"))?;
             let is_extension = matches!(kind, b'x' | b'X' | b'g' | b'L' | b'K');
-            // A link has no contents, whatever its header says.
+            // A hard link has no contents, even if its header has a size.
             self.left = if kind == b'1' { 0 } else { size };
             if let Some(size) = records.size.filter(|_| !is_extension) {
                 self.left = size;
@@ -155,7 +155,7 @@ impl<R: Read> Entries<R> {
                     let modified = records.modified.or_else(|| since_1970(header.time()?));
                     problem = problem.or(real.err());
                     if mode.is_none() || modified.is_none() {
-                        problem = problem.or(Some("has a header in which something is no number".into()));
+                        problem = problem.or(Some("has a header with an invalid number".into()));
                     }
                     return Ok(Some(Entry {
                         kind: kind_of(kind, &name),
@@ -170,15 +170,15 @@ impl<R: Read> Entries<R> {
         }
     }
 
-    /// What comes next of the file that the member stands for; `None` at its end.
+    /// Returns the next piece of the member's contents, or `None` at their end.
     ///
     /// # Errors
     ///
-    /// If the archive cannot be read, or ends before.
+    /// If the archive cannot be read, or ends early.
     pub(super) fn next_piece(&mut self) -> io::Result<Option<Piece<'_>>> {
         let body = &mut self.body;
         if body.piece == 0 {
-            // An empty piece is none.
+            // Empty pieces are skipped.
             let next = body.pieces.find(|(_, len)| *len > 0);
             let (start, len) = next.unwrap_or((body.len, 0));
             let hole = start - body.at;
@@ -203,37 +203,37 @@ impl<R: Read> Entries<R> {
         Ok(Some(Piece::Data(&self.buffer[..read])))
     }
 
-    /// Finds out of which pieces the file is made.
+    /// Determines the pieces of the file.
     fn open_body(&mut self, header: &Header<'_>, sparse: Option<&Sparse>) -> Result<(), Obstacle> {
         self.body = Body::default();
         let unknown = |what: &str| Err(Obstacle::Member(format!("is a sparse file {what}")));
         let (map, len) = match (header.kind(), sparse) {
             (b'S', None) if header.form() == Form::Gnu => {
                 let map = self.read_old_map(header)?;
-                let Some(len) = header.real_size() else { return unknown("whose size is no number") };
+                let Some(len) = header.real_size() else { return unknown("with an invalid size") };
                 (map, len)
             }
-            (b'S', _) => return unknown("of a form that abz does not understand"),
+            (b'S', _) => return unknown("in a form that abz does not support"),
             (b'0' | b'\0' | b'7', Some(sparse)) => {
                 let map = match sparse.version {
                     (None | Some(0), None | Some(0 | 1)) => {
                         if sparse.map.len() / 2 > MAX_PIECES {
-                            return unknown("of more pieces than abz takes");
+                            return unknown("with more pieces than abz supports");
                         }
                         let (pairs, rest) = sparse.map.as_chunks::<2>();
                         let count = pairs.len() as u64;
                         if !rest.is_empty() || sparse.count.is_some_and(|said| said != count) {
-                            return unknown("whose map does not have the pieces that it should have");
+                            return unknown("whose map has the wrong number of pieces");
                         }
                         pairs.iter().map(|&[at, len]| (at, len)).collect()
                     }
                     (Some(1), Some(0)) => self.read_map()?,
-                    _ => return unknown("of a form that abz does not understand"),
+                    _ => return unknown("in a form that abz does not support"),
                 };
-                let Some(len) = sparse.size else { return unknown("whose size is not told") };
+                let Some(len) = sparse.size else { return unknown("without a size") };
                 (map, len)
             }
-            (_, Some(_)) => return unknown("and no file"),
+            (_, Some(_)) => return unknown("that is not a regular file"),
             (_, None) => (vec![(0, self.left)], self.left),
         };
         let mut end = 0;
@@ -241,22 +241,22 @@ impl<R: Read> Entries<R> {
         for &(at, piece) in &map {
             let next = at.checked_add(piece).filter(|&next| at >= end && next <= len);
             let Some(next) = next else {
-                return unknown("whose pieces lie one over another, or behind its end");
+                return unknown("whose pieces overlap, or exceed its size");
             };
             end = next;
             stored += piece;
         }
         if stored != self.left {
             let left = self.left;
-            return unknown(&format!("of whose pieces {left} bytes are there, and {stored} should be"));
+            return unknown(&format!("with {left} bytes of data, where its map requires {stored}"));
         }
         self.body = Body { pieces: map.into_iter(), at: 0, len, piece: 0 };
         Ok(())
     }
 
-    /// Reads the map of the old form: it stands in the header, and in blocks behind that.
+    /// Reads the map of the old form, which is in the header and in the blocks after it.
     fn read_old_map(&mut self, header: &Header<'_>) -> Result<Vec<(u64, u64)>, Obstacle> {
-        let wrong = || Obstacle::Member("is a sparse file in whose map something is no number".to_owned());
+        let wrong = || Obstacle::Member("is a sparse file whose map has an invalid number".to_owned());
         let mut pieces = header.pieces().ok_or_else(wrong)?;
         let mut map = mem::take(&mut pieces.found);
         while pieces.more {
@@ -267,13 +267,16 @@ impl<R: Read> Entries<R> {
             pieces = more_pieces(&block).ok_or_else(wrong)?;
             map.append(&mut pieces.found);
             if map.len() > MAX_PIECES {
-                return Err(Obstacle::Member("is a sparse file of more pieces than abz takes".to_owned()));
+                return Err(Obstacle::Member(
+                    "is a sparse file with more pieces than abz supports".to_owned(),
+                ));
             }
         }
         Ok(map)
     }
 
-    /// Reads the map of form 1.0, which stands before the contents: numbers in lines, and zeros up to the end of a block.
+    /// Reads the map of form 1.0, which precedes the contents: decimal numbers in lines, padded with zeros to a whole
+    /// block.
     fn read_map(&mut self) -> Result<Vec<(u64, u64)>, Obstacle> {
         let wrong = |what: &str| Obstacle::Member(format!("is a sparse file {what}"));
         let mut map = Vec::new();
@@ -281,7 +284,7 @@ impl<R: Read> Entries<R> {
         loop {
             let mut block = [0; BLOCK];
             if self.left < BLOCK as u64 {
-                return Err(wrong("whose map is not whole"));
+                return Err(wrong("whose map is incomplete"));
             }
             if !self.read_block(&mut block).map_err(Obstacle::Archive)? {
                 return Err(Obstacle::Archive(ends_early()));
@@ -291,15 +294,15 @@ impl<R: Read> Entries<R> {
                 if byte != b'\n' {
                     digits.push(byte);
                     if digits.len() > 20 {
-                        return Err(wrong("in whose map something is no number"));
+                        return Err(wrong("whose map has an invalid number"));
                     }
                     continue;
                 }
                 let found = number(&mem::take(&mut digits));
-                let found = found.ok_or_else(|| wrong("in whose map something is no number"))?;
+                let found = found.ok_or_else(|| wrong("whose map has an invalid number"))?;
                 match (wanted, first) {
                     (None, _) if found > MAX_PIECES as u64 => {
-                        return Err(wrong("of more pieces than abz takes"));
+                        return Err(wrong("with more pieces than abz supports"));
                     }
                     (None, _) => wanted = Some(found as usize),
                     (_, None) => first = Some(found),
@@ -315,14 +318,14 @@ impl<R: Read> Entries<R> {
         }
     }
 
-    /// A name that is a member of its own, up to its first zero.
+    /// Reads a name that is stored as a member, up to its first zero byte.
     fn read_name(&mut self) -> io::Result<Vec<u8>> {
         let mut name = self.read_whole(MAX_NAME)?;
         name.truncate(name.iter().position(|&byte| byte == 0).unwrap_or(name.len()));
         Ok(name)
     }
 
-    /// All of the member, which may be no larger than this.
+    /// Reads all of the member, which may have at most `most` bytes.
     fn read_whole(&mut self, most: u64) -> io::Result<Vec<u8>> {
         if self.left > most {
             let left = self.left;
@@ -338,12 +341,12 @@ impl<R: Read> Entries<R> {
         Ok(bytes)
     }
 
-    /// Goes to the end of the member.
+    /// Skips the rest of the member and its padding.
     fn pass_over(&mut self) -> io::Result<()> {
         let mut left = self
             .left
             .checked_add(self.padding)
-            .ok_or_else(|| other("the header of a member has a size that no file has"))?;
+            .ok_or_else(|| other("the size in the header of a member is too large"))?;
         while left > 0 {
             let wanted = left.min(BUFFER as u64) as usize;
             let read = read_some(&mut self.archive, &mut self.buffer[..wanted])?;
@@ -358,7 +361,7 @@ impl<R: Read> Entries<R> {
         Ok(())
     }
 
-    /// Reads a block; false at the end of the archive.
+    /// Reads a block. Returns `false` at the end of the archive.
     fn read_block(&mut self, block: &mut [u8; BLOCK]) -> io::Result<bool> {
         let mut filled = 0;
         while filled < BLOCK {
@@ -373,28 +376,28 @@ impl<R: Read> Entries<R> {
     }
 }
 
-/// Why it is not known how a file is made.
+/// The reason why the contents of a member cannot be read.
 enum Obstacle {
-    /// What is wrong with the member.
+    /// The member is not understood; the archive can be read on.
     Member(String),
     /// The archive cannot be read on.
     Archive(io::Error),
 }
 
-/// True of the start of an archive that is not compressed.
+/// Returns `true` if `start` is the start of an uncompressed archive.
 pub(super) fn begins(start: &[u8]) -> bool {
     start.first_chunk::<BLOCK>().is_some_and(|block| *block == [0; BLOCK] || Header::of(block).is_some())
 }
 
 fn kind_of(letter: u8, name: &[u8]) -> Kind {
     match letter {
-        // Before there was a letter for it, the name said it.
+        // Archives of Unix V7 mark a directory by a trailing slash only.
         b'0' | b'\0' | b'7' if name.ends_with(b"/") => Kind::Folder,
         b'0' | b'\0' | b'7' | b'S' => Kind::File,
         b'1' => Kind::HardLink,
         b'2' => Kind::Symlink,
         b'3' | b'4' => Kind::Device,
-        // D is that of GNU's incremental archives, which has a list of names behind it.
+        // `D` is a directory in a GNU incremental archive; its contents are a list of names.
         b'5' | b'D' => Kind::Folder,
         b'6' => Kind::Pipe,
         b'V' => Kind::Label,

@@ -1,9 +1,9 @@
-//! Extended headers of POSIX archives (IEEE Std 1003.1, `pax`, *Extended Header*): records that say what has no room in a
-//! header, or replace what is there. GNU tar puts the maps of sparse files there too (its manual, *Storing Sparse Files*).
+//! Extended headers of POSIX archives (IEEE Std 1003.1, `pax`, *Extended Header*): records that extend or replace
+//! fields of a header. GNU tar also stores the maps of sparse files there (its manual, *Storing Sparse Files*).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What the records of one extended header, or of several, say.
+/// The values from one extended header, or from several.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     pub(super) name: Option<Vec<u8>>,
@@ -13,30 +13,30 @@ pub(super) struct Records {
     pub(super) sparse: Option<Sparse>,
 }
 
-/// What they say of a sparse file.
+/// The values for a sparse file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sparse {
-    /// The version of the form; without one it is 0.0 or 0.1.
+    /// The major and minor version of the form; 0.0 and 0.1 may have none.
     pub(super) version: (Option<u64>, Option<u64>),
-    /// The name of the file, where the header has another one.
+    /// The name of the file, if the header has a placeholder.
     pub(super) name: Option<Vec<u8>>,
-    /// The size of the file with all that is left out, in bytes.
+    /// The size of the file including its holes, in bytes.
     pub(super) size: Option<u64>,
-    /// How many pieces there shall be.
+    /// The number of pieces.
     pub(super) count: Option<u64>,
-    /// The place and the length of each piece, one number after the other; version 1.0 has them elsewhere.
+    /// The offset and length of each piece, alternating. Version 1.0 stores them before the contents instead.
     pub(super) map: Vec<u64>,
 }
 
 impl Records {
-    /// Adds what an extended header says; of two records the later one counts.
+    /// Adds the records of an extended header. Later records replace earlier ones.
     ///
     /// # Errors
     ///
-    /// If it breaks the rules, or says something of a sparse file that is not known: what.
+    /// A description of the first record that is malformed, or that abz does not understand.
     pub(super) fn read(&mut self, mut bytes: &[u8]) -> Result<(), String> {
         while !bytes.is_empty() {
-            let malformed = || "has an extended header that breaks the rules of the format".to_owned();
+            let malformed = || "has a malformed extended header".to_owned();
             let space = bytes.iter().take(20).position(|&byte| byte == b' ').ok_or_else(malformed)?;
             let len = number(&bytes[..space]).and_then(|len| usize::try_from(len).ok());
             let record = len.and_then(|len| bytes.get(space + 1..len)).ok_or_else(malformed)?;
@@ -51,9 +51,9 @@ impl Records {
     fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
         let wrong = || {
             let (key, value) = (String::from_utf8_lossy(key), String::from_utf8_lossy(value));
-            format!("has an extended header with {key}={value}, which abz does not understand")
+            format!("has an extended header with {key}={value}, which abz does not support")
         };
-        // An empty value takes back what was said before.
+        // An empty value removes an earlier one.
         let text = || Some(value.to_vec()).filter(|value| !value.is_empty());
         let count = || number(value).ok_or_else(wrong);
         match key {
@@ -63,7 +63,7 @@ impl Records {
             b"size" => self.size = Some(count()?),
             b"mtime" if value.is_empty() => self.modified = None,
             b"mtime" => self.modified = Some(time(value).ok_or_else(wrong)?),
-            // Sparse files as star writes them, and names in another code than that of the archive.
+            // Sparse files of star, and names in a character set other than the archive's.
             b"SCHILY.realsize" | b"SCHILY.offset" | b"SCHILY.filetype" => return Err(wrong()),
             b"hdrcharset" if !matches!(value, b"" | b"BINARY" | b"ISO-IR 10646 2000 UTF-8") => {
                 return Err(wrong());
@@ -77,15 +77,15 @@ impl Records {
                     b"name" => sparse.name = text(),
                     b"size" | b"realsize" => sparse.size = Some(count()?),
                     b"numblocks" => sparse.count = Some(count()?),
-                    // One comes after the other, for each piece.
+                    // `offset` and `numbytes` alternate.
                     b"offset" if sparse.map.len().is_multiple_of(2) => sparse.map.push(count()?),
                     b"numbytes" if !sparse.map.len().is_multiple_of(2) => sparse.map.push(count()?),
                     b"map" if value.is_empty() => {}
                     b"map" => {
                         let numbers = value.split(|&byte| byte == b',').map(number);
-                        sparse.map = numbers.collect::<Option<_>>().ok_or_else(|| {
-                            "has a map of a sparse file in which something is no number".to_owned()
-                        })?;
+                        sparse.map = numbers
+                            .collect::<Option<_>>()
+                            .ok_or_else(|| "has a map of a sparse file with an invalid number".to_owned())?;
                     }
                     _ => return Err(wrong()),
                 }
@@ -95,7 +95,7 @@ impl Records {
     }
 }
 
-/// A number in decimal digits and nothing else.
+/// Parses an unsigned decimal number.
 pub(super) fn number(digits: &[u8]) -> Option<u64> {
     if !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -103,7 +103,7 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Seconds since 1970 with a fraction, of which nine digits count.
+/// Parses seconds since 1970 with a fraction, of which nine digits are used.
 fn time(text: &[u8]) -> Option<SystemTime> {
     let (is_negative, text) = match text.strip_prefix(b"-") {
         Some(rest) => (true, rest),
@@ -128,7 +128,7 @@ mod tests {
     fn read(records: &[&str]) -> Result<Records, String> {
         let mut bytes = Vec::new();
         for record in records {
-            // The length counts its own digits.
+            // The length field counts its own digits.
             let rest = record.len() + 2;
             let len = (1..).map(|digits| rest + digits).find(|len| len.to_string().len() + rest == *len);
             bytes.extend(format!("{} {record}\n", len.unwrap()).bytes());

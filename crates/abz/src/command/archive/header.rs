@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// The unit of an archive in bytes.
+/// The size of a block in bytes.
 pub(super) const BLOCK: usize = 512;
 
 const NAME: Range<usize> = 0..100;
@@ -16,43 +16,43 @@ const LINK: Range<usize> = 157..257;
 const MAGIC: Range<usize> = 257..265;
 const PREFIX: Range<usize> = 345..500;
 
-/// Of GNU's old sparse files: four pieces, whether a block with more of them follows, and the size of the file.
+/// In an old GNU sparse file: four pieces, a flag for another block of pieces, and the size of the file.
 const PIECES: Range<usize> = 386..482;
 const IS_EXTENDED: usize = 482;
 const REAL_SIZE: Range<usize> = 483..495;
 
-/// In such a block: 21 pieces, and whether another one follows.
+/// In such a block of pieces: 21 pieces, and a flag for another block.
 const MORE_PIECES: Range<usize> = 0..504;
 const MORE_IS_EXTENDED: usize = 504;
 
-/// Two numbers of 12 bytes: where a piece lies in the file, and how long it is.
+/// The size of a piece: its offset and length, in 12 bytes each.
 const PIECE: usize = 24;
 
-/// A block of an archive that is a header.
+/// A header block.
 pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 
-/// The definition of what a header has behind the link.
+/// The format of the fields after the link name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Posix,
     Gnu,
-    /// There is none, and nothing behind the link.
+    /// Unix V7 tar has no such fields.
     V7,
 }
 
-/// Pieces of a sparse file, each with its place and its length in bytes, and whether a block with more of them follows.
+/// Pieces of a sparse file, each with its offset and length in bytes, and whether another block of pieces follows.
 pub(super) struct Pieces {
     pub(super) found: Vec<(u64, u64)>,
     pub(super) more: bool,
 }
 
 impl<'a> Header<'a> {
-    /// The header in `block`, if its checksum is right.
+    /// Returns the header in `block`, if its checksum is right.
     pub(super) fn of(block: &'a [u8; BLOCK]) -> Option<Self> {
         let said = number(&block[CHECKSUM])?;
         let with_spaces = |at: usize| if CHECKSUM.contains(&at) { b' ' } else { block[at] };
         let unsigned: i64 = (0..BLOCK).map(|at| i64::from(with_spaces(at))).sum();
-        // Some old programs took bytes for signed.
+        // Some old programs summed signed bytes.
         let signed: i64 = (0..BLOCK).map(|at| i64::from(with_spaces(at).cast_signed())).sum();
         (said == unsigned || said == signed).then_some(Header(block))
     }
@@ -65,7 +65,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The letter that says what the member is.
+    /// Returns the type flag.
     pub(super) fn kind(&self) -> u8 {
         self.0[KIND]
     }
@@ -86,28 +86,28 @@ impl<'a> Header<'a> {
         u32::try_from(number(&self.0[MODE])?).ok()
     }
 
-    /// The size of what follows the header, in bytes.
+    /// Returns the size of the contents in bytes.
     pub(super) fn size(&self) -> Option<u64> {
         u64::try_from(number(&self.0[SIZE])?).ok()
     }
 
-    /// Seconds since 1970, or before it.
+    /// Returns the modification time in seconds since 1970; it may be negative.
     pub(super) fn time(&self) -> Option<i64> {
         number(&self.0[TIME])
     }
 
-    /// The size of a sparse file of GNU's old form, with all that is left out.
+    /// Returns the size of an old GNU sparse file including its holes.
     pub(super) fn real_size(&self) -> Option<u64> {
         u64::try_from(number(&self.0[REAL_SIZE])?).ok()
     }
 
-    /// The first pieces of such a file.
+    /// Returns the first pieces of an old GNU sparse file.
     pub(super) fn pieces(&self) -> Option<Pieces> {
         pieces(&self.0[PIECES], self.0[IS_EXTENDED])
     }
 }
 
-/// The pieces in a block that follows such a header.
+/// Returns the pieces in a block that follows the header of an old GNU sparse file.
 pub(super) fn more_pieces(block: &[u8; BLOCK]) -> Option<Pieces> {
     pieces(&block[MORE_PIECES], block[MORE_IS_EXTENDED])
 }
@@ -124,17 +124,17 @@ fn pieces(bytes: &[u8], is_extended: u8) -> Option<Pieces> {
     Some(Pieces { found, more: is_extended != 0 })
 }
 
-/// What comes before the first zero.
+/// Returns the bytes before the first zero.
 fn text(bytes: &[u8]) -> &[u8] {
     bytes.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
-/// A number in octal digits; or, as GNU has it where these are too few, in all bits but the first one, in two's
-/// complement. Nothing at all is 0.
+/// Parses a number in octal digits, or in GNU's base 256: two's complement in all bits but the first. An empty field
+/// is 0.
 fn number(bytes: &[u8]) -> Option<i64> {
     let (&first, rest) = bytes.split_first()?;
     if first & 0x80 != 0 {
-        // The first bit says that it is such a number, and the second one is its sign.
+        // The first bit marks base 256; the second one is the sign.
         let start = i64::from(((first << 1).cast_signed()) >> 1);
         return rest.iter().try_fold(start, |number, &byte| {
             number.checked_mul(256).and_then(|number| number.checked_add(byte.into()))

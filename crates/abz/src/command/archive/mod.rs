@@ -1,9 +1,8 @@
-//! Many files as one: a tar archive, made of folders and compressed in one go, or taken apart while it is decompressed. One
-//! that is not compressed is made and taken apart too.
+//! The actions of `--archive` and `--extract`: tar archives, compressed or not.
 //!
-//! The archive itself is on no disk. When it is made, its bytes are what the pipeline reads, and they come from the files
-//! one by one ([`pack`]). When it is taken apart, the pipeline writes to a pipe, and files are made of what comes out of
-//! it ([`unpack`]).
+//! No uncompressed archive is written to disk. [`pack`] is a reader that produces the archive from the files, and the
+//! pipeline compresses what it reads. To extract, the pipeline decompresses into a pipe, and [`unpack`] creates files
+//! from the other end.
 
 mod entries;
 mod extended;
@@ -35,7 +34,7 @@ use super::temporary::Unnamed;
 use super::told::Told;
 use super::walk::Walk;
 
-/// How much of a file tells whether it is an archive as it is, in bytes.
+/// The number of bytes at the start of a file that show whether it is an uncompressed archive.
 const LOOK: u64 = header::BLOCK as u64;
 
 /// Makes one archive of all sources.
@@ -75,11 +74,11 @@ fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(
     output.commit(Attributes::Usual, outputs)
 }
 
-/// Takes each input apart.
+/// Extracts each input.
 pub(super) fn take_apart(request: &Extract, talk: &Talk, progress: &Progress, console: &mut Console) {
     let folder = &request.folder;
     if !folder.is_dir() {
-        return console.tell_problem(&Problem::error(folder.display(), "is no folder: make it first"));
+        return console.tell_problem(&Problem::error(folder.display(), "is not a folder: create it first"));
     }
     for input in Walk::new(&request.inputs) {
         let mut told = Told::default();
@@ -96,20 +95,20 @@ fn take_one_apart(
     told: &mut Told,
 ) -> Result<(), Problem> {
     let name = &input.to_string();
-    let cannot = |error: io::Error| Problem::of_file(name, "cannot be taken apart", &error);
+    let cannot = |error: io::Error| Problem::of_file(name, "cannot be extracted", &error);
     let start = input.position();
     let mut reader = progress.of(&input.file);
     let mut head = Vec::new();
     reader.by_ref().take(LOOK).read_to_end(&mut head).map_err(cannot)?;
     let is_plain = entries::begins(&head);
     let mut reader = io::Cursor::new(head).chain(reader);
-    let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")));
+    let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive: {error}")));
     if is_plain {
         return Unpack::new(request, FileId::of(&input.metadata), told).run(&mut reader).or_else(no_archive);
     }
     let (mut contents, into) = io::pipe().map_err(cannot)?;
     let decompression = &request.decompression;
-    // What a thread takes that can be started; otherwise it is still there.
+    // Taken by the decompressing thread. If it cannot be started, this thread takes it.
     let work = Mutex::new(Some((reader, into)));
     let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take().expect("it is taken once");
     let decompress = || {
@@ -122,7 +121,7 @@ fn take_one_apart(
             return one_after_the_other((take().0, input, start), request, FileId::of(&input.metadata), told);
         };
         let unpacked = Unpack::new(request, FileId::of(&input.metadata), told).run(&mut contents);
-        // Behind the archive's end there is padding; and what follows has to be checked too.
+        // Padding follows the end of the archive. The rest of the compressed file has to be verified too.
         if unpacked.is_ok() {
             let _ = io::copy(&mut contents.by_ref(), &mut io::sink());
         }
@@ -130,7 +129,7 @@ fn take_one_apart(
         (unpacked, worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     match (decompressed, unpacked) {
-        // It is the archive that ended the work.
+        // Extraction stopped first, so the write error of the decompressor is only a consequence.
         (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => no_archive(error),
         (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
         (Ok(done), Ok(())) => match talk.manners.severities.garbage.zip(done.garbage_at) {
@@ -140,8 +139,8 @@ fn take_one_apart(
     }
 }
 
-/// Decompresses an archive to a file in the folder, and takes that apart, where there is no thread to do both at once. Nothing is
-/// left of the file.
+/// Decompresses an archive to an unnamed file in the folder, and then extracts it, when no thread can be started to
+/// do both at once.
 fn one_after_the_other(
     (reader, input, start): (impl Read + Send, &Input, Option<u64>),
     request: &Extract,
@@ -158,7 +157,7 @@ fn one_after_the_other(
     (unpacked, decompressed)
 }
 
-/// Decompresses what `reader` gives, and once more what is in `input` from `start` on if it has to be read twice.
+/// Decompresses `reader`, and a second time from `input` at `start` if the file has to be read twice.
 fn in_two_tries(
     (decompression, reader): (&Decompression, impl Read + Send),
     (input, start): (&Input, Option<u64>),
@@ -171,7 +170,7 @@ fn in_two_tries(
     decompression.in_two_tries(output, |how, output| how.run(reader, output), again)
 }
 
-/// Writes all that `reader` gives.
+/// Copies all of `reader` to `output`.
 fn copy(mut reader: impl Read, output: &mut Output) -> Result<(), Error> {
     let mut buffer = vec![0; 128 << 10];
     loop {

@@ -1,12 +1,13 @@
-//! Archives of all forms, changed by chance: whatever is in them, they are read to their end or to an error, in the same way
-//! however they arrive, and give no more data than they have. `ABZ_FUZZ_SECONDS` is the time, `ABZ_FUZZ_SEED` the first seed.
+//! A fuzz test with mutated archives of all forms: each is read to its end or to an error, the result does not depend
+//! on how the bytes arrive, and never more data comes out than went in. `ABZ_FUZZ_SECONDS` sets the time,
+//! `ABZ_FUZZ_SEED` the first seed.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use super::entries::{Entries, Piece};
 
-/// A small generator of numbers, splitmix64.
+/// A pseudorandom number generator, splitmix64.
 struct Noise(u64);
 
 impl Noise {
@@ -23,7 +24,7 @@ impl Noise {
     }
 }
 
-/// A reader that gives some bytes at a time.
+/// A reader that returns few bytes at a time.
 struct Trickle<'a>(&'a [u8], Noise);
 
 impl Read for Trickle<'_> {
@@ -34,7 +35,7 @@ impl Read for Trickle<'_> {
     }
 }
 
-/// A header with its checksum. Of an old sparse file `pieces` has the map, whether more follows, and the size.
+/// Returns a header with its checksum. `pieces` holds the map, the flag and the size of an old GNU sparse file.
 fn header(name: &str, kind: u8, size: usize, gnu: bool, pieces: &[u8]) -> Vec<u8> {
     let mut header = vec![0; 512];
     header[..name.len()].copy_from_slice(name.as_bytes());
@@ -54,14 +55,14 @@ fn put_checksum(header: &mut [u8]) {
     header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
 }
 
-/// Contents up to the end of a block.
+/// Returns `contents` padded to whole blocks.
 fn padded(contents: &[u8]) -> Vec<u8> {
     let mut contents = contents.to_vec();
     contents.resize(contents.len().next_multiple_of(512), 0);
     contents
 }
 
-/// A member with an extended header of these records before it.
+/// Returns `member` preceded by an extended header with these records.
 fn extended(records: &[&str], member: Vec<u8>) -> Vec<u8> {
     let mut text = String::new();
     for record in records {
@@ -72,7 +73,7 @@ fn extended(records: &[&str], member: Vec<u8>) -> Vec<u8> {
     [header("x", b'x', text.len(), false, b""), padded(text.as_bytes()), member].concat()
 }
 
-/// The numbers of a map of the old form.
+/// Returns a map of the old GNU form, padded to `room` bytes.
 fn old_map(numbers: &[u64], room: usize) -> Vec<u8> {
     let mut map: Vec<u8> =
         numbers.iter().flat_map(|number| format!("{number:011o}\0").into_bytes()).collect();
@@ -80,7 +81,7 @@ fn old_map(numbers: &[u64], room: usize) -> Vec<u8> {
     map
 }
 
-/// Members of all forms, each with what belongs to it.
+/// Returns members of all forms, each with its extension headers.
 fn members() -> Vec<Vec<u8>> {
     let data = [b'd'; 700];
     let plain = |name: &str, kind| [header(name, kind, data.len(), false, b""), padded(&data)].concat();
@@ -130,7 +131,7 @@ fn members() -> Vec<Vec<u8>> {
     ]
 }
 
-/// What an archive gives: of each member its name, what is wrong with it, its holes and its data; and why it ended.
+/// The result of reading an archive: the name, problem, holes and data of each member, and the error at the end.
 type Contents = (Vec<(Vec<u8>, Option<String>, Vec<u64>, Vec<u8>)>, Option<String>);
 
 fn read(archive: impl Read) -> Contents {
@@ -170,7 +171,7 @@ fn check(archive: &[u8], seed: u64) {
     assert_eq!(read(Trickle(archive, Noise(seed))), whole, "seed {seed}");
 }
 
-/// Changes an archive, and then, most times, makes the checksums of its headers right.
+/// Returns a mutated archive, usually with the checksums of its headers corrected.
 fn mutate(noise: &mut Noise, members: &[Vec<u8>]) -> Vec<u8> {
     let mut archive = Vec::new();
     for _ in 0..=noise.below(3) {
@@ -180,14 +181,14 @@ fn mutate(noise: &mut Noise, members: &[Vec<u8>]) -> Vec<u8> {
             match noise.below(6) {
                 0 => member[at] = noise.next() as u8,
                 1 => member[at] ^= 1 << noise.below(8),
-                // Digits, for there are many numbers.
+                // Mostly digits, since headers hold many numbers.
                 2 => member[at] = b"0179,\n=\x80\xff"[noise.below(9)],
                 3 => {
                     let end = (at + 1 + noise.below(12)).min(member.len());
                     member[at..end].fill(b"7\x000\xff"[noise.below(4)]);
                 }
                 4 => {
-                    // What stands at one place at another too.
+                    // Copies bytes from one place to another.
                     let from = noise.below(member.len());
                     let len = (1 + noise.below(24)).min(member.len() - at.max(from));
                     member.copy_within(from..from + len, at);

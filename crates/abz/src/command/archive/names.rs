@@ -1,14 +1,14 @@
-//! The names of files in archives: where they may lead.
+//! The names of members: conversion from and to paths that stay within a folder.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-/// What to do about a name that leads elsewhere.
+/// The problem of a name that leads out of the folder.
 pub(super) const LEADS_OUT: &str = "leads out of the folder";
 
-/// The name under which a file of the user's goes into an archive: without a root and single dots. `None` if it leads
-/// upwards.
+/// Returns the name under which a file is stored: without the root and `.` components. Returns `None` if the path
+/// contains `..`.
 pub(super) fn stored(path: &Path) -> Option<PathBuf> {
     let mut stored = PathBuf::new();
     for component in path.components() {
@@ -21,8 +21,8 @@ pub(super) fn stored(path: &Path) -> Option<PathBuf> {
     Some(stored)
 }
 
-/// The path below a folder of a name in an archive. `None` if it leads out of it: it is absolute, or goes upwards
-/// anywhere. It may be empty: the folder itself.
+/// Returns the relative path for a member's name. Returns `None` if the name is absolute or contains `..` or a zero
+/// byte. The path is empty for the folder itself.
 pub(super) fn inside(name: &[u8]) -> Option<PathBuf> {
     let name = Path::new(OsStr::from_bytes(name));
     if name.is_absolute() || name.as_os_str().as_bytes().contains(&0) {

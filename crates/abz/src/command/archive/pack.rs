@@ -1,4 +1,4 @@
-//! Files as the bytes of an archive, in an order that depends on their names alone.
+//! A reader that produces a tar archive from files. The order of the members depends on their names alone.
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
@@ -17,36 +17,36 @@ use super::super::request::Archiving;
 use super::super::temporary::is_temporary;
 use super::names;
 
-/// The unit of an archive, in bytes; two of zeros end it.
+/// The size of a block in bytes; two blocks of zeros end an archive.
 const BLOCK: u64 = 512;
 
-/// What is wrong with single files while an archive is made: told when it is done.
+/// Problems with single files, reported when the archive is complete.
 pub(super) type Problems = Mutex<Vec<Problem>>;
 
-/// Gives the bytes of an archive, file by file as it is read. What cannot be read is told, and is not in it.
+/// Produces the archive file by file as it is read. A file that cannot be read is reported and left out.
 pub(super) struct Pack<'a> {
     archiving: &'a Archiving,
     problems: &'a Problems,
-    /// What is still to come, the next one last.
+    /// The paths still to be added, the next one last.
     waiting: Vec<PathBuf>,
-    /// Under which name a file with several of them is in the archive already.
+    /// The stored names of files that have several hard links.
     linked: HashMap<FileId, PathBuf>,
-    /// The archive itself, if it was there before: not to be found.
+    /// The archive file itself, if it existed before; it is left out.
     own: Option<FileId>,
-    /// Bytes that come before the contents of a file, and how many of them were given.
+    /// The header of the current member, or padding, and how many of its bytes have been returned.
     head: Vec<u8>,
     given: usize,
     body: Option<Body>,
     is_over: bool,
 }
 
-/// The contents of a file.
+/// The file whose contents are being read.
 struct Body {
     path: PathBuf,
     file: File,
     metadata: Metadata,
     left: u64,
-    /// It could not be read, or had less than it should: what is missing is zeros.
+    /// The file could not be read to its expected end. Zeros replace the missing bytes.
     has_ended: bool,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Pack<'a> {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
     }
 
-    /// Begins the next entry, or ends the archive.
+    /// Begins the next member, or ends the archive.
     fn next(&mut self) {
         match self.waiting.pop() {
             Some(path) => {
@@ -96,12 +96,12 @@ impl<'a> Pack<'a> {
     fn begin(&mut self, path: &Path) -> io::Result<()> {
         let metadata = fs::symlink_metadata(path)?;
         let Some(name) = names::stored(path) else {
-            return Err(io::Error::other("its name has .. in it; go to a folder above it"));
+            return Err(io::Error::other("its name contains ..: run abz in a folder above it"));
         };
         let kind = metadata.file_type();
         if kind.is_dir() {
             self.enter(path)?;
-            // The folder that one is in has no name to be stored.
+            // The current directory has no name to store.
             if name != Path::new("") {
                 let mut name = name.into_os_string();
                 name.push("/");
@@ -136,7 +136,7 @@ impl<'a> Pack<'a> {
         Ok(())
     }
 
-    /// Puts what is in `folder` before all that waits, in the order of the names.
+    /// Queues the files in `folder` in the order of their names, before all others.
     fn enter(&mut self, folder: &Path) -> io::Result<()> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder)? {
@@ -150,7 +150,7 @@ impl<'a> Pack<'a> {
         Ok(())
     }
 
-    /// Makes what stands in the archive before the contents.
+    /// Builds the header of a member, with its extension headers.
     fn add(
         &mut self,
         metadata: &Metadata,
@@ -168,7 +168,7 @@ impl<'a> Pack<'a> {
         let (user, group) = self.archiving.owner.unwrap_or((metadata.uid(), metadata.gid()));
         header.set_uid(user.into());
         header.set_gid(group.into());
-        // Without contents: of these it gets the size, and they follow from elsewhere.
+        // The header has the size of the contents; the contents are read later.
         let mut builder = Builder::new(Vec::new());
         if self.archiving.mtime.is_none()
             && let Some(time) = exact_time(metadata)
@@ -184,7 +184,7 @@ impl<'a> Pack<'a> {
         Ok(())
     }
 
-    /// Gives bytes of a file; none at its end.
+    /// Reads from the current file. Returns 0 at its end.
     fn read_body(&mut self, buffer: &mut [u8]) -> usize {
         let Some(body) = &mut self.body else { return 0 };
         let wanted = buffer.len().min(usize::try_from(body.left).unwrap_or(usize::MAX));
@@ -214,7 +214,8 @@ impl<'a> Pack<'a> {
             };
             if problem.is_none() && (body.has_ended || !body.file.metadata().is_ok_and(|now| as_it_was(&now)))
             {
-                let message = "was changed while it was read: in the archive it may be neither old nor new";
+                let message =
+                    "was changed while it was read: its contents in the archive may be inconsistent";
                 problem = Some(Problem::warning(body.path.display(), message));
             }
             let padding = body.metadata.len().next_multiple_of(BLOCK) - body.metadata.len();
@@ -228,10 +229,11 @@ impl<'a> Pack<'a> {
     }
 }
 
-/// The time of a file that is before 1970, for which a header has no room: as POSIX has it in extended headers. For the fraction
-/// of a second alone there is none, as with GNU tar: it would double an archive of small files.
+/// Returns the modification time of a file for an extended header if it is before 1970, which an ordinary header
+/// cannot hold. As in GNU tar, a fraction of a second alone needs no extended header: it would double an archive of
+/// small files.
 fn exact_time(metadata: &Metadata) -> Option<String> {
-    // The system counts nanoseconds from the second before.
+    // Unix times count nanoseconds forward from the second before.
     let (seconds, nanoseconds) = (metadata.mtime(), metadata.mtime_nsec());
     let (seconds, nanoseconds) = match nanoseconds {
         _ if seconds >= 0 => return None,

@@ -1,8 +1,9 @@
-//! Files of the bytes of an archive that nobody trusts.
+//! Extraction of untrusted archives.
 //!
-//! Whatever the archive says, nothing is made outside of the folder: no name leads out of it, and no link in it is ever
-//! followed, whether the archive made it or it was there before. Each file is written under another name and gets its own
-//! when it is whole. Of several members with one name the last one counts. Devices and pipes are refused; owners, and rights to run as one, are not taken over.
+//! Nothing is created outside of the folder: names that lead out are refused, and no symbolic link in the folder is
+//! followed, whether the archive created it or not. Each file gets its name when it is complete. If several members
+//! have the same name, the last one remains. Devices and pipes are refused. Owners, setuid and setgid bits are not
+//! restored.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -25,20 +26,20 @@ use super::super::told::Told;
 use super::entries::{Entries, Entry, Kind, Piece};
 use super::names;
 
-/// Makes files in a folder.
+/// Extracts the members of an archive to a folder.
 pub(super) struct Unpack<'a> {
     outputs: &'a Outputs,
     folder: &'a Path,
-    /// The archive itself, which nothing in it may replace.
+    /// The archive itself, which no member may replace.
     archive: FileId,
     told: &'a mut Told,
-    /// Folders that were made, with the rights and the times that they get when all is in them.
+    /// The folders created, with the modes and times that they get once all files are in them.
     folders: BTreeMap<PathBuf, (u32, SystemTime)>,
-    /// All else that was made: a later member of the same name takes its place.
+    /// Everything else created. A later member of the same name may replace it.
     made: HashSet<PathBuf>,
 }
 
-/// Why an entry was not made.
+/// The reason why a member was not extracted.
 enum Refused {
     Entry(Problem),
     /// The archive cannot be read on.
@@ -57,22 +58,22 @@ impl<'a> Unpack<'a> {
         Unpack { outputs, folder, archive, told, folders: BTreeMap::new(), made: HashSet::new() }
     }
 
-    /// Makes all files of an archive. Of what is refused it is told, and the others are made.
+    /// Extracts all members of an archive. Refused members are reported, and the others are extracted.
     ///
     /// # Errors
     ///
-    /// If the archive cannot be read, or is none.
+    /// If the archive cannot be read, or is not a tar archive.
     pub(super) fn run(mut self, archive: impl Read) -> io::Result<()> {
         let result = self.entries(archive);
-        // What is in a folder changes its time, and may need its rights: the innermost come first.
+        // Creating files changes the time of their folder, and may need its permissions. Inner folders come first.
         for (path, (mode, time)) in self.folders.into_iter().rev() {
             let done = File::open(&path).and_then(|folder| {
-                // It was made with all rights that are allowed.
+                // The folder was created with all permissions that the umask allows.
                 folder.set_permissions(Permissions::from_mode(mode & folder.metadata()?.mode()))?;
                 folder.set_times(FileTimes::new().set_modified(time))
             });
             if let Err(error) = done {
-                let message = format_args!("could not get its rights and its time: {error}");
+                let message = format_args!("its permissions and time could not be set: {error}");
                 self.told.add(Err(Problem::warning(quoted(&path), message).afterwards()));
             }
         }
@@ -125,16 +126,16 @@ impl<'a> Unpack<'a> {
             }
             Kind::Symlink | Kind::HardLink => {
                 if entry.link.is_empty() {
-                    return Err(refused("is a link to nothing").into());
+                    return Err(refused("is a link without a target").into());
                 }
                 let link = Path::new(OsStr::from_bytes(&entry.link));
                 self.make_parents(&path)?;
-                let cannot = |error| Problem::of_file(quoted(&target), "cannot be made", &error);
+                let cannot = |error| Problem::of_file(quoted(&target), "cannot be created", &error);
                 if entry.kind == Kind::Symlink {
                     self.make_room(&target)?;
                     symlink(link, &target).map_err(cannot)?;
                     if let Err(error) = set_time(&target, entry.modified) {
-                        let message = format_args!("could not get its time: {error}");
+                        let message = format_args!("its time could not be set: {error}");
                         self.told.add(Err(Problem::warning(quoted(&target), message).afterwards()));
                     }
                 } else {
@@ -142,12 +143,12 @@ impl<'a> Unpack<'a> {
                         .ok_or_else(|| refused("is a link that leads out of the folder"))?;
                     self.check_folders(other.parent().unwrap_or(Path::new("")))?;
                     let other = self.folder.join(other);
-                    // Another name of a symbolic link is as good as that link, and is not followed either.
+                    // A hard link to a symbolic link is another symbolic link, and is not followed either.
                     let kind = fs::symlink_metadata(&other).map_err(cannot)?.file_type();
                     if !kind.is_file() && !kind.is_symlink() {
-                        return Err(refused("is a link to what is no file").into());
+                        return Err(refused("is a link to something that is not a file").into());
                     }
-                    // A link to itself is there already.
+                    // A link to itself exists already.
                     if other == target {
                         return Ok(());
                     }
@@ -159,7 +160,7 @@ impl<'a> Unpack<'a> {
             Kind::Label => {}
             Kind::Device => return Err(refused("is a device").into()),
             Kind::Pipe => return Err(refused("is a pipe").into()),
-            Kind::Unknown => return Err(refused("is of no kind that is known").into()),
+            Kind::Unknown => return Err(refused("is of an unknown type").into()),
         }
         Ok(())
     }
@@ -170,12 +171,12 @@ impl<'a> Unpack<'a> {
         target: &Path,
         entry: &Entry,
     ) -> Result<(), Refused> {
-        // Nothing is written to a device or through a link that is there.
+        // Remove a device or a link first, so that nothing is written to it or through it.
         if fs::symlink_metadata(target).is_ok_and(|found| !found.is_file()) {
             self.make_room(target)?;
         }
         let overwrite = self.outputs.force || self.made.contains(target);
-        // While it is written, it may not be read by more people than at the end.
+        // While it is being written, the file must not be readable by more users than in the end.
         let mode = if entry.mode & 0o044 == 0o044 { USUAL } else { PRIVATE };
         let target_file = Target::File(target.to_owned());
         target_file.spare(self.archive)?;
@@ -191,7 +192,7 @@ impl<'a> Unpack<'a> {
         Ok(())
     }
 
-    /// Makes the folders in which `path` is to lie.
+    /// Creates the parent folders of `path`.
     fn make_parents(&self, path: &Path) -> Result<(), Problem> {
         match path.parent() {
             Some(parent) => self.make_folders(parent).map(drop),
@@ -199,7 +200,7 @@ impl<'a> Unpack<'a> {
         }
     }
 
-    /// Makes a folder and those above it; true if it was not there before.
+    /// Creates a folder and its parents. Returns `true` if the folder itself is new.
     fn make_folders(&self, path: &Path) -> Result<bool, Problem> {
         let mut folder = self.folder.to_owned();
         let mut is_new = false;
@@ -211,16 +212,16 @@ impl<'a> Unpack<'a> {
                 Ok(_) => return Err(no_folder(&folder)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     fs::create_dir(&folder)
-                        .map_err(|error| Problem::of_file(quoted(&folder), "cannot be made", &error))?;
+                        .map_err(|error| Problem::of_file(quoted(&folder), "cannot be created", &error))?;
                     is_new = true;
                 }
-                Err(error) => return Err(Problem::of_file(quoted(&folder), "cannot be made", &error)),
+                Err(error) => return Err(Problem::of_file(quoted(&folder), "cannot be created", &error)),
             }
         }
         Ok(is_new)
     }
 
-    /// Looks whether all on the way to a folder are folders.
+    /// Checks that all components of a path are folders, and not links.
     fn check_folders(&self, path: &Path) -> Result<(), Problem> {
         let mut folder = self.folder.to_owned();
         for component in path.components() {
@@ -232,12 +233,12 @@ impl<'a> Unpack<'a> {
         Ok(())
     }
 
-    /// Sees to it that nothing has the name of a link, or takes it away: with force, or if an earlier member made it.
+    /// Removes the file at `target` if `--force` is given or if an earlier member created it.
     fn make_room(&mut self, target: &Path) -> Result<(), Problem> {
         let Ok(found) = fs::symlink_metadata(target) else { return Ok(()) };
         let cannot = |error| Problem::of_file(quoted(target), "cannot be replaced", &error);
         if found.is_dir() && self.folders.contains_key(target) {
-            // If there is something in it, it stays.
+            // This fails if the folder is not empty.
             fs::remove_dir(target).map_err(cannot)?;
             self.folders.remove(target);
             return Ok(());
@@ -268,7 +269,7 @@ fn set_time(link: &Path, modified: SystemTime) -> io::Result<()> {
     Ok(utimensat(CWD, link, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// A link is not followed, whoever made it.
+/// The problem of a path component that is not a folder. A link to a folder counts as such, and is not followed.
 fn no_folder(path: &Path) -> Problem {
-    Problem::error(quoted(path), "is no folder, and something in the archive should be in it -- refused")
+    Problem::error(quoted(path), "is not a folder, and the archive has a member in it -- refused")
 }

@@ -1,4 +1,4 @@
-//! Parts of files.
+//! Options to read parts of files.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
@@ -7,41 +7,42 @@ use clap::{Args, ValueHint};
 
 use super::how::parse_size;
 
-/// Which part of the plain data is wanted.
+/// The part of the decompressed data to write.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parts of files")]
 pub struct Access {
     /// Write the bytes A to B of the plain data, B not included, counted from 0; FILE stays
     ///
-    /// A.. is all from A on, ..B the first B bytes; 10M..11M is the eleventh MiB. They go to standard output, or to OUT with
-    /// -o. What lies behind the end of the data is left out. Of files that abz made, and of others of BGZF, lzip, xz, and
-    /// zstd that say where their parts are, and of any that has an index, only those parts are read and verified that are
-    /// needed. All other files are decoded from their start up to B, and what is wrong behind it is not noticed.
+    /// A.. means everything from A on, ..B the first B bytes; 10M..11M is the eleventh MiB. They go to standard
+    /// output, or to OUT with -o. A range past the end of the data is cut off. Only the needed parts are read and
+    /// verified if the file records where its parts are, as files of abz, BGZF, lzip, xz and some of zstd do, or if
+    /// it has an index. Any other file is decoded from its start up to B; damage after B goes unnoticed.
     #[arg(long, value_name = "A..B", value_parser = parse_bytes, hide_short_help = true)]
     #[arg(conflicts_with_all = ["line_range", "test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum"])]
     pub range: Option<Range<u64>>,
 
     /// Write the lines A to B of the plain data, both included, counted from 1, as sed -n A,Bp does; FILE stays
     ///
-    /// A.. is all from line A on, ..B the first B lines. As with --range, but that the data is decoded from its start if there
-    /// is no index.
+    /// A.. means everything from line A on, ..B the first B lines. Works like --range, but without an index the data
+    /// is decoded from its start.
     #[arg(long, value_name = "A..B", value_parser = parse_lines, hide_short_help = true)]
     #[arg(conflicts_with_all = ["test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum"])]
     pub line_range: Option<RangeInclusive<u64>>,
 
-    /// Make an index of each compressed FILE, FILE.abzi, with which --range and --line-range begin in the middle; with -d on the way
+    /// Make an index FILE.abzi, so that --range and --line-range can start in the middle; with -d, too
     ///
-    /// It is used where it lies beside FILE and fits it; if FILE was changed, that is told, and the data is decoded from its
-    /// start. With an index all threads decode one large member of gzip with -d and -t, which then say nothing of an index that
-    /// does not fit. FILE stays as it is, with -d too, and any tool may have made it. With -d an index that is there and fits is
-    /// used instead, unless -f is given. An index has the places where decoding can begin: the blocks
-    /// of bzip2, members of lzip, blocks of xz, frames of zstd, and of gzip one for each 1M of data, with 32K before it,
-    /// compressed. A file that has only one such place, as most of zstd, cannot be entered elsewhere.
+    /// An index is used if it lies beside FILE and matches it. If FILE has changed since, --range and --line-range
+    /// warn and decode from the start; -d and -t ignore the index. With an index, all threads decode a single large
+    /// gzip member with -d and -t. FILE stays unchanged, with -d too, and may have been made by any tool. With -d, an
+    /// existing index that matches is used rather than made again, unless -f is given. An index records where
+    /// decoding can begin: the blocks of bzip2, members of lzip, blocks of xz, frames of zstd, and in gzip a point
+    /// for each 1M of data, with the 32K before it, compressed. A file with only one such point, as most zstd files,
+    /// can only be read from its start.
     #[arg(long, hide_short_help = true)]
     #[arg(conflicts_with_all = ["range", "line_range", "test", "list", "bench", "explain", "archive", "extract", "recover", "verify"])]
     pub index: bool,
 
-    /// With --index: let the places in a foreign file of gzip be SIZE bytes of data apart [default: 1M]
+    /// With --index: put the points in a foreign gzip file SIZE bytes of data apart [default: 1M]
     #[arg(long, value_name = "SIZE", value_parser = parse_every, requires = "index", hide_short_help = true)]
     pub index_every: Option<u64>,
 
@@ -50,7 +51,7 @@ pub struct Access {
     pub index_file: Option<PathBuf>,
 }
 
-/// The least distance of places: each of them takes up to 32 KiB.
+/// The smallest distance of points in bytes: each takes up to 32 KiB.
 const LEAST_EVERY: u64 = 64 << 10;
 
 fn parse_every(text: &str) -> Result<u64, String> {
@@ -58,7 +59,7 @@ fn parse_every(text: &str) -> Result<u64, String> {
     size.ok_or("expected a size in bytes of 64K or more, such as 4M".into())
 }
 
-/// Two ends, of which the first or the last may be left out.
+/// Parses two ends, either of which may be omitted.
 fn parse_ends(text: &str, number: impl Fn(&str) -> Option<u64>) -> Option<(Option<u64>, Option<u64>)> {
     let (from, to) = text.split_once("..")?;
     let end = |text: &str| if text.is_empty() { Some(None) } else { number(text).map(Some) };
@@ -68,7 +69,7 @@ fn parse_ends(text: &str, number: impl Fn(&str) -> Option<u64>) -> Option<(Optio
 fn parse_bytes(text: &str) -> Result<Range<u64>, String> {
     let size = |text: &str| parse_size(text).map(|(size, _)| size as u64);
     let Some((from, to)) = parse_ends(text, size) else {
-        return Err("expected two places in bytes, such as 4096..8192, 10M..11M, 1G.. or ..512".into());
+        return Err("expected a range of bytes, such as 4096..8192, 10M..11M, 1G.. or ..512".into());
     };
     let (from, to) = (from.unwrap_or(0), to.unwrap_or(u64::MAX));
     if from > to {
@@ -79,7 +80,7 @@ fn parse_bytes(text: &str) -> Result<Range<u64>, String> {
 
 fn parse_lines(text: &str) -> Result<RangeInclusive<u64>, String> {
     let Some((from, to)) = parse_ends(text, |text| text.parse().ok()) else {
-        return Err("expected two numbers of lines, such as 100..200, 7..7, 1000.. or ..10".into());
+        return Err("expected a range of lines, such as 100..200, 7..7, 1000.. or ..10".into());
     };
     let (from, to) = (from.unwrap_or(1), to.unwrap_or(u64::MAX));
     if from == 0 || to == 0 {

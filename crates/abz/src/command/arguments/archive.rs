@@ -1,39 +1,40 @@
-//! Archives: many files as one.
+//! Options for tar archives.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-/// What archives are made of, and where they are taken apart.
+/// Options for tar archives.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What to do [compress]")]
+#[command(next_help_heading = "Actions [default: compress]")]
 pub struct Archive {
     /// Put files and folders into the archive OUT (- for standard output)
     ///
-    /// It is a tar archive, compressed to the format that the end of OUT says (.tar.gz, .tgz, .tar.bz2 and so on) or -F;
-    /// with .tar it is not compressed. Its order depends on the names alone. All FILEs stay. Hard links stay links; pipes, sockets and devices are left out.
+    /// OUT is a tar archive, compressed in the format that its suffix names (.tar.gz, .tgz, .tar.bz2 and so on) or -F
+    /// names; .tar is not compressed. The order of members depends on their names alone. All FILEs stay. Hard links
+    /// stay links; pipes, sockets and devices are left out.
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with_all = ["decompress", "test", "list", "stdout", "output", "explain", "report", "trace", "verify", "checksum"])]
     pub archive: Option<PathBuf>,
 
-    /// Let all in the archive have the time SECONDS (since 1970)
+    /// Set the time of all members to SECONDS since 1970
     #[arg(long, value_name = "SECONDS", requires = "archive", hide_short_help = true)]
     pub mtime: Option<u64>,
 
-    /// Let all in the archive belong to the user and the group of these numbers
+    /// Set the owner of all members to these numbers of a user and a group
     #[arg(long, value_name = "USER:GROUP", value_parser = parse_owner, requires = "archive", hide_short_help = true)]
     pub owner: Option<(u32, u32)>,
 
-    /// Take archives apart; FILE stays
+    /// Extract archives; FILE stays
     ///
-    /// FILE is a tar archive, compressed or not. Whatever it says, nothing is made outside of the folder: names that lead out
-    /// of it, and names through links, are refused, as are devices and pipes. Files that exist stay as they are without -f;
-    /// of several members with one name the last one counts. Sparse files are made as GNU tar makes them. Rights and times
-    /// are taken over, owners are not.
+    /// FILE is a tar archive, compressed or not. Nothing is created outside of the folder: names that lead out of it,
+    /// names through links, devices and pipes are refused. Existing files stay unless -f is given. If several members
+    /// have the same name, the last one remains. Sparse files are created as GNU tar creates them. Permissions and times
+    /// are restored, owners are not.
     #[arg(long, conflicts_with_all = ["archive", "test", "list", "stdout", "output", "explain", "report", "trace", "checksum"])]
     pub extract: bool,
 
-    /// Take archives apart in the folder DIR
+    /// Extract archives to the folder DIR
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "extract", hide_short_help = true)]
     pub directory: Option<PathBuf>,
 }

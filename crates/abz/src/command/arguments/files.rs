@@ -1,31 +1,31 @@
-//! Which files, and where to.
+//! Options for input and output files.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-/// Which files are taken, what becomes of them, and where their outputs go.
+/// Options for input and output files.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which files, and where to")]
+#[command(next_help_heading = "Files")]
 pub struct Files {
     /// Write to standard output, keep FILE
     ///
-    /// The outputs of several files come one after another, in the order of the command line. With -d and -f, what
-    /// is not compressed is copied as it is.
+    /// The outputs of several files follow each other in the order of the command line. With -d and -f, data that is
+    /// not compressed is copied unchanged.
     #[arg(short = 'c', long, alias = "to-stdout", conflicts_with = "output")]
     pub stdout: bool,
 
     /// Write to OUT (- for standard output), keep FILE
     ///
-    /// The outputs of several files come one after another, in the order of the command line. A FILE that is not there is
-    /// passed over; where one fails after it was opened, there is no OUT.
+    /// The outputs of several files follow each other in the order of the command line. A FILE that does not exist is
+    /// skipped; if a FILE fails after it was opened, OUT is not created.
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Write to the folder DIR, each under a name made of that of FILE, keep FILE
+    /// Write all outputs to the folder DIR, keep FILE
     ///
-    /// Of several files with one name the first is written; with -f the last one.
+    /// If several files have the same name, the first one is written; with -f the last one.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
     #[arg(conflicts_with_all = ["stdout", "output", "index", "recover", "archive", "extract"])]
     pub output_dir_flat: Option<PathBuf>,
@@ -36,20 +36,20 @@ pub struct Files {
 
     /// Overwrite files, follow links, use a terminal for compressed data
     ///
-    /// Without it abz does not replace a file that exists, takes no symbolic link and no file with several names
-    /// (hard links), does not compress what has the suffix already, and does not write compressed data to a terminal.
+    /// Without -f, abz does not replace an existing file, skips symbolic links and files with several hard links,
+    /// does not compress a file that has the suffix already, and does not write compressed data to a terminal.
     #[arg(short, long)]
     pub force: bool,
 
-    /// Take the files in folders; links in them are not followed
+    /// Process all files in folders; links in them are not followed
     #[arg(short, long)]
     pub recursive: bool,
 
-    /// Compress no files whose names say that they are compressed already, such as .zip, .jpg, .mp4 and .zst
+    /// Skip files whose names have the suffix of a compressed format, such as .zip, .jpg, .mp4 and .zst
     #[arg(long, hide_short_help = true)]
     pub exclude_compressed: bool,
 
-    /// Let compressed files end with SUFFIX instead of .gz, .bz2, .lz, .xz or .zst
+    /// Use SUFFIX for compressed files instead of .gz, .bz2, .lz, .xz or .zst
     ///
     /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z, _z, .bz2, .bz, .tbz2, .tbz, .lz, .tlz, .xz, .txz, .lzma,
     /// .zst and .tzst are known too; those with a t become .tar.
@@ -62,51 +62,51 @@ pub struct Files {
 
     /// Store name and time (the default); with -d, restore them
     ///
-    /// A stored name is used without its folders.
+    /// Folders in a stored name are ignored.
     #[arg(short = 'N', long, overrides_with = "no_name")]
     pub name: bool,
 
-    /// With -d, write to standard output only blocks that are whole, where a file was cut
+    /// With -d to standard output: of a truncated file, write only complete blocks
     ///
-    /// Without it, all that can be decoded of a cut file is written, and then the error is told. A block that is whole is verified
-    /// before it is written in any case; those of files that are one block or member are not. A file gets its name only when all
-    /// of it is there.
+    /// Without this option, everything that can be decoded of a truncated file is written, followed by an error. A
+    /// complete block is verified before it is written in any case, except in files that are a single block or
+    /// member. A file gets its name only when it is complete.
     #[arg(long, hide_short_help = true)]
     pub whole_blocks: bool,
 
-    /// Wait until the new file is on the disk before FILE is removed
+    /// Wait until the new file is on disk before FILE is removed
     #[arg(long, alias = "synchronous")]
     pub sync: bool,
 
-    /// Leave holes for zeros in decompressed files (the default); they take no room on the disk
+    /// Leave holes for zeros in decompressed files (the default), to save disk space
     #[arg(long, overrides_with = "no_sparse", hide_short_help = true)]
     sparse: bool,
 
-    /// Write zeros out
+    /// Write zeros instead of leaving holes
     #[arg(long, overrides_with = "sparse", hide_short_help = true)]
     pub no_sparse: bool,
 
-    /// Let the process touch any file
+    /// Do not restrict access to the file system
     ///
-    /// Where the kernel has Landlock, abz itself gives up the right to touch anything but the inputs and the folders of
-    /// the outputs, and the network.
+    /// If the kernel supports Landlock, abz restricts itself to the inputs and the folders of the outputs, and
+    /// gives up network access.
     #[arg(long, hide_short_help = true)]
     pub no_sandbox: bool,
 
-    /// Decompress what is written, while it is written, and compare it with FILE before that is removed
+    /// Decompress the output while it is written, and compare it with FILE before FILE is removed
     #[arg(long, hide_short_help = true)]
     pub verify: bool,
 
-    /// Write the SHA-256 of the plain data to FILE.sha256, for sha256sum -c
+    /// Write the SHA-256 of the uncompressed data to FILE.sha256, for sha256sum -c
     ///
-    /// It lies beside the output. Where that is standard output, the line goes to standard error; with -t, to standard
-    /// output.
+    /// The file lies beside the output. If the output is standard output, the line goes to standard error; with -t,
+    /// to standard output.
     #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, require_equals = true, hide_short_help = true)]
     #[arg(default_missing_value = "sha256", hide_possible_values = true)]
     pub checksum: Option<Checksum>,
 }
 
-/// What `--checksum` tells.
+/// The algorithm of `--checksum`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Checksum {
     Sha256,

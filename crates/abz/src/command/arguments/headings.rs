@@ -1,4 +1,4 @@
-//! The headings of groups that lie in several files.
+//! Help headings that several modules use.
 
-/// How the work is done.
-pub(super) const HOW: &str = "How";
+/// The heading of compression settings.
+pub(super) const HOW: &str = "Settings";

@@ -1,4 +1,4 @@
-//! How to compress, and with what.
+//! Options for formats, levels, threads and memory.
 
 use abz::xz::Check;
 use abz::{Speculation, Written};
@@ -9,23 +9,23 @@ use super::headings::HOW;
 use super::level::Level;
 use super::zstd::Zstd;
 
-/// The smallest block that one may ask for, in bytes: below it the headers weigh, and `-b 128`, which means KiB
-/// elsewhere, is a slip of the pen.
+/// The smallest block size in bytes. Below it, headers take a notable share; `-b 128` is probably a mistake for 128K,
+/// since other tools count in KiB.
 const LEAST_BLOCK: usize = 4 << 10;
 
 /// The largest block of any format, in bytes.
 const MOST_BLOCK: usize = 1 << 30;
 
-/// How the work is done.
+/// Options for formats, levels, threads and memory.
 #[derive(Debug, Args)]
 #[command(next_help_heading = HOW)]
 pub struct How {
     /// Compress to gzip, bzip2, lzip, xz, zstd, zlib, zip, lzma [default: gzip]
     ///
-    /// bzip2 makes files that are a quarter smaller, and takes five times as long. lzip and xz make files that are a
-    /// third smaller, take thirty times as long, and are decompressed faster than bzip2. zstd makes files as small as
-    /// those of gzip in a fraction of the time. zlib (.zz) and zip, an archive with one file, have the data of gzip. lzma is
-    /// what came before xz: one thread makes it, and it has no checksum. What is to be decompressed tells its format itself.
+    /// bzip2 files are a quarter smaller and take five times as long. lzip and xz files are a third smaller, take
+    /// thirty times as long, and decompress faster than bzip2. zstd files are as small as those of gzip and take a
+    /// fraction of the time. zlib (.zz) and zip, an archive with one file, hold the same data as gzip. lzma is the
+    /// predecessor of xz: one thread writes it, and it has no checksum. When decompressing, the format is detected.
     #[arg(short = 'F', long, value_name = "FORMAT", value_parser = format_parser())]
     #[arg(hide_possible_values = true)]
     pub format: Option<Written>,
@@ -35,69 +35,69 @@ pub struct How {
 
     /// Use N threads instead of one for each core
     ///
-    /// The output is the same for any number. No more of them work at once than there are processors.
+    /// The output does not depend on N. No more threads run at once than there are processors.
     #[arg(short, long, value_name = "N", value_parser = parse_processes)]
     pub processes: Option<usize>,
 
     /// Compress blocks of SIZE bytes: 4K to 4M [default: 1280K]
     ///
-    /// Each block is compressed by itself. Smaller ones need less memory and make larger files (gzip: 0.3 % with 512K,
-    /// 2 % with 128K); larger ones gain next to nothing. The blocks of bzip2 have 100,000 bytes with -1, and 900,000 with
-    /// -9, its default, and no other size. Those of lzip (its members) and xz have up to 1G; by default twice the size of
-    /// the dictionary with lzip, three times that with xz, and at least 1M. So have those of zstd, by default 4M at level 3,
-    /// 16M at 9 and 32M at 19.
+    /// Each block is compressed on its own. Smaller blocks need less memory and make larger files (gzip: 0.3 % with
+    /// 512K, 2 % with 128K); larger ones gain next to nothing. bzip2 has blocks of 100,000 bytes with -1 to 900,000
+    /// bytes with -9, its default, and no other size. lzip (where a block is a member) and xz have blocks of up to
+    /// 1G; the default is twice the dictionary for lzip, three times the dictionary for xz, and at least 1M. zstd has
+    /// blocks of up to 1G; the default is 4M at level 3, 16M at 9 and 32M at 19.
     #[arg(short, long, alias = "member-size", value_name = "SIZE", value_parser = parse_block_size)]
     pub block_size: Option<usize>,
 
-    /// Cut blocks where the contents say so, so that a change of FILE changes its output around it and no more
+    /// Cut blocks by content, so that a local change of FILE changes its output only locally
     ///
-    /// For rsync, and for stores that know equal pieces. gzip: blocks of about 128K, and files 2 % larger. Not for bzip2.
+    /// For rsync and deduplicating storage. gzip: blocks of about 128K, and files 2 % larger. Not for bzip2.
     #[arg(long, hide_short_help = true)]
     pub rsyncable: bool,
 
-    /// Make gzip in a member for each block, with an index at the end
+    /// Write a gzip member for each block, and an index at the end
     ///
-    /// Some readers give only the first member: IO::Uncompress::Gunzip of Perl and curl, for example. Each header has an extra
-    /// field, which the kernel of Linux takes in no initramfs.
+    /// Some readers return only the first member: IO::Uncompress::Gunzip of Perl and curl, for example. Each header
+    /// has an extra field, which the Linux kernel does not accept in an initramfs.
     #[arg(long, conflicts_with = "bgzf", hide_short_help = true)]
     pub members: bool,
 
-    /// Make gzip in members of 64K at most, as bgzip does, for samtools and tabix
+    /// Write gzip members of at most 64K, as bgzip does, for samtools and tabix
     ///
     /// Each header has an extra field, as with --members.
     #[arg(long, conflicts_with_all = ["rsyncable", "block_size"], hide_short_help = true)]
     pub bgzf: bool,
 
-    /// Take no more than SIZE bytes of memory, about, with fewer threads if need be
+    /// Use about SIZE bytes of memory at most, with fewer threads if necessary
     ///
-    /// That is for all files together. lzip and xz need about eleven times the dictionary for each thread to compress, and
-    /// once the dictionary to decompress. Where not even one thread has room to compress, blocks and then the dictionary
-    /// become smaller, which is told, and which changes the output; if -s names its size, or to decompress, nothing is done
-    /// then.
+    /// The limit is for all files together. lzip and xz need about eleven times the dictionary for each thread to
+    /// compress, and once the dictionary to decompress. If one thread does not fit, blocks and then the dictionary
+    /// become smaller to compress; a message says so, and the output changes. If -s sets the dictionary, or to
+    /// decompress, abz fails instead.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, hide_short_help = true)]
     pub memlimit: Option<u64>,
 
-    /// With --memlimit, take no smaller dictionary: if there is no room for this one, do nothing
+    /// With --memlimit: fail rather than use a smaller dictionary
     #[arg(long, hide_short_help = true)]
     pub no_adjust: bool,
 
-    /// Look so far back for what repeats: 4K to 512M, for lzip and xz [default: -6: 8M]
+    /// Dictionary size: 4K to 512M, for lzip and xz [default: -6: 8M]
     ///
-    /// Compression takes twelve times as much memory for each thread, decompression once as much. A number from 12 to 29
-    /// is a power of two.
+    /// Compression takes twelve times as much memory for each thread, decompression once as much. A number from 12 to
+    /// 29 is a power of two.
     #[arg(short = 's', long, value_name = "SIZE", value_parser = parse_dictionary_size, hide_short_help = true)]
     pub dictionary_size: Option<u32>,
 
-    /// Search no further where N bytes are the same: 5 to 273, for lzip only [default: -6: 37]
+    /// Match length limit: 5 to 273, for lzip only [default: -6: 37]
     #[arg(short, long, value_name = "N", hide_short_help = true)]
     #[arg(value_parser = RangedU64ValueParser::<u32>::new().range(5..=273))]
     pub match_length: Option<u32>,
 
-    /// Take twice the time to make files a little smaller, for xz only
+    /// Take twice the time for slightly smaller files, for xz only
     #[arg(short = 'e', long, hide_short_help = true)]
     pub extreme: bool,
 
-    /// Store CHECK of each block: none, crc32, crc64 or sha256, for xz only [default: crc64]
+    /// Type of the check of each block: none, crc32, crc64 or sha256, for xz only [default: crc64]
     #[arg(long, value_name = "CHECK", hide_short_help = true, value_parser = check_parser())]
     #[arg(hide_possible_values = true)]
     pub check: Option<Check>,
@@ -105,39 +105,39 @@ pub struct How {
     #[command(flatten)]
     pub zstd: Zstd,
 
-    /// Decode pieces of one member of gzip with all threads: auto, always or never [default: auto]
+    /// Decode one gzip member with all threads: auto, always or never [default: auto]
     ///
-    /// That is for files of other programs, which do not say where their blocks are: it is guessed, and put right where the
-    /// guess was wrong. It takes more time of the processors in all. Auto does it where the number of threads makes up for
-    /// that; --explain says so. The output is the same.
+    /// For files of other programs, which do not record where their blocks are: threads guess where blocks begin, and
+    /// wrong guesses are corrected. It takes more processor time in total. With auto, abz does it if there are enough
+    /// threads to be faster; --explain shows the decision. The output is the same.
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
     pub speculate: Speculate,
 
-    /// Read files WAY: auto, stream, pread or mmap [default: auto]
+    /// Input mode: auto, stream, pread or mmap [default: auto]
     ///
-    /// With stream one thread at a time reads, and blocks go to the others. With pread each thread reads its own blocks,
-    /// with mmap through memory. That is for files that are compressed to gzip, and for files of gzip that abz has made;
-    /// all else is read as a stream. Auto takes stream to compress, and pread to decompress. With mmap, a file that becomes
-    /// shorter meanwhile ends the whole run.
+    /// With stream, one thread at a time reads and passes blocks to the others. With pread, each thread reads its own
+    /// blocks; with mmap, from mapped memory. This applies to files compressed to gzip, and to gzip files written by
+    /// abz; everything else is read as a stream. Auto is stream to compress and pread to decompress. With mmap, a
+    /// file that is truncated meanwhile ends the whole run.
     #[arg(long, value_name = "WAY", value_enum, default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
     pub input_io: InputWay,
 
-    /// Write files WAY: auto, stream, pwrite or mmap [default: auto]
+    /// Output mode: auto, stream, pwrite or mmap [default: auto]
     ///
-    /// With stream one thread at a time writes what the others made. With pwrite each thread writes its own blocks to
-    /// their place, with mmap through memory. That is for gzip and bzip2, and for what is decompressed in parts; all else
-    /// is written as a stream. Auto takes stream to compress, and pwrite to decompress.
+    /// With stream, one thread at a time writes the blocks of all. With pwrite, each thread writes its own blocks at
+    /// their offsets; with mmap, to mapped memory. This applies to gzip and bzip2, and to files that are decompressed
+    /// in parts; everything else is written as a stream. Auto is stream to compress and pwrite to decompress.
     #[arg(long, value_name = "WAY", value_enum, default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
     pub output_io: OutputWay,
 }
 
-/// Whether pieces of a member are guessed.
+/// The values of `--speculate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Speculate {
-    /// Where that is quicker.
+    /// If that is faster.
     #[default]
     Auto,
     Always,
@@ -154,10 +154,10 @@ impl From<Speculate> for Speculation {
     }
 }
 
-/// How files are read.
+/// The values of `--input-io`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum InputWay {
-    /// What is quickest, and safe.
+    /// The fastest safe mode.
     #[default]
     Auto,
     Stream,
@@ -165,10 +165,10 @@ pub enum InputWay {
     Mmap,
 }
 
-/// How files are written.
+/// The values of `--output-io`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputWay {
-    /// What is quickest.
+    /// The fastest mode.
     #[default]
     Auto,
     Stream,
@@ -195,7 +195,7 @@ fn parse_processes(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A size in bytes with an optional unit, within the limits of a block.
+/// Parses a block size in bytes with an optional unit.
 pub fn parse_block_size(text: &str) -> Result<usize, String> {
     match parse_size(text) {
         Some((size, _)) if (LEAST_BLOCK..=MOST_BLOCK).contains(&size) => Ok(size),
@@ -206,7 +206,7 @@ pub fn parse_block_size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A size in bytes with an optional unit, or a power of two.
+/// Parses a dictionary size in bytes with an optional unit, or as a power of two.
 pub fn parse_dictionary_size(text: &str) -> Result<u32, String> {
     match parse_size(text) {
         Some((power @ 12..=29, 1)) => Ok(1 << power),
@@ -220,7 +220,7 @@ fn parse_memory(text: &str) -> Result<u64, String> {
     Ok(size.0 as u64)
 }
 
-/// A number of bytes, with the unit that stands behind it.
+/// Parses a number of bytes with an optional unit. Returns the number and the unit.
 pub(super) fn parse_size(text: &str) -> Option<(usize, usize)> {
     const UNITS: [(char, usize); 3] = [('k', 1 << 10), ('m', 1 << 20), ('g', 1 << 30)];
     let short = text.strip_suffix("iB").or(text.strip_suffix('i')).unwrap_or(text);

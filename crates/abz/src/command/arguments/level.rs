@@ -1,4 +1,4 @@
-//! The level, which has many spellings.
+//! The compression level, which can be written in many ways.
 
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
@@ -9,25 +9,24 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 
 use super::headings::HOW;
 
-/// How hard to compress, if it is said: `-0` to `-9`, `-10` and so on, `--level` or `--fast`, of which the last one given
-/// counts.
+/// The level, if given: `-0` to `-9`, `-10` and so on, `--level` or `--fast`. The last one is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level(Option<Said>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
-    /// A level; below 0 it is so many levels of zstd below 0.
+    /// A level; negative for zstd's levels below 0.
     Level(i64),
-    /// Several digits that follow each other: a level if the format has such a one, otherwise as many levels, of which the
-    /// last one counts.
+    /// Several digits in one argument: one level if the format has it, otherwise a level for each digit, of which the
+    /// last is used.
     Digits(u32),
 }
 
-/// How the parser is told of several digits.
+/// The hidden option that stands for several digits.
 const DIGITS: &str = "digits";
 
-/// The arguments, with an option of its own for each two or three digits that follow each other in one: `-k19f` becomes `-k`,
-/// `--digits=19` and `-f`. To the parser, `command`, they would be as many options.
+/// Replaces two or three consecutive digits in an argument by a hidden option: `-k19f` becomes `-k`, `--digits=19`
+/// and `-f`. The parser, `command`, would take each digit for an option.
 pub(in crate::command) fn with_long_levels(
     command: &Command,
     arguments: impl Iterator<Item = OsString>,
@@ -45,7 +44,7 @@ pub(in crate::command) fn with_long_levels(
             split.push(argument);
             continue;
         };
-        // What follows such an option is its value.
+        // The rest of the argument is the value of this option.
         let end = letters.find(takes_value).unwrap_or(letters.len());
         let is_digit = |letter: char| letter.is_ascii_digit();
         let start = letters[..end].find(is_digit).unwrap_or(end);
@@ -65,7 +64,7 @@ pub(in crate::command) fn with_long_levels(
 }
 
 impl Level {
-    /// The level, of those that a format has; below 0 it is so many levels of zstd below 0.
+    /// Returns the level within `levels`, or a negative one for zstd's levels below 0.
     pub(in crate::command) fn of(self, levels: RangeInclusive<u32>) -> Option<i64> {
         self.0.map(|said| match said {
             Said::Level(level) => level,
@@ -74,7 +73,7 @@ impl Level {
         })
     }
 
-    /// The names by which clap knows the flags.
+    /// The identifiers of the flags in clap.
     const IDS: [(&'static str, char); 10] = [
         ("0", '0'),
         ("1", '1'),
@@ -108,7 +107,7 @@ impl Args for Level {
             .value_parser(RangedU64ValueParser::<u32>::new().range(0..=Compression::MAX_FAST.into()))
             .help_heading(HOW)
             .hide_short_help(true)
-            .help("As -1; with N, from 1 on, faster than that by so many levels below 0, for zstd only");
+            .help("As -1; with N: level -N, which is faster, for zstd only");
         let digits = Arg::new(DIGITS).long(DIGITS).hide(true).value_parser(value_parser!(u32));
         command.args(flags).arg(fast).arg(digits).arg(
             Arg::new("level")

@@ -1,4 +1,5 @@
-//! What the user may write. [`request`](super::request) says what it means.
+//! The command line of `abz`, as clap parses it. [`command_line`](super::command_line) translates it to a
+//! [`request`](super::request).
 
 mod access;
 mod archive;
@@ -66,7 +67,7 @@ const TEMPLATE: &str = "\
 
 {before-help}{all-args}{after-help}";
 
-/// What `--license` prints.
+/// The text of `--license`.
 pub(super) const LICENSE: &str = "\
 abz is free software, and comes without any warranty. You may use, copy, change
 and distribute it under the terms of either the MIT license
@@ -75,17 +76,17 @@ and distribute it under the terms of either the MIT license
 ";
 
 pub(super) const BEFORE_HELP: &str = "\
-Each FILE becomes FILE.gz (with -F FILE.bz2, FILE.lz, FILE.xz or FILE.zst), or back again
-with -d. The new file gets its name when it is complete; only then is FILE removed. With
-no FILE, or when FILE is -, from standard input to standard output.";
+Compresses each FILE to FILE.gz (with -F to FILE.bz2, FILE.lz, FILE.xz or FILE.zst), or
+decompresses it with -d. The output gets its name when it is complete; only then is FILE
+removed. Without FILE, or if FILE is -, reads standard input and writes standard output.";
 
 const AFTER_HELP: &str = "\
 Examples:
-  abz -k notes.txt                       makes notes.txt.gz, keeps notes.txt
+  abz -k notes.txt                       creates notes.txt.gz, keeps notes.txt
   tar c folder | abz -9 > folder.tar.gz
-  abz -t *.gz                            says which files are damaged, and where
+  abz -t *.gz                            reports which files are damaged, and where
 
-Exit status: 0 if all is well, 1 after an error, 2 after a warning.";
+Exit status: 0 on success, 1 after an error, 2 after a warning.";
 
 #[cfg(test)]
 mod tests {

@@ -1,25 +1,25 @@
-//! What is told.
+//! Options for messages and reports.
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
-/// What is told of the work, and of abz.
+/// Options for messages and reports.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is told")]
+#[command(next_help_heading = "Messages and reports")]
 pub struct Told {
-    /// Say of each file how much it shrank
+    /// Print the compression ratio of each file
     #[arg(short, long, overrides_with = "quiet")]
     pub verbose: bool,
 
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, overrides_with = "verbose")]
     pub quiet: bool,
 
-    /// Say what each stage did and what held it up, as text, json or html
+    /// Report what each stage did and what slowed it down, as text, json or html
     ///
-    /// It goes to standard error. There is one report for each file that all threads work on, and one for small files
-    /// that are next to each other; JSON is a list of them, and HTML one page.
+    /// The report goes to standard error. There is one report for each file that all threads process together, and
+    /// one for each group of small files. JSON is a list of reports, HTML is one page.
     #[arg(long, value_name = "AS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     #[arg(hide_possible_values = true)]
     pub report: Option<Reported>,
@@ -28,9 +28,9 @@ pub struct Told {
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath, requires = "report", hide_short_help = true)]
     pub report_file: Option<PathBuf>,
 
-    /// Write to OUT what each thread did and when
+    /// Write a trace of all threads to OUT
     ///
-    /// A trace in Chrome's format, for ui.perfetto.dev or chrome://tracing.
+    /// The trace is in Chrome's format, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
 
@@ -40,10 +40,10 @@ pub struct Told {
     #[arg(long, value_name = "WHAT", hide_short_help = true)]
     pub generate: Option<Generated>,
 
-    /// Make links to abz in DIR under the names of other tools, and say which
+    /// Create links to abz in DIR under the names of other tools, and print them
     ///
-    /// Called by such a name (gzip, gunzip, zcat, pigz, bzip2, lbzip2 and so on), abz takes the options of that tool and
-    /// behaves as it does. DIR is made if it is not there; what exists in it and is no such link stays.
+    /// When called by such a name (gzip, gunzip, zcat, pigz, bzip2, lbzip2 and so on), abz takes the options of that
+    /// tool and behaves like it. DIR is created if it does not exist. Existing files that are not such links stay.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
     pub install_links: Option<PathBuf>,
 
@@ -60,7 +60,7 @@ pub struct Told {
     version: Option<bool>,
 }
 
-/// How `--report` tells of a run.
+/// The formats of `--report`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Reported {
     Text,
@@ -68,7 +68,7 @@ pub enum Reported {
     Html,
 }
 
-/// What `--generate` prints.
+/// The values of `--generate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Generated {
     /// The manual page, in roff

@@ -1,5 +1,5 @@
-//! One row, measured by two processes: one compresses, the other decompresses. Only a process that did nothing else
-//! tells what a run needs of memory. Where the system has no process to give, this one measures.
+//! Measurement of one row by two child processes: one compresses, the other decompresses. Only a process that did
+//! nothing else shows how much memory a run needs. If no process can be started, this one measures.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::measured::{Cost, MOST, Row};
 
-/// The first argument of such a process, which no user gives; behind it come the format, the level and the threads, and
-/// for the one that compresses a file. It writes what it made to standard output, the other reads it from standard
-/// input. Costs go to standard error.
+/// The first argument of a child process. The format, the level and the number of threads follow, and to compress a
+/// file. The compressing child writes the compressed file to standard output; the decompressing one reads it from
+/// standard input. Both write their cost to standard error.
 const WORD: &str = "--bench-row";
 
-/// A quick run is repeated for so long, and the best counts.
+/// A run is repeated for this long, and the shortest time is used.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Measures a format and level on the file at `path`.
@@ -37,14 +37,14 @@ pub(super) fn row(path: &Path, format: Written, level: u32, workers: usize) -> i
     Ok(Row { format, level, compressed: file.len(), compress, decompress })
 }
 
-/// What a process of its own gives; `None` where the system has none to give.
+/// Runs a child process and returns its output, or `None` if none can be started.
 fn child(words: &[String], path: Option<&OsStr>, input: &[u8]) -> io::Result<Option<Output>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(WORD).args(words).args(path);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let Ok(mut child) = command.spawn() else { return Ok(None) };
     let mut stdin = child.stdin.take().expect("it is piped");
-    // It takes all of that before it gives anything. A child that does not read it says why.
+    // The child reads all input before it writes. If it does not, its error message says why.
     let _ = stdin.write_all(input);
     drop(stdin);
     child.wait_with_output().map(Some)
@@ -59,7 +59,7 @@ fn cost_told(said: &[u8]) -> io::Result<Cost> {
     }
 }
 
-/// If this is such a process: does its work, and says whether that went well.
+/// Does the work of a child process, if this is one, and returns whether it succeeded.
 pub fn run() -> Option<bool> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != WORD {
@@ -91,7 +91,7 @@ pub fn run() -> Option<bool> {
 fn compress(compression: &Compression, path: &Path) -> Result<(Cost, Vec<u8>), Error> {
     let mut data = Vec::new();
     File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut data)).map_err(Error::Read)?;
-    // Room that is there already is none that the run needs.
+    // The buffer is allocated before the measurement, so that it does not count.
     let mut file = vec![1; data.len() + data.len() / 8 + 4096];
     let cost = cost(|| {
         file.clear();
@@ -104,7 +104,7 @@ fn decompress(decompression: &Decompression, file: &[u8]) -> Result<Cost, Error>
     cost(|| decompression.run(file, io::sink()).map(drop))
 }
 
-/// The best time of some runs, and the most memory of the first.
+/// Returns the shortest time of several runs, and the peak memory of the first.
 fn cost(mut run: impl FnMut() -> Result<(), Error>) -> Result<Cost, Error> {
     let began = Instant::now();
     let before = resident_now();
@@ -119,13 +119,13 @@ fn cost(mut run: impl FnMut() -> Result<(), Error>) -> Result<Cost, Error> {
     Ok(Cost { seconds, memory })
 }
 
-/// How much memory the process has, in bytes; from here on the system notes anew how much it has at most.
+/// Returns the resident memory of the process in bytes, and resets the system's record of its peak.
 fn resident_now() -> Option<u64> {
     fs::write("/proc/self/clear_refs", "5").ok()?;
     status("VmRSS:")
 }
 
-/// A number of kilobytes that Linux tells of this process, in bytes.
+/// Returns a value of `/proc/self/status` in bytes.
 fn status(key: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;

@@ -1,11 +1,11 @@
-//! What was measured.
+//! The results of `--bench`.
 
 use abz::Written;
 
-/// No more of a file is taken, in bytes: the slowest levels take a minute for it.
+/// The number of bytes of a file that are measured; the slowest levels take a minute for it.
 pub(super) const MOST: u64 = 64 << 20;
 
-/// What one format at one level makes of the data.
+/// The result for one format at one level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) format: Written,
@@ -15,19 +15,19 @@ pub(super) struct Row {
     pub(super) decompress: Cost,
 }
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     pub(super) seconds: f64,
-    /// What the process needed at most beside the data, in bytes; `None` where the system does not tell.
+    /// The peak memory beside the data, in bytes; `None` if the system does not report it.
     pub(super) memory: Option<u64>,
 }
 
-/// What was measured of one file.
+/// The results for one file.
 #[derive(Debug)]
 pub(super) struct Bench {
     pub(super) name: String,
-    /// How much of it was taken, and how large it is if that is known.
+    /// The number of bytes measured, and the size of the file if known.
     pub(super) taken: usize,
     pub(super) len: Option<u64>,
     pub(super) workers: usize,

@@ -1,4 +1,4 @@
-//! What `--bench` tells: how fast and how small each format and level is, on the user's own file.
+//! The action of `--bench`: measures speed, size and memory of each format and level on the user's file.
 
 use abz::Written;
 
@@ -16,7 +16,7 @@ mod measured;
 mod page;
 mod table;
 
-/// Measures every file, one after another, and tells it as the options say.
+/// Measures all files one after another, and prints the results.
 pub(super) fn run(request: &request::Bench, console: &mut Console) {
     let mut benches = Vec::new();
     if let Some(path) = &request.html
@@ -45,7 +45,7 @@ pub(super) fn run(request: &request::Bench, console: &mut Console) {
 
 fn measure(input: &Input, request: &request::Bench) -> Result<Bench, Problem> {
     let Source::File(path) = &input.source else {
-        return Err(Problem::error(input, "cannot be read again and again: name a file"));
+        return Err(Problem::error(input, "cannot be read repeatedly: name a file"));
     };
     let (name, workers) = (input.to_string(), request.workers);
     let taken = input.metadata.len().min(MOST) as usize;
@@ -60,10 +60,11 @@ fn measure(input: &Input, request: &request::Bench) -> Result<Bench, Problem> {
     Ok(bench)
 }
 
-/// The levels that are measured of every format. That of bzip2 says little but how large its blocks are.
+/// The levels measured of every format. For bzip2, the level only sets the block size.
 const USUAL: [u32; 8] = [0, 1, 3, 6, 9, 12, 15, 19];
 
-/// All formats with data of their own at the usual levels, or all levels of one that was named.
+/// Returns the default levels of all formats, or all levels of a named one. Formats that share the data of another
+/// one are left out.
 fn levels(request: &request::Bench) -> impl Iterator<Item = (Written, u32)> {
     let named = request.format;
     let formats = Written::all()

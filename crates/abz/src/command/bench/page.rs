@@ -1,4 +1,4 @@
-//! The measurements as a page: for each file two plots of speed against ratio, and the table.
+//! The results as an HTML page: two plots of speed against ratio and a table for each file.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -11,12 +11,12 @@ use super::measured::{Bench, Cost, Row};
 use super::table::{megabytes, memory, ratio, speed, title};
 use crate::command::problem::Problem;
 
-/// Writes the page of all files. One that exists stays, unless `force` says otherwise.
+/// Writes the page of all files. An existing file is only overwritten with `force`.
 pub(super) fn write(path: &Path, benches: &[Bench], force: bool) -> Result<(), Problem> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).create_new(!force);
     let opened =
-        options.open(path).map_err(|error| Problem::of_file(path.display(), "cannot be made", &error));
+        options.open(path).map_err(|error| Problem::of_file(path.display(), "cannot be created", &error));
     opened?
         .write_all(page(benches).as_bytes())
         .map_err(|error| Problem::of_file(path.display(), "cannot be written to", &error))
@@ -55,7 +55,7 @@ const RIGHT: f64 = 70.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 45.0;
 
-/// Speed, on a logarithmic scale, against ratio: a line for each format, a point for each level.
+/// Returns a plot of speed, on a logarithmic scale, against ratio: a line for each format, a point for each level.
 fn plot(bench: &Bench, what: &str, cost: impl Fn(&Row) -> Cost) -> String {
     let points: Vec<(Written, u32, f64, f64)> = bench
         .rows
@@ -132,7 +132,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// Colours that are told apart by people who see few of them too, on light and on dark.
+/// The head of the page. Its colours can be told apart by colour-blind readers, on light and dark backgrounds.
 const HEAD: &str = "<!doctype html>
 <meta charset=utf-8>
 <meta name=viewport content=\"width=device-width\">

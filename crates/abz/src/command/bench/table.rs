@@ -1,10 +1,10 @@
-//! The measurements as a table on standard output.
+//! The results as a table on standard output.
 
 use super::measured::{Bench, Cost, Row};
 use crate::command::problem::Problem;
 use crate::command::stdout::print;
 
-/// The lines before the first row.
+/// Prints the title and the column headings.
 pub(super) fn begin(bench: &Bench) -> Result<(), Problem> {
     print(|out| {
         writeln!(out, "{}\n", title(bench))?;
@@ -16,7 +16,7 @@ pub(super) fn begin(bench: &Bench) -> Result<(), Problem> {
     })
 }
 
-/// What was measured, in a line.
+/// Returns a line with the file, its size and the number of threads.
 pub(super) fn title(bench: &Bench) -> String {
     let Bench { name, taken, workers, .. } = bench;
     let threads = if *workers == 1 { "1 thread".to_owned() } else { format!("{workers} threads") };
@@ -47,7 +47,7 @@ pub(super) fn ratio(len: usize, compressed: usize) -> f64 {
     len as f64 / (compressed as f64).max(1.0)
 }
 
-/// In megabytes of plain data a second.
+/// Returns the speed in megabytes of uncompressed data per second.
 pub(super) fn megabytes(len: usize, cost: &Cost) -> f64 {
     len as f64 / 1e6 / cost.seconds.max(1e-9)
 }

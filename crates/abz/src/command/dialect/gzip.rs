@@ -27,7 +27,7 @@ pub(super) static GZIP: Tool = Tool {
     drops_links: false,
     variables: &["GZIP"],
     numbers: &[],
-    // gzip takes those only that do not change what is done.
+    // gzip accepts only options in the variable that do not change the action.
     allows: |means| {
         use Means::{Level, LevelIs, Name, NoName, Quiet, Refused, Rsyncable, Sync, Verbose};
         matches!(means, Level | LevelIs(_) | Name | NoName | Quiet | Refused(_) | Rsyncable | Sync | Verbose)
@@ -96,7 +96,7 @@ const MANNERS: Manners = Manners {
     severities: Severities {
         link: Some(Severity::Error),
         suffix: Some(Severity::Note),
-        // gzip waits for the second byte of a header.
+        // gzip reports an unexpected end after the first byte of a header.
         lone_byte: Some(Severity::Error),
         ..Severities::all(Severity::Warning)
     },
@@ -136,24 +136,24 @@ const FLAGS: &[Flag] = &[
     Flag::new("L", "license", Means::License).help("print the license"),
     Flag::new("n", "no-name", Means::NoName).help("store, or restore, neither name nor time"),
     Flag::new("N", "name", Means::Name).help("store, or restore, name and time"),
-    Flag::new("r", "recursive", Means::Recursive).help("take the files in folders"),
-    Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("let compressed files end with X"),
+    Flag::new("r", "recursive", Means::Recursive).help("process all files in folders"),
+    Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("use the suffix X for compressed files"),
     Flag::new("t", "test", Means::Test).help("test"),
-    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("v", "verbose", Means::Verbose).help("print what is done"),
     Flag::new("V", "version", Means::Version).help("print the version"),
     Flag::new("", "fast", Means::LevelIs(1)).help("compress fast, as -1"),
     Flag::new("", "best", Means::LevelIs(9)).help("compress well, as -9"),
-    Flag::new("", "synchronous", Means::Sync).help("wait until the output is on the disk"),
+    Flag::new("", "synchronous", Means::Sync).help("wait until the output is on disk"),
 ];
 
 const GZIP_FLAGS: &[Flag] = &[
     Flag::new("123456789", "", Means::Level).takes(Takes::Digit),
-    Flag::new("q", "quiet", Means::Quiet).help("say nothing but errors"),
+    Flag::new("q", "quiet", Means::Quiet).help("print errors only"),
     Flag::new("", "silent", Means::Quiet),
-    Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
+    Flag::new("", "rsyncable", Means::Rsyncable).help("cut blocks by content, for rsync"),
     Flag::new("", "ascii", Means::Nothing),
     Flag::new("a", "", Means::Nothing),
-    // What it was for, the format of compress, is not written any more.
+    // The option is for the format of compress, which gzip no longer writes.
     Flag::new("b", "bits", Means::Ignored { most: 1 << 20 }).takes(Takes::Value),
     Flag::new("", "-presume-input-tty", Means::Nothing),
 ];
@@ -163,18 +163,18 @@ const PIGZ_FLAGS: &[Flag] = &[
     Flag::new("p", "processes", Means::Threads).takes(Takes::Value).help("use X threads"),
     Flag::new("b", "blocksize", Means::Block).takes(Takes::Value).help("compress blocks of X KiB"),
     Flag::new("i", "independent", Means::Nothing),
-    Flag::new("q", "quiet", Means::Silent).help("say nothing"),
+    Flag::new("q", "quiet", Means::Silent).help("print nothing"),
     Flag::new("", "silent", Means::Silent),
     Flag::new("Y", "", Means::Sync),
-    // Of zopfli, which only level 11 of pigz is.
+    // These options are for zopfli, which pigz uses at level 11 only.
     Flag::new("F", "first", Means::Nothing),
     Flag::new("I", "iterations", Means::Nothing).takes(Takes::Value),
     Flag::new("J", "maxsplits", Means::Nothing).takes(Takes::Value),
     Flag::new("O", "oneblock", Means::Nothing),
-    Flag::new("R", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
+    Flag::new("R", "rsyncable", Means::Rsyncable).help("cut blocks by content, for rsync"),
     Flag::new("0", "", Means::Refused("abz has no level 0")),
-    Flag::new("K", "zip", Means::Writes(Written::ZIP)).help("write archives of zip, with one file each"),
-    Flag::new("z", "zlib", Means::Writes(Written::ZLIB)).help("write streams of zlib"),
+    Flag::new("K", "zip", Means::Writes(Written::ZIP)).help("write zip archives with one file each"),
+    Flag::new("z", "zlib", Means::Writes(Written::ZLIB)).help("write zlib streams"),
     Flag::new("A", "alias", Means::Refused("--alias: abz stores the name of the file")).takes(Takes::Value),
     Flag::new("C", "comment", Means::Refused("--comment: abz stores no comments")).takes(Takes::Value),
     Flag::new("H", "huffman", Means::Refused("--huffman: abz has levels only")),

@@ -1,4 +1,4 @@
-//! Links by whose names the program takes the options of other tools.
+//! Installation of links under the names of other tools.
 
 use std::fs;
 use std::io;
@@ -9,27 +9,27 @@ use super::super::problem::Problem;
 use super::super::stdout::print;
 use super::TOOLS;
 
-/// Makes a link to this program in `folder`, which is made if it is not there, for each name that it knows, and says which. What is there already and is
-/// not such a link stays.
+/// Creates a link to this program in `folder` for each name of a tool, and prints them. Creates `folder` if it does
+/// not exist. An existing file that is not such a link stays.
 pub(in super::super) fn install(folder: &Path) -> Vec<Problem> {
     let program = match std::env::current_exe().and_then(|program| program.canonicalize()) {
         Ok(program) => program,
         Err(error) => return vec![Problem::of_file("abz", "cannot be found", &error)],
     };
     if let Err(error) = fs::create_dir_all(folder) {
-        return vec![Problem::of_file(folder.display(), "cannot be made", &error)];
+        return vec![Problem::of_file(folder.display(), "cannot be created", &error)];
     }
     let names = TOOLS.iter().flat_map(|tool| tool.names.iter().map(|(name, _)| *name));
     names.filter_map(|name| link(&program, &folder.join(name)).err()).collect()
 }
 
 fn link(program: &Path, link: &Path) -> Result<(), Problem> {
-    let cannot = |error: io::Error| Problem::of_file(link.display(), "cannot be made", &error);
+    let cannot = |error: io::Error| Problem::of_file(link.display(), "cannot be created", &error);
     match fs::read_link(link) {
         Ok(target) if target == program => {
-            return print(|out| writeln!(out, "{} is there already", link.display()));
+            return print(|out| writeln!(out, "{} exists already", link.display()));
         }
-        // One to an older abz.
+        // A link to another abz is replaced.
         Ok(target) if target.file_name() == program.file_name() => fs::remove_file(link).map_err(cannot)?,
         Ok(_) => return Err(taken(link)),
         Err(_) if fs::symlink_metadata(link).is_ok() => return Err(taken(link)),
@@ -42,6 +42,6 @@ fn link(program: &Path, link: &Path) -> Result<(), Problem> {
 fn taken(link: &Path) -> Problem {
     Problem::error(
         link.display(),
-        "exists, and is no link to abz -- not overwritten (remove it, or name another folder)",
+        "exists, and is not a link to abz -- not overwritten (remove it, or name another folder)",
     )
 }

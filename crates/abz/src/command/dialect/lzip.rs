@@ -45,7 +45,7 @@ pub(super) static LZIP: Tool = Tool {
     variables: &[],
     numbers: &[],
     allows: |_| true,
-    // It is a mistake to say two.
+    // Two operations are an error.
     one_operation: true,
     keeps: false,
     takes_stdin_once: true,
@@ -62,36 +62,37 @@ pub(super) static LZIP: Tool = Tool {
 const FLAGS: &[Flag] = &[
     Flag::new("h", "help", Means::Help).help("print this help"),
     Flag::new("V", "version", Means::Version).help("print the version"),
-    Flag::new("a", "trailing-error", Means::TrailingError)
-        .help("take what follows the last member for an error"),
+    Flag::new("a", "trailing-error", Means::TrailingError).help("treat trailing data as an error"),
     Flag::new("b", "member-size", Means::MemberSize).takes(Takes::Value).help("compress members of X bytes"),
     Flag::new("c", "stdout", Means::Stdout).help("write to standard output, keep FILE"),
     Flag::new("d", "decompress", Means::Decompress).help("decompress"),
     Flag::new("f", "force", Means::Force).help("overwrite files"),
-    Flag::new("F", "recompress", Means::Recompress).help("compress what is compressed already"),
+    Flag::new("F", "recompress", Means::Recompress).help("compress files that have the suffix already"),
     Flag::new("k", "keep", Means::Keep).help("keep FILE"),
     Flag::new("l", "list", Means::List).help("list sizes"),
     Flag::new("m", "match-length", Means::MatchLength)
         .takes(Takes::Value)
-        .help("search no further where X bytes match"),
+        .help("match length limit in bytes"),
     Flag::new("n", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
     Flag::new("o", "output", Means::Output).takes(Takes::Value).help("write to the file X"),
-    Flag::new("q", "quiet", Means::Silent).help("say nothing"),
-    Flag::new("s", "dictionary-size", Means::DictionarySize).takes(Takes::Value).help("look back X bytes"),
+    Flag::new("q", "quiet", Means::Silent).help("print nothing"),
+    Flag::new("s", "dictionary-size", Means::DictionarySize)
+        .takes(Takes::Value)
+        .help("dictionary size in bytes"),
     Flag::new("t", "test", Means::Test).help("test"),
-    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("v", "verbose", Means::Verbose).help("print what is done"),
     Flag::new("0123456789", "", Means::Level).takes(Takes::Digit),
     Flag::new("", "fast", Means::LevelIs(0)).help("compress fast, as -0"),
     Flag::new("", "best", Means::LevelIs(9)).help("compress well, as -9"),
     Flag::new("", "loose-trailing", Means::LooseTrailing)
-        .help("take what is like a header for trailing data"),
-    Flag::new("", "empty-error", Means::EmptyError).help("take a member without contents for an error"),
-    Flag::new("", "marking-error", Means::MarkingError).help("take a marked member for an error"),
+        .help("accept trailing data that resembles a header"),
+    Flag::new("", "empty-error", Means::EmptyError).help("treat an empty member as an error"),
+    Flag::new("", "marking-error", Means::MarkingError).help("treat a member with a marker as an error"),
     Flag::new("S", "volume-size", Means::VolumeSize)
         .takes(Takes::Value)
         .help("write files of at most X bytes, FILE00001.lz and so on"),
     Flag::new("B", "data-size", Means::MemberSize).takes(Takes::Value),
-    // How much waits in memory is limited by the threads.
+    // The number of threads limits how many blocks wait in memory.
     Flag::new("", "in-slots", Means::Ignored { most: 64 }).takes(Takes::Value),
     Flag::new("", "out-slots", Means::Ignored { most: 1024 }).takes(Takes::Value),
 ];

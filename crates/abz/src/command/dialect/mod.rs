@@ -1,7 +1,7 @@
-//! The command lines of other tools: called by the name of one, the program takes that tool's options.
+//! The command lines of other tools. When called by the name of a tool, the program takes that tool's options.
 //!
-//! Each tool is a table, in a file of its own; what the options do is the same for all, and is here. What a tool has and
-//! abz cannot do is refused: an option is ignored only where what comes out is the same.
+//! Each tool is a table in a module of its own. This module applies the options, which mean the same for all tools.
+//! An option that abz does not support is refused; it is ignored only if it cannot change the output.
 
 mod bzip2;
 mod gzip;
@@ -34,29 +34,29 @@ use super::request::{Asked, Source, Sparse};
 use super::status::Loudness;
 use super::stdout::print;
 
-/// The most threads that are started.
+/// The largest number of threads.
 const MOST_THREADS: usize = 1024;
 
-/// The smallest volume in bytes, that of lzip.
+/// The smallest volume in bytes, as in lzip.
 const MIN_VOLUME: u64 = 100_000;
 
-/// The tools whose names are known.
+/// The supported tools.
 static TOOLS: [&Tool; 8] =
     [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ, &xz::LZMA, &zstd::ZSTD];
 
-/// Why no work is done.
+/// The reasons not to run.
 enum Stop {
     Told,
-    /// The help may help.
+    /// A mistake on the command line; the message points to `--help`.
     Mistake(String),
-    /// The value of an option, or several options together.
+    /// An option with a value, or a combination of options, that is not supported.
     Refused(Option<Means>, String),
-    /// Nothing is left to be done. Why was told.
+    /// No input is left; the reason has been printed.
     Failed,
 }
 
-/// The options of the tool by whose name the program is called, if it is a known one; or the status to exit with, if
-/// there is nothing to do.
+/// Reads the command line if the program is called by the name of a tool. Returns the exit status if there is nothing
+/// to run.
 pub(super) fn asked() -> Option<Result<Asked, ExitCode>> {
     let mut arguments = std::env::args_os();
     let called = arguments.next()?;
@@ -104,7 +104,7 @@ impl Tool {
             words.extend(said);
         }
         for (name, means) in self.numbers {
-            // As the tool does: what is no number is passed over.
+            // As in zstd, a value that is not a number is ignored.
             words.extend(variable(name).filter(is_number).map(|value| Word::Flag(*means, value)));
         }
         words.extend(words::read(&flags, arguments).map_err(Stop::Mistake)?);
@@ -169,7 +169,7 @@ impl Tool {
             let named = match low.action {
                 Action::Compress => self.write(&name, &mut low),
                 _ if self.reads_named_format => read(&name, &mut low),
-                // What is read tells its format itself.
+                // The format of compressed input is detected.
                 _ => Ok(()),
             };
             named.map_err(|message| Stop::Refused(Some(Means::FormatIs), message))?;
@@ -178,7 +178,7 @@ impl Tool {
             let message = "--list works only on .xz files (--format=xz or --format=auto)";
             return Err(Stop::Refused(Some(Means::List), message.to_owned()));
         }
-        // What comes from standard input goes to standard output anyway.
+        // Standard input goes to standard output anyway.
         if low.action == Action::Test
             && !self.tests_to_stdout
             && (says_stdout || low.stdout && files.iter().any(|file| *file != Source::Stdin))
@@ -206,7 +206,7 @@ impl Tool {
         low.request().map_err(|message| Stop::Refused(None, message))
     }
 
-    /// Writes the format of this name, if the tool does.
+    /// Selects the output format of this name, if the tool writes it.
     fn write(&self, name: &str, low: &mut Low) -> Result<(), String> {
         let written = self.writes.iter().find(|format| format.name() == name);
         let format = match (written, name) {
@@ -220,11 +220,11 @@ impl Tool {
         };
         let compression = &mut low.compression;
         compression.format = format;
-        // If it was not said with -S.
+        // Keep a suffix from -S.
         if low.suffix == self.format.suffix() {
             low.suffix = format.suffix().into();
         }
-        // A level that only the usual format has is the highest of this one, as with zstd.
+        // As in zstd, a level that this format does not have becomes its highest one.
         compression.level = compression.level.min(*format.levels().end());
         Ok(())
     }
@@ -243,8 +243,8 @@ impl Tool {
             text += &format!("  {letter} {long:<18} {}\n", flag.help);
         }
         text += &format!(
-            "\nWith no FILE, or when FILE is -, from standard input to standard output.\n\
-             This is abz under the name {name}: it uses all cores. `abz --help' tells what else it can do.\n"
+            "\nWithout FILE, or if FILE is -, reads standard input and writes standard output.\n\
+             This is abz under the name {name}: it uses all cores. `abz --help' describes what else it can do.\n"
         );
         tell(&text)
     }
@@ -261,12 +261,12 @@ fn tell(text: &str) -> Result<Asked, Stop> {
     }
 }
 
-/// Does to what is said so far what an option of the tool means.
+/// Applies an option to the arguments collected so far.
 fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
     let text = value.to_string_lossy();
     match means {
         Means::Compress => low.action = Action::Compress,
-        // To test and to list are to decompress too.
+        // Testing and listing imply decompressing.
         Means::Decompress if low.action == Action::Compress => low.action = Action::Decompress,
         Means::Decompress | Means::Nothing => {}
         Means::Test => low.action = Action::Test,
@@ -322,7 +322,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             let format = low.compression.format;
             let (lowest, highest) = format.levels().into_inner();
             if !(lowest..=highest).contains(&level) {
-                return Err(format!("abz has no level {level} of {format}: {lowest} to {highest}"));
+                return Err(format!("abz has no level {level} for {format}: expected {lowest} to {highest}"));
             }
             low.compression.level = level;
             low.compression.fast = None;
@@ -340,7 +340,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             _ => return Err(format!("invalid number of threads '{text}': expected 1 to {MOST_THREADS}")),
         },
         Means::Block => match parse_block_size(&format!("{text}K"))? {
-            size if size > MAX_BLOCK => return Err("the blocks of gzip have 4M at most".into()),
+            size if size > MAX_BLOCK => return Err("gzip blocks have at most 4M".into()),
             size => low.compression.block_size = Some(size),
         },
         Means::MemberSize => low.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
@@ -410,7 +410,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads no format but that of this name.
+/// Restricts the input to the format of this name.
 fn read(name: &str, low: &mut Low) -> Result<(), String> {
     low.manners.reads = Some(match name {
         "auto" => &[Format::XZ, Format::LZMA, Format::LZIP],
@@ -426,7 +426,7 @@ fn read(name: &str, low: &mut Low) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes the symbolic links out of the inputs, and says which they are.
+/// Removes symbolic links from the inputs, and prints which.
 fn drop_links(files: &mut Vec<Source>, name: &str, loudness: Loudness) -> Result<(), Stop> {
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     let all = files.len();
@@ -443,7 +443,7 @@ fn drop_links(files: &mut Vec<Source>, name: &str, loudness: Loudness) -> Result
     if files.is_empty() && all > 0 { Err(Stop::Failed) } else { Ok(()) }
 }
 
-/// The files whose names are in `list`, or on standard input if that is empty, each with `end` behind it.
+/// Returns the files named in `list`, or on standard input if `list` is empty. Each name ends with `end`.
 fn listed(list: &OsStr, end: u8) -> Result<Vec<Source>, String> {
     let (read, name) = match list.is_empty() {
         true => {
@@ -461,7 +461,7 @@ fn is_number(value: &OsString) -> bool {
     !value.is_empty() && value.as_encoded_bytes().iter().all(u8::is_ascii_digit)
 }
 
-/// A limit of memory, in the words of xz; `None` if there is none.
+/// Parses a memory limit in the notation of xz. Returns `None` for no limit.
 fn memory(text: &str) -> Result<Option<u64>, String> {
     let Some(percent) = text.strip_suffix('%') else {
         let size = binary(text)?.parse().map_err(|_| format!("invalid size '{text}'"))?;
@@ -469,22 +469,20 @@ fn memory(text: &str) -> Result<Option<u64>, String> {
     };
     match (percent.parse::<u64>(), memory_there_is()) {
         (Ok(percent @ 1..=100), Some(bytes)) => Ok(Some(bytes / 100 * percent)),
-        (Ok(1..=100), None) => {
-            Err("this system does not say how much memory there is: give a size".to_owned())
-        }
+        (Ok(1..=100), None) => Err("this system does not report its memory: use a size".to_owned()),
         _ => Err(format!("invalid size '{text}'")),
     }
 }
 
-/// How much memory there is, in bytes, if the system tells.
+/// Returns the size of the physical memory in bytes, if the system reports it.
 fn memory_there_is() -> Option<u64> {
     let told = fs::read_to_string("/proc/meminfo").ok()?;
     let kilobytes = told.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     kilobytes.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// How much memory there is, and the limits to compress and to decompress, as xz tells it. There is no other limit for several
-/// threads.
+/// Returns the output of xz's `--info-memory`: the physical memory, and the limits for both directions. abz has no
+/// separate limit for several threads.
 fn memory_told(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> String {
     let there_is = memory_there_is();
     let [compress, decompress] = limits;
@@ -506,7 +504,7 @@ fn memory_told(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> St
     )
 }
 
-/// A size as xz and zstd write it, where K, k, Ki, KB and KiB are all 1024.
+/// Parses a size as xz and zstd do: K, k, Ki, KB and KiB are all 1024.
 fn binary(text: &str) -> Result<String, String> {
     let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
@@ -522,7 +520,7 @@ fn binary(text: &str) -> Result<String, String> {
     size.map(|size| size.to_string()).ok_or_else(|| format!("invalid size '{text}'"))
 }
 
-/// A size as lzip writes it, where k is 1000 and Ki 1024, for those who take both for the same.
+/// Parses a size as lzip does: k is 1000, and Ki is 1024. Returns it without a unit.
 fn bytes(text: &str) -> Result<String, String> {
     let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
@@ -545,7 +543,7 @@ mod tests {
     use super::super::options::Spelling;
     use super::*;
 
-    /// The meaning that an option of this spelling has for a tool.
+    /// Returns the meaning of an option for a tool.
     fn meant(tool: &Tool, spelling: Spelling) -> Option<Means> {
         let flags: Vec<&Flag> = tool.flags.iter().copied().flatten().collect();
         let read = words::read(&flags, [spelling.with(&1).into()]).ok()?;

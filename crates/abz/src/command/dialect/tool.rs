@@ -1,4 +1,4 @@
-//! What is told of a tool, and what its options mean.
+//! The description of a tool and of its options.
 
 use abz::Written;
 
@@ -6,51 +6,51 @@ use super::super::manners::Manners;
 use super::super::options::{OF_ABZ, Options, Spelling};
 use super::super::request::Sparse;
 
-/// A tool, as far as its users see a difference.
+/// A tool whose command line abz understands.
 pub(super) struct Tool {
-    /// Its names, and what it does under each if it is not told.
+    /// The names, each with its default action.
     pub(super) names: &'static [(&'static str, Mode)],
     pub(super) format: Written,
-    /// The formats that it writes if it is told to.
+    /// The formats that `--format` can select for writing.
     pub(super) writes: &'static [Written],
     pub(super) manners: Manners,
-    /// Its options, and those that it shares with others.
+    /// The options, some of them shared with other tools.
     pub(super) flags: &'static [&'static [Flag]],
-    /// Variables of the environment with options that come before those of the command line.
+    /// Environment variables with options, which precede those of the command line.
     pub(super) variables: &'static [&'static str],
-    /// Variables of the environment that are the values of options.
+    /// Environment variables that are the values of options.
     pub(super) numbers: &'static [(&'static str, Means)],
-    /// Which options these may have.
+    /// Returns `true` for options that may be in `variables`.
     pub(super) allows: fn(Means) -> bool,
-    /// Two of the options that say what to do are a mistake. Otherwise the last one counts.
+    /// Several options that select an action are an error. Otherwise the last one is used.
     pub(super) one_operation: bool,
-    /// Inputs stay if nobody says otherwise.
+    /// Inputs are kept by default.
     pub(super) keeps: bool,
-    /// Standard input is one of the inputs, however often it is named.
+    /// Standard input is read once, however often it is named.
     pub(super) takes_stdin_once: bool,
-    /// Several inputs are joined in one output only with force.
+    /// Joining several inputs in one output requires `--force`.
     pub(super) asks_to_join: bool,
     pub(super) sparse: Sparse,
-    /// The exit status if the value of an option is refused, or an option is none (`None`).
+    /// Returns the exit status for a refused value of an option, or for an unknown option (`None`).
     pub(super) refuses_with: fn(Option<Means>) -> u8,
-    /// What comes from standard input goes to a file with the suffix, whether the name of the output has it or not.
+    /// With standard input as the input, the suffix is added to the name of the output if it is missing.
     pub(super) completes_names: bool,
-    /// What decompresses to standard output copies what is not compressed.
+    /// The name that decompresses to standard output copies files that are not compressed.
     pub(super) cat_copies: bool,
-    /// What is tested may go to standard output. Otherwise it is a mistake to say both.
+    /// Testing can be combined with standard output. Otherwise that is an error.
     pub(super) tests_to_stdout: bool,
-    /// The format that is named is the only one that is read.
+    /// `--format` restricts which formats are read.
     pub(super) reads_named_format: bool,
-    /// Of the inputs that are named, symbolic links are passed over, unless all outputs go to standard output by the name of the
-    /// tool, or there is force. It is an error if nothing is left.
+    /// Symbolic links among the named inputs are skipped, except with `--force` or under the name that writes to
+    /// standard output. It is an error if no input is left.
     pub(super) drops_links: bool,
 }
 
 impl Tool {
-    /// How it spells the options that messages advise.
+    /// Returns the spelling of the options that messages mention.
     pub(super) fn options(&self) -> Options {
         let mut options = OF_ABZ;
-        // The first of several spellings is the one that the help tells.
+        // The first of several spellings is the one in the help.
         for flag in self.flags.iter().copied().flatten().rev() {
             let letter = flag.letters.chars().next().map(Spelling::Letter);
             let name = Some(flag.name).filter(|name| !name.is_empty()).map(Spelling::Name);
@@ -74,7 +74,7 @@ impl Tool {
     }
 }
 
-/// What a tool does if it is not told.
+/// The default action of a tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Compress,
@@ -83,7 +83,7 @@ pub(super) enum Mode {
     Cat,
 }
 
-/// What an option means, however the tool calls it.
+/// The meaning of an option, whatever its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Means {
     Compress,
@@ -106,33 +106,33 @@ pub(super) enum Means {
     Rsyncable,
     Level,
     LevelIs(u32),
-    /// How many levels below 0: one, if it is not said.
+    /// A negative level, -1 without a value.
     Fast,
     Threads,
-    /// A size, a share of the memory there is, or 0 for none.
+    /// A size, a percentage of the physical memory, or 0 for no limit.
     MemoryLimit {
         compressing: bool,
         decompressing: bool,
     },
-    /// The limit makes no dictionary smaller.
+    /// The memory limit does not reduce the dictionary.
     NoAdjust,
     /// A size in KiB.
     Block,
-    // What only zstd has.
+    // Options of zstd only.
     Remove,
     Long,
     Dictionary,
     PatchFrom,
     Checksum,
     NoChecksum,
-    // What only lzip, xz or zstd has.
+    // Options of lzip, xz or zstd only.
     Robot,
-    /// Names of inputs are in a file, a line each, or behind each other with a zero byte.
+    /// A file with the names of inputs, each ended by a line feed, or by a zero byte.
     Files,
     Files0,
     Sparse,
     NoSparse,
-    /// Copies what is not compressed, or does not.
+    /// Whether files that are not compressed are copied.
     PassThrough(bool),
     FormatIs,
     Check,
@@ -142,15 +142,15 @@ pub(super) enum Means {
     InfoMemory,
     Quieter,
     NoWarn,
-    /// The size of a block, where units are multiples of 1000 if they are not called Ki and the like.
+    /// A block size with decimal units, such as k, and binary ones, such as Ki.
     MemberSize,
-    /// The same, where they are multiples of 1024.
+    /// A block size with binary units only.
     BlockSize,
     VolumeSize,
-    /// Writes another format than the tool's.
+    /// Selects another output format.
     Writes(Written),
     DictionarySize,
-    /// A number, which changes nothing.
+    /// A number that is checked and ignored.
     Ignored {
         most: u32,
     },
@@ -166,36 +166,36 @@ pub(super) enum Means {
     License,
     Help,
     Version,
-    /// It may be said, and nothing else comes out of it.
+    /// Accepted and ignored.
     Nothing,
-    /// abz cannot do it, and what it can instead.
+    /// Not supported; the message names an alternative.
     Refused(&'static str),
 }
 
 /// An option of a tool.
 #[derive(Debug)]
 pub(super) struct Flag {
-    /// The letters that mean it; of two or more the first is told.
+    /// The short options; messages and help show the first.
     pub(super) letters: &'static str,
-    /// The long name, or nothing.
+    /// The long option without dashes, or an empty string.
     pub(super) name: &'static str,
     pub(super) takes: Takes,
     pub(super) means: Means,
-    /// What the help says; options without it are not in the help.
+    /// The line in the help. Options without one are not listed.
     pub(super) help: &'static str,
 }
 
-/// Whether a value follows.
+/// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
     Nothing,
-    /// In the same word or the next.
+    /// In the same argument, or in the next one.
     Value,
-    /// In the same word, or none.
+    /// In the same argument, or none.
     Attached,
-    /// The letter, which is a digit.
+    /// The option letter itself, a digit.
     Digit,
-    /// The letter, which is a digit, and those that follow it.
+    /// The option letter itself, a digit, with the digits after it.
     Digits,
 }
 

@@ -1,23 +1,23 @@
-//! A command line as getopt_long reads it: letters in clusters, long names that may be cut short, values beside them or
-//! behind, files anywhere, and `--`.
+//! A parser of command lines that works like `getopt_long`: clusters of short options, long options that may be
+//! abbreviated, values in the same argument or in the next, files anywhere, and `--`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use super::tool::{Flag, Means, Takes};
 
-/// What the user wrote, in its order.
+/// An option or a file of the command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Flag(Means, OsString),
     File(OsString),
 }
 
-/// Reads the words behind the name of the program.
+/// Parses the arguments after the name of the program.
 ///
 /// # Errors
 ///
-/// What is wrong with them, in the words of getopt.
+/// An error message in the words of getopt.
 pub(super) fn read(flags: &[&Flag], words: impl IntoIterator<Item = OsString>) -> Result<Vec<Word>, String> {
     let mut read = Vec::new();
     let mut words = words.into_iter();

@@ -76,48 +76,48 @@ const FLAGS: &[Flag] = &[
         .help("overwrite files, follow links; with -cd copy what is not compressed"),
     Flag::new("c", "stdout", Means::Stdout).help("write to standard output, keep FILE"),
     Flag::new("", "to-stdout", Means::Stdout),
-    Flag::new("", "no-sparse", Means::NoSparse).help("write zeros like all else"),
-    Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("let compressed files end with X"),
+    Flag::new("", "no-sparse", Means::NoSparse).help("write zeros instead of leaving holes"),
+    Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("use the suffix X for compressed files"),
     Flag::new("F", "format", Means::FormatIs)
         .takes(Takes::Value)
-        .help("auto, xz or lzma: write this format, or read it alone"),
+        .help("auto, xz or lzma: write this format, or read only this one"),
     Flag::new("C", "check", Means::Check).takes(Takes::Value).help("none, crc32, crc64 or sha256"),
     Flag::new("0123456789", "", Means::Level).takes(Takes::Digit),
     Flag::new("", "fast", Means::LevelIs(0)),
     Flag::new("", "best", Means::LevelIs(9)),
-    Flag::new("e", "extreme", Means::Extreme).help("take more time to make smaller files"),
+    Flag::new("e", "extreme", Means::Extreme).help("take more time for smaller files"),
     Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
     Flag::new("", "block-size", Means::BlockSize).takes(Takes::Value).help("compress blocks of X bytes"),
-    Flag::new("q", "quiet", Means::Quieter).help("say nothing but errors; twice: nothing"),
-    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("q", "quiet", Means::Quieter).help("print errors only; twice: nothing"),
+    Flag::new("v", "verbose", Means::Verbose).help("print what is done"),
     Flag::new("Q", "no-warn", Means::NoWarn).help("exit with 0 after a warning"),
     Flag::new("hH", "help", Means::Help).help("print this help"),
     Flag::new("", "long-help", Means::Help),
     Flag::new("V", "version", Means::Version).help("print the version"),
     Flag::new("M", "memlimit", Means::MemoryLimit { compressing: true, decompressing: true })
         .takes(Takes::Value)
-        .help("take no more than X bytes of memory, with fewer threads"),
+        .help("use at most X bytes of memory, with fewer threads"),
     Flag::new("", "memory", Means::MemoryLimit { compressing: true, decompressing: true })
         .takes(Takes::Value),
     Flag::new("", "memlimit-compress", Means::MemoryLimit { compressing: true, decompressing: false })
         .takes(Takes::Value),
     Flag::new("", "memlimit-decompress", Means::MemoryLimit { compressing: false, decompressing: true })
         .takes(Takes::Value),
-    // Of that there is one limit, for one thread and for many.
+    // abz has one limit to decompress, for one thread and for many.
     Flag::new("", "memlimit-mt-decompress", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "no-adjust", Means::NoAdjust).help("let no limit of memory make the dictionary smaller"),
+    Flag::new("", "no-adjust", Means::NoAdjust).help("fail rather than use a smaller dictionary"),
     Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
     Flag::new("", "robot", Means::Robot).help("with -l, print a list for programs"),
-    Flag::new("", "info-memory", Means::InfoMemory).help("print how much memory there is, and the limits"),
+    Flag::new("", "info-memory", Means::InfoMemory).help("print the physical memory and the limits"),
     Flag::new("", "single-stream", Means::SingleStream)
         .help("decompress the first stream, and ignore what follows"),
-    Flag::new("", "ignore-check", Means::IgnoreCheck).help("do not verify checks: damage is not told then"),
+    Flag::new("", "ignore-check", Means::IgnoreCheck).help("do not verify checks; damage goes unnoticed"),
     Flag::new("", "files", Means::Files)
         .takes(Takes::Attached)
-        .help("take the files named in the lines of X"),
+        .help("process the files named in X, one on each line"),
     Flag::new("", "files0", Means::Files0)
         .takes(Takes::Attached)
-        .help("the same, with a zero byte for each line's end"),
+        .help("the same, with names that end with a zero byte"),
     Flag::new("", "block-list", NO_FILTERS).takes(Takes::Value),
     Flag::new("", "lzma1", NO_FILTERS).takes(Takes::Attached),
     Flag::new("", "lzma2", NO_FILTERS).takes(Takes::Attached),
@@ -131,4 +131,4 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "delta", NO_FILTERS).takes(Takes::Attached),
 ];
 
-const NO_FILTERS: Means = Means::Refused("abz makes blocks of one size, with LZMA2 alone");
+const NO_FILTERS: Means = Means::Refused("abz writes blocks of one size, with the filter LZMA2 only");

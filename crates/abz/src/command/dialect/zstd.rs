@@ -84,40 +84,40 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "uncompress", Means::Decompress),
     Flag::new("t", "test", Means::Test).help("test"),
     Flag::new("l", "list", Means::List).help("list sizes"),
-    Flag::new("k", "keep", Means::Keep).help("keep FILE, as is done if nobody says --rm"),
+    Flag::new("k", "keep", Means::Keep).help("keep FILE (the default)"),
     Flag::new("", "rm", Means::Remove).help("remove FILE when its output is complete"),
     Flag::new("f", "force", Means::Force)
         .help("overwrite files, follow links; with -cd copy what is not compressed"),
     Flag::new("c", "stdout", Means::Stdout).help("write to standard output"),
     Flag::new("", "to-stdout", Means::Stdout),
     Flag::new("o", "", Means::Output).takes(Takes::Value).help("write to file X"),
-    Flag::new("r", "", Means::Recursive).help("take the files in folders"),
+    Flag::new("r", "", Means::Recursive).help("process all files in folders"),
     Flag::new("123456789", "", Means::Level).takes(Takes::Digits),
     Flag::new("", "fast", Means::Fast).takes(Takes::Attached).help("compress faster, at level -X"),
     Flag::new("", "ultra", Means::Nothing).help("allow the levels 20 to 22"),
-    Flag::new("", "long", Means::Long).takes(Takes::Attached).help("look back up to 2^X bytes"),
+    Flag::new("", "long", Means::Long).takes(Takes::Attached).help("use a window of 2^X bytes"),
     Flag::new("D", "", Means::Dictionary).takes(Takes::Value).help("use dictionary X"),
     Flag::new("", "patch-from", Means::PatchFrom)
         .takes(Takes::Value)
-        .help("make a patch against X, or with -d use X and the patch"),
+        .help("compress to a patch against X, or with -d apply one to X"),
     Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
     Flag::new("B", "block-size", Means::BlockSize).takes(Takes::Value).help("compress blocks of X bytes"),
-    Flag::new("M", "memory", LIMIT).takes(Takes::Value).help("take no more than X bytes to decompress"),
+    Flag::new("M", "memory", LIMIT).takes(Takes::Value).help("use at most X bytes of memory to decompress"),
     Flag::new("", "memlimit", LIMIT).takes(Takes::Value),
     Flag::new("", "memlimit-decompress", LIMIT).takes(Takes::Value),
     Flag::new("", "format", Means::FormatIs)
         .takes(Takes::Value)
         .help("zstd, gzip, xz or lzma: write this format"),
-    Flag::new("C", "check", Means::Checksum).help("store a checksum, as is done if nobody says --no-check"),
+    Flag::new("C", "check", Means::Checksum).help("store a checksum (the default)"),
     Flag::new("", "no-check", Means::NoChecksum).help("store no checksum"),
-    Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
-    Flag::new("", "sparse", Means::Sparse).help("leave zeros out, on standard output too if it is a file"),
-    Flag::new("", "no-sparse", Means::NoSparse).help("write zeros like all else"),
-    Flag::new("q", "quiet", Means::Quieter).help("say nothing but errors; twice: nothing"),
-    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("", "rsyncable", Means::Rsyncable).help("cut blocks by content, for rsync"),
+    Flag::new("", "sparse", Means::Sparse).help("leave holes for zeros, also if standard output is a file"),
+    Flag::new("", "no-sparse", Means::NoSparse).help("write zeros instead of leaving holes"),
+    Flag::new("q", "quiet", Means::Quieter).help("print errors only; twice: nothing"),
+    Flag::new("v", "verbose", Means::Verbose).help("print what is done"),
     Flag::new("hH", "help", Means::Help).help("print this help"),
     Flag::new("V", "version", Means::Version).help("print the version"),
-    // They change when and how, and not what comes out.
+    // These options do not change the output.
     Flag::new("", "single-thread", Means::Nothing),
     Flag::new("", "progress", Means::Nothing),
     Flag::new("", "no-progress", Means::Nothing),
@@ -126,26 +126,26 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "content-size", Means::Nothing),
     Flag::new("", "stream-size", Means::Nothing).takes(Takes::Value),
     Flag::new("", "size-hint", Means::Nothing).takes(Takes::Value),
-    // A wish, which nobody can hold against what comes out.
+    // Adapting the level is optional: any output is valid.
     Flag::new("", "adapt", Means::Nothing).takes(Takes::Attached),
     Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz stores the size if it is known")),
     Flag::new("", "exclude-compressed", Means::ExcludeCompressed)
-        .help("compress no files whose names say that they are"),
+        .help("skip files with the suffix of a compressed format"),
     Flag::new("", "output-dir-flat", Means::OutputFolder { mirrors: false })
         .takes(Takes::Value)
-        .help("write to the folder X"),
+        .help("write all outputs to the folder X"),
     Flag::new("", "output-dir-mirror", Means::OutputFolder { mirrors: true })
         .takes(Takes::Value)
-        .help("write below the folder X, in folders like those of the files"),
+        .help("write below the folder X, in the same subfolders as FILE"),
     Flag::new("", "filelist", Means::Files)
         .takes(Takes::Value)
-        .help("take the files named in the lines of X"),
+        .help("process the files named in X, one on each line"),
     Flag::new("", "pass-through", Means::PassThrough(true)).help("copy what is not compressed"),
     Flag::new("", "no-pass-through", Means::PassThrough(false)),
-    // It says how often something comes out, and not what.
+    // The option changes how often output is written, not which.
     Flag::new("", "target-compressed-block-size", Means::Nothing).takes(Takes::Value),
     Flag::new("", "zstd", Means::Refused("--zstd: abz has levels and --long only")).takes(Takes::Value),
-    Flag::new("", "train", Means::Refused("--train: abz makes no dictionaries, and takes those of zstd")),
+    Flag::new("", "train", Means::Refused("--train: abz uses dictionaries of zstd, and does not train any")),
     Flag::new("b", "", Means::Refused("-b: abz --bench measures formats and levels")).takes(Takes::Attached),
     Flag::new("e", "", Means::Refused("-e: abz --bench measures formats and levels")).takes(Takes::Attached),
     Flag::new("i", "", Means::Refused("-i: abz --bench measures formats and levels")).takes(Takes::Attached),

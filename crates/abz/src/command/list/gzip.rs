@@ -1,4 +1,4 @@
-//! What `gzip -lv` tells of a file beside its sizes.
+//! The columns that `gzip -lv` adds to the sizes.
 
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -12,13 +12,13 @@ use super::super::input::Input;
 /// The size of a trailer in bytes.
 const TRAILER: usize = 8;
 
-/// As much of the start as has a header with a name, in bytes.
+/// The number of bytes at the start that hold a header with a name.
 const FIRST: usize = 512;
 
-/// The heads of these columns.
+/// The headings of these columns.
 pub(super) const HEAD: &str = "method  crc     date  time  ";
 
-/// The columns: how the file was compressed, the CRC-32 at its end, and the time that is stored in it, or else its own (in UTC).
+/// Returns the columns: the method, the CRC-32 at the end, and the stored time, or else that of the file (in UTC).
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub(super) fn columns(input: &Input, format: Format, ends: Option<&Ends>) -> io:
         (false, _) => ("compr", u32::MAX),
     };
     let time = match ends {
-        // As gzip has it.
+        // As in gzip.
         Some(_) if !input.metadata.is_file() => UNIX_EPOCH,
         Some(_) => input.metadata.modified()?,
         None => input.stored_time().map_or_else(|| input.metadata.modified(), Ok)?,
@@ -38,12 +38,12 @@ pub(super) fn columns(input: &Input, format: Format, ends: Option<&Ends>) -> io:
     Ok(format!("{method:>5} {crc:08x} {} ", date(time)))
 }
 
-/// How many bytes of a file do not count in its ratio: those of the first header and of a trailer.
+/// Returns the number of bytes that do not count in the ratio: those of the first header and of a trailer.
 pub(super) fn overhead(input: &Input) -> u64 {
     input.header_len().map_or(0, |len| len as u64 + 8)
 }
 
-/// The CRC-32 in the trailer of the last member.
+/// Returns the CRC-32 in the trailer of the last member.
 pub(super) fn last_crc(input: &Input) -> io::Result<u32> {
     let mut trailer = [0; 8];
     let Some(at) = input.len().and_then(|len| len.checked_sub(8)) else { return Ok(u32::MAX) };
@@ -52,7 +52,7 @@ pub(super) fn last_crc(input: &Input) -> io::Result<u32> {
     Ok(u32::from_le_bytes([a, b, c, d]))
 }
 
-/// What lies at the ends of a file that goes by.
+/// The first and last bytes of a file that is read as a stream.
 #[derive(Debug)]
 pub(super) struct Ends {
     first: Vec<u8>,
@@ -60,20 +60,20 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// As [`overhead`].
+    /// Returns the number of bytes that do not count in the ratio, as [`overhead`] does.
     pub(super) fn overhead(&self) -> u64 {
         let Ok(Some((_, len))) = Header::parse(&self.first) else { return 0 };
         (len + TRAILER) as u64
     }
 
-    /// The CRC-32 in the trailer.
+    /// Returns the CRC-32 in the trailer.
     pub(super) fn crc(&self) -> u32 {
         let [a, b, c, d, ..] = self.last;
         u32::from_le_bytes([a, b, c, d])
     }
 }
 
-/// A reader that notes the ends of what it gives.
+/// A reader that records the first and last bytes.
 #[derive(Debug)]
 pub(super) struct Noted<R> {
     reader: R,
@@ -103,13 +103,13 @@ impl<R: Read> Read for Noted<R> {
     }
 }
 
-/// Month, day, hour and minute.
+/// Returns the month, day, hour and minute.
 fn date(time: SystemTime) -> String {
     let (_, day, minute) = day_and_time(time);
     format!("{day} {minute}")
 }
 
-/// The year, the month with the day, and the hour with the minute (in UTC).
+/// Returns the year, the month with the day, and the hour with the minute (in UTC).
 pub(super) fn day_and_time(time: SystemTime) -> (i64, String, String) {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -118,7 +118,7 @@ pub(super) fn day_and_time(time: SystemTime) -> (i64, String, String) {
         Err(before) => -before.duration().as_secs().cast_signed(),
     };
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days of years that begin in March, so that the leap day is the last one (Hinnant, "chrono-compatible low-level date
+    // Years are counted from March, so that the leap day is the last one (Hinnant, "chrono-compatible low-level date
     // algorithms", civil_from_days).
     let (era, day) = ((days + 719_468).div_euclid(146_097), (days + 719_468).rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -1,29 +1,29 @@
-//! The list of `lzip`, and what it tells of the members of a file that it has tested.
+//! The output of `lzip -l`, and of `lzip -tv` for each member.
 
 use std::io::{self, Write};
 
 use abz::lzip::Contents;
 
-/// The rows so far.
+/// The state of the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     compressed: u64,
     uncompressed: u64,
     files: u64,
     detail: Detail,
-    /// The next row is the first one under its head.
+    /// The next row follows the headings.
     begins: bool,
 }
 
-/// How much is told.
+/// The amount of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Detail {
-    /// Nothing: the status says whether files are right.
+    /// Nothing is printed; the exit status shows whether files are right.
     Nothing,
     Sizes,
-    /// Dictionary, members and trailing bytes too.
+    /// Also the dictionary, the number of members, and trailing bytes.
     More,
-    /// Each member too.
+    /// Also each member.
     Members,
 }
 
@@ -66,7 +66,7 @@ impl Table {
         Ok(())
     }
 
-    /// Writes the sums, where there are any to write.
+    /// Writes the totals, if there are several files.
     pub(super) fn end(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.files < 2 || self.detail == Detail::Nothing {
             return Ok(());
@@ -84,7 +84,7 @@ fn row(uncompressed: u64, compressed: u64) -> String {
     format!("{uncompressed:>14} {compressed:>14} {saved}")
 }
 
-/// A dictionary as lzip writes it: in the largest unit that leaves no rest.
+/// Formats a dictionary size as lzip does: in the largest unit that divides it.
 fn size(bytes: u32) -> String {
     let (mut size, mut unit) = (bytes, "");
     for larger in ["Ki", "Mi", "Gi"] {
@@ -96,7 +96,7 @@ fn size(bytes: u32) -> String {
     format!("{size:>4} {unit}B")
 }
 
-/// What is told of each member of a file that was tested.
+/// Returns a line for each member of a tested file.
 pub(in super::super) fn tested(name: &str, contents: &Contents) -> Vec<String> {
     let lines = contents.members.iter().map(|member| {
         let (compressed, data) = (member.compressed as f64, member.uncompressed as f64);

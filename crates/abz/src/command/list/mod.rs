@@ -1,4 +1,4 @@
-//! What is in compressed files, for `--list`.
+//! The action of `--list`.
 
 mod gzip;
 pub(super) mod lzip;
@@ -30,16 +30,16 @@ pub(super) struct Listing<'a> {
     files: u64,
     compressed: u64,
     plain: u64,
-    /// How many bytes of the last file do not count in its ratio.
+    /// The number of bytes of the last file that do not count in its ratio.
     overhead: u64,
-    /// As another tool has it.
+    /// The list in the form of another tool.
     foreign: Foreign,
 }
 
-/// The list of a tool by whose name the program is called.
+/// The list of the tool by whose name the program is called.
 #[derive(Clone, Copy, Debug)]
 enum Foreign {
-    /// It is that of gzip, which is also abz's.
+    /// The list of gzip, which abz uses too.
     None,
     Lzip(lzip::Table),
     Pigz(pigz::Table),
@@ -47,20 +47,20 @@ enum Foreign {
     Zstd(zstd::Table),
 }
 
-/// What is told of one file.
+/// The values of one file.
 struct Entry {
     format: Format,
-    /// What it is made of, in a word.
+    /// The type of the file: `members` or `stream`.
     made_of: &'static str,
     compressed: u64,
     plain: u64,
-    /// The name that its contents would get.
+    /// The name of the decompressed file.
     name: OsString,
-    /// Of what came from standard input.
+    /// The first and last bytes, for standard input.
     ends: Option<gzip::Ends>,
 }
 
-/// How much smaller a file is than its contents, in percent.
+/// Returns how much smaller a file is than its contents, in percent.
 pub(super) fn saved(compressed: u64, plain: u64) -> f64 {
     if plain == 0 { 0.0 } else { 100.0 * (1.0 - compressed as f64 / plain as f64) }
 }
@@ -86,7 +86,7 @@ impl<'a> Listing<'a> {
         Listing { request, talk, files: 0, compressed: 0, plain: 0, overhead: 0, foreign }
     }
 
-    /// Prints what is in `input`.
+    /// Prints the row of `input`.
     pub(super) fn add(&mut self, input: &Input, progress: &Progress) -> Result<(), Problem> {
         let mut file = &input.file;
         let cannot = |error| Problem::of_file(input, "cannot be read", &error);
@@ -160,14 +160,14 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// True of a list in the form of gzip, where that is another one.
+    /// Returns `true` for a list in the form of gzip, when called by that name.
     fn is_of_gzip(&self) -> bool {
         self.talk.manners.lists == Lists::Gzip
     }
 
-    /// Where the parts of a file say how long they are (gzip files of abz with several blocks, BGZF, lzip, xz, most of zstd) nothing is
-    /// decoded; any other file is, for nothing else tells its size: the number at the end of a gzip file is that of its last member, modulo
-    /// 4 GiB.
+    /// Determines the size of the contents. Nothing is decoded if the file records the sizes of its parts (gzip files
+    /// of abz with several blocks, BGZF, lzip, xz, most of zstd). Any other file is decoded: the size at the end of a
+    /// gzip file is that of the last member only, modulo 4 GiB.
     fn look_at(&self, input: &Input, progress: &Progress) -> Result<Entry, Problem> {
         let name = self.name(input);
         if let Some((format, plain)) = survey(input)? {
@@ -179,7 +179,7 @@ impl<'a> Listing<'a> {
         let (format, reader) =
             Format::sniff(progress.of(&mut noted)).map_err(|error| problem(Error::Read(error)))?;
         let mut how = self.request.decompression.clone();
-        // Speed matters less here than that the file is read once.
+        // Reading the file only once matters more than speed.
         how.lzip.late_flushes = true;
         let done = how.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
@@ -253,7 +253,7 @@ impl<'a> Listing<'a> {
         print(|out| write!(out, "{start}\n  {object}"))
     }
 
-    /// Prints the sums, if there were several files; the end of the array, if it is one.
+    /// Prints the totals if there are several files, or ends the JSON array.
     pub(super) fn end(&self) -> Result<(), Problem> {
         match &self.foreign {
             Foreign::None => {}
@@ -279,11 +279,11 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// The members of a file of lzip, as it says them itself; `None` if it does not.
+/// Returns the members of an lzip file, as their trailers record them, or `None` if the file is damaged or a pipe.
 ///
 /// # Errors
 ///
-/// If it cannot be read.
+/// If the file cannot be read.
 pub(super) fn lzip_contents(input: &Input, strictness: Strictness) -> Result<Option<Contents>, Problem> {
     if !input.metadata.is_file() {
         return Ok(None);
@@ -292,7 +292,7 @@ pub(super) fn lzip_contents(input: &Input, strictness: Strictness) -> Result<Opt
     Contents::of(&mut file, strictness).map_err(|error| Problem::of_file(input, "cannot be read", &error))
 }
 
-/// The name of an input, for a terminal.
+/// Returns the name of an input, quoted for a terminal.
 fn shown(input: &Input) -> String {
     match &input.source {
         Source::Stdin => "-".to_owned(),
@@ -300,17 +300,17 @@ fn shown(input: &Input) -> String {
     }
 }
 
-/// True of a file that is listed without being decoded.
+/// Returns `true` for a file of this format that is listed without decoding it.
 fn is_surveyed(input: &Input, format: Format) -> bool {
     input.is_file() && input.format() == Some(format)
 }
 
 fn cannot_be_listed(input: &Input, format: Format) -> Problem {
-    let reason = format!("cannot be listed: it is no file of {format}, or damaged");
+    let reason = format!("cannot be listed: it is not a {format} file, or damaged");
     Problem::new(Severity::Damage, input, reason)
 }
 
-/// The format and the size of the contents, if the file says it.
+/// Returns the format and the size of the contents, if the file records it.
 fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
     if !input.metadata.is_file() || input.source == Source::Stdin {
         return Ok(None);

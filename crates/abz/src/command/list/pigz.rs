@@ -1,4 +1,4 @@
-//! The list of `pigz`.
+//! The output of `pigz -l`.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -7,28 +7,28 @@ use std::time::SystemTime;
 use super::super::quote::quoted;
 use super::gzip::day_and_time;
 
-/// The rows so far.
+/// The state of the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     detail: Detail,
     has_head: bool,
 }
 
-/// How much is told.
+/// The amount of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
     Nothing,
     Sizes,
-    /// How and when the file was compressed, too.
+    /// Also the method, the check and the time.
     More,
 }
 
-/// What is told of a file.
+/// The values of a file.
 pub(super) struct Row<'a> {
     /// The method, and the check in hexadecimal digits.
     pub(super) method: &'static str,
     pub(super) check: &'a str,
-    /// The time that is stored.
+    /// The stored time.
     pub(super) time: Option<SystemTime>,
     /// The size of the deflate data in bytes.
     pub(super) compressed: u64,
@@ -42,12 +42,12 @@ impl Table {
         Table { detail, has_head: false }
     }
 
-    /// True if the method, the check and the time are told.
+    /// Returns `true` if the method, the check and the time are printed.
     pub(super) fn tells_more(&self) -> bool {
         self.detail == Detail::More
     }
 
-    /// Writes the row of a file. There are no sums.
+    /// Writes the row of a file. pigz prints no totals.
     pub(super) fn add(&mut self, out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
         let tells_more = self.tells_more();
         if self.detail == Detail::Nothing {
@@ -68,7 +68,7 @@ impl Table {
     }
 }
 
-/// A time: with the hour and the minute in this year, and with the year in others.
+/// Formats a time: with hour and minute for this year, otherwise with the year.
 fn date(time: SystemTime) -> String {
     let (year, day, minute) = day_and_time(time);
     match year == day_and_time(SystemTime::now()).0 {
@@ -77,7 +77,7 @@ fn date(time: SystemTime) -> String {
     }
 }
 
-/// A name, of which at most so many characters are shown.
+/// Shortens a name to `most` characters.
 fn shortened(name: &OsStr, most: usize) -> String {
     let name = name.to_string_lossy();
     match name.chars().count() > most {

@@ -1,17 +1,17 @@
-//! The list of `xz`: for people, and with `--robot` for programs.
+//! The output of `xz -l`, also with `--robot`.
 
 use std::io::{self, Write};
 
 use abz::xz;
 
-/// What is told of a file, or of all.
+/// The values of a file, or the totals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Row {
     survey: xz::Survey,
     compressed: u64,
 }
 
-/// The rows so far.
+/// The state of the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     total: Row,
@@ -52,7 +52,7 @@ impl Table {
         }
     }
 
-    /// Writes the sums, where there are any to write.
+    /// Writes the totals, if there are any to write.
     pub(super) fn end(&self, out: &mut dyn Write) -> io::Result<()> {
         match (self.is_for_robots, self.files) {
             (true, files) => writeln!(out, "totals\t{}\t{files}", self.total.for_robots()),
@@ -82,12 +82,12 @@ impl Row {
     fn ratio(&self) -> String {
         match self.compressed as f64 / self.survey.uncompressed as f64 {
             ratio if ratio <= 9.999 => format!("{ratio:.3}"),
-            // Infinity too.
+            // This includes infinity.
             _ => "---".to_owned(),
         }
     }
 
-    /// The names of the checks, as xz writes them.
+    /// Returns the names of the checks, as xz writes them.
     fn checks(&self) -> String {
         let checks = (0..16).filter(|check| self.survey.checks & 1 << check != 0);
         let names = checks.map(|check| match check {
@@ -101,7 +101,7 @@ impl Row {
     }
 }
 
-/// A size as xz writes it: in bytes up to 9999.
+/// Formats a size as xz does: in bytes up to 9999.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 10_000 {

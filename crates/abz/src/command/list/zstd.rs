@@ -1,10 +1,10 @@
-//! The list of `zstd`.
+//! The output of `zstd -l`.
 
 use std::io::{self, Write};
 
 use abz::zstd;
 
-/// The rows so far.
+/// The state of the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     total: zstd::Survey,
@@ -40,7 +40,7 @@ impl Table {
         writeln!(out, "{}  {:>5}  {name}", row(&survey, compressed), check(&survey))
     }
 
-    /// Writes the sums, where there are any to write.
+    /// Writes the totals, if there are several files.
     pub(super) fn end(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.files < 2 {
             return Ok(());
@@ -65,7 +65,7 @@ fn check(survey: &zstd::Survey) -> &'static str {
     if survey.checksums { "XXH64" } else { "None" }
 }
 
-/// A size as zstd writes it: in three digits, and its unit.
+/// Formats a size as zstd does: with three digits and a unit.
 fn size(bytes: u64) -> (String, &'static str) {
     const UNITS: [&str; 6] = [" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"];
     let (mut size, mut unit) = (bytes as f64, " B");

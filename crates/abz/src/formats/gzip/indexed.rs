@@ -89,7 +89,7 @@ pub(super) fn decompress(
     })
 }
 
-/// The plan of [`decompress`].
+/// Returns the plan of [`decompress`].
 pub(super) fn plan(how: &Decompression, parts: &[Part]) -> Option<Plan> {
     Some(claims(crew(how, parts)?, &Vec::new(), parts, None).plan())
 }

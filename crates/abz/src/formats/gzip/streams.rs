@@ -60,7 +60,7 @@ pub(super) fn compress_at<'a>(
 ) -> TryStream<'a, Encoded, Error> {
     let workers = compression.workers;
     let (size, block_size) = (input.size(), compression.block_len() as u64);
-    // An empty input is one empty block.
+    // An empty input becomes one empty block.
     let blocks = (0..size.div_ceil(block_size).max(1)).map(Ok);
     begin(blocks, "abz compress", workers, window(workers), pool)
         .name("number")
@@ -239,11 +239,11 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
         .name("verify")
 }
 
-/// A part of the file's contents.
+/// A part of the file's contents, as passed on by the stage that finds parts.
 enum Piece {
     /// Still compressed. Its bytes go back to the buffer after decoding.
     Member(Member, Recycled<Vec<u8>>),
-    /// Decompressed, but not yet verified.
+    /// Decompressed data that is not yet verified.
     Data(Recycled<Vec<u8>>, Stretch),
     /// Decompressed, but with markers for bytes of the preceding contents.
     Guessed(Guessed, Stretch),

@@ -315,7 +315,7 @@ impl Summing {
         Summing(sums.then(Checksum::new))
     }
 
-    /// The checksum up to the end of this block, if it is needed.
+    /// Returns the checksum of the contents up to the end of this block, if it is needed.
     fn add(&mut self, block: &Block) -> u32 {
         match &mut self.0 {
             Some(checksum) if !block.whole => checksum.add(&block.data),

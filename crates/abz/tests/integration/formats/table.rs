@@ -30,7 +30,7 @@ pub struct Format {
     pub quick: &'static [&'static str],
     /// Options, and a number of bytes that are several blocks with them.
     pub several_blocks: (&'static [&'static str], usize),
-    /// Options with which 10,000 bytes are several blocks, if there are any.
+    /// Options with which 10,000 bytes are several blocks, or none.
     pub small_blocks: &'static [&'static str],
     /// Bytes that may stand before a file.
     pub before: &'static [u8],
@@ -38,20 +38,20 @@ pub struct Format {
     pub listed_by: &'static str,
     /// The offset of a byte, in a file with `small_blocks`, that listing does not look at.
     pub unlisted_byte: Option<usize>,
-    /// A stage of the plan.
+    /// The name of a stage in the plan.
     pub stage: &'static str,
     /// Options for making the file that is damaged.
     pub damaged: &'static [&'static str],
     /// The number of bytes to cut off, and a part of the message for that.
     pub cut: (usize, &'static str),
-    /// Other bad files.
+    /// Further bad files.
     pub bad: &'static [BadFile],
     /// Wrong arguments, and a part of the message for them.
     pub mistakes: &'static [(&'static [&'static str], &'static str)],
     pub bomb: Option<Bomb>,
 }
 
-/// A small file with large contents: 100 MB of zeros, several times.
+/// A small file with large contents: several times 100 MB of zeros.
 pub struct Bomb {
     pub options: &'static [&'static str],
     /// The exclusive upper limit of the file's size, in bytes.
@@ -111,7 +111,7 @@ pub static GZIP: Format = Format {
     bad: &[("only a header", |_| b"\x1f\x8b\x08\0".to_vec(), "expected more of the member's header")],
     mistakes: &[
         (&["-0", "x"], "the levels of gzip are 1 to 12"),
-        (&["-b", "5M", "x"], "the blocks of gzip have 4M at most"),
+        (&["-b", "5M", "x"], "gzip blocks have at most 4M"),
         (&["-s", "1M", "x"], "--dictionary-size is for lzip and xz, not for gzip"),
         (&["-e", "x"], "--extreme is for xz, not for gzip"),
         (&["--long", "x"], "are for zstd"),
