@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times each way of reading and writing files, with the sets of the paper on parallel DEFLATE.
+"""Measures each I/O mode of abz with the sets of the paper on parallel DEFLATE.
 
     ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
 
 Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB), each
-of random bytes and of what is on this machine. A round compresses (at level 1, which waits most for its
-files) and decompresses each set in each way, one after the other, and begins with another way each time; the table has
-the quickest of each, in seconds. Blocks are of the default size, and once as large as the largest file over the threads
-(at most 4 MiB, which abz allows). Contents come back right, or it says so. All of it takes some five minutes.
+of random bytes and of files of this machine. A round compresses (at level 1, which waits most for its files) and
+decompresses each set in each mode, one after the other, beginning with another mode each time. The table has the shortest
+time of each in seconds. Blocks have the default size, and once the size of the largest file per thread (at most 4 MiB, which
+abz allows). The script fails if decompressed contents differ. It takes some five minutes.
 """
 
 import argparse
@@ -23,9 +23,10 @@ from pathlib import Path
 WAYS = [("stream", "stream"), ("pread", "stream"), ("stream", "pwrite"), ("pread", "pwrite"), ("mmap", "mmap")]
 KIB, MB = 1 << 10, 1_000_000
 
-HEADING = """# The ways of reading and writing
+HEADING = """# I/O modes
 
-What `crates/abz/bench/ways.py --markdown` measured, in seconds; the script says with what. The shortest of two runs each.
+Times in seconds from `crates/abz/bench/ways.py --markdown`, whose description names the sets. Each is the shorter of two
+runs.
 """
 
 
@@ -46,7 +47,7 @@ def sizes(name, chance):
 
 
 def real():
-    """What lies on this machine, again and again."""
+    """Yields the contents of files of this machine, repeatedly."""
     while True:
         for path in sorted(Path("/usr").rglob("*")):
             if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
@@ -83,7 +84,7 @@ def run(arguments, folder):
 
 
 def measure(options, folder, threads):
-    """The times of each way for one set: compressing, with blocks of a thread's share, and decompressing."""
+    """Returns the times of each mode for one set: compressing, with blocks of a thread's share, and decompressing."""
     names = sorted(path.name for path in folder.iterdir())
     share = max(path.stat().st_size for path in folder.iterdir()) // threads
     block = f"{min(max(share, 4 * KIB), 4 << 20) // KIB}K"
