@@ -54,11 +54,11 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=45, help="seconds after which a task has only three rounds")
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for outputs")
-    parser.add_argument("--only", default="", help="run only tasks whose names contain this, or one of several separated by |")
+    parser.add_argument("--only", default="", help="run only tasks whose names contain one of these, separated by |")
     parser.add_argument("--against", default="", help="compare with these peers only, separated by |")
     parser.add_argument("--quick", action="store_true", help="quick run: 3 rounds of a few tasks on small inputs")
     parser.add_argument("--json", help="write all samples to this file instead of tables, after each task")
-    parser.add_argument("--patience", type=float, default=120, help="the seconds that a task may wait for a busy machine")
+    parser.add_argument("--patience", type=float, default=120, help="seconds that a task may wait for a busy machine")
     return parser.parse_args()
 
 

@@ -3,11 +3,11 @@
 
     ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
 
-Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB), each
-of random bytes and of files of this machine. A round compresses (at level 1, which waits most for its files) and
-decompresses each set in each mode, one after the other, beginning with another mode each time. The table has the shortest
-time of each in seconds. Blocks have the default size, and once the size of the largest file per thread (at most 4 MiB, which
-abz allows). The script fails if decompressed contents differ. It takes some five minutes.
+Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB),
+each of random bytes and of files of this machine. A round compresses (at level 1, which waits most for its files) and
+decompresses each set in each mode, one after the other, beginning with another mode each time. The table has the
+shortest time of each in seconds. Blocks have the default size, and once the size of the largest file per thread (at
+most 4 MiB, which abz allows). The script fails if decompressed contents differ. It takes some five minutes.
 """
 
 import argparse
@@ -25,8 +25,8 @@ KIB, MB = 1 << 10, 1_000_000
 
 HEADING = """# I/O modes
 
-Times in seconds from `crates/abz/bench/ways.py --markdown`, whose description names the sets. Each is the shorter of two
-runs.
+Times in seconds from `crates/abz/bench/ways.py --markdown`, whose description names the sets. Each is the
+shorter of two runs.
 """
 
 

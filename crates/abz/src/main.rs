@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line asks for.
+/// Runs the command line.
 fn work() -> ExitCode {
     interrupt::remove_unfinished_files_without_memory();
     if let Some(went_well) = bench::child::run() {

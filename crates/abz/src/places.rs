@@ -29,18 +29,18 @@ pub trait WriteAt: Sync {
 /// An input, either a stream or read at offsets.
 #[allow(missing_debug_implementations)] // it is the caller's
 pub enum Reading<'a> {
-    /// From start to end, by one thread at a time.
+    /// A stream, used by one thread at a time.
     Stream(&'a mut (dyn Read + Send)),
-    /// In parts, by all workers.
+    /// Offsets, used by all workers at the same time.
     Places(&'a dyn ReadAt),
 }
 
 /// An output, either a stream or written at offsets.
 #[allow(missing_debug_implementations)] // it is the caller's
 pub enum Writing<'a> {
-    /// From start to end, by one thread at a time.
+    /// A stream, used by one thread at a time.
     Stream(&'a mut (dyn Write + Send)),
-    /// In parts, by all workers.
+    /// Offsets, used by all workers at the same time.
     Places(&'a dyn WriteAt),
 }
 
@@ -97,7 +97,7 @@ impl Seek for Along<'_> {
 }
 
 impl<'a> Reading<'a> {
-    /// From start to end.
+    /// Returns the input as a stream.
     pub(crate) fn in_order(self) -> Box<dyn Read + Send + 'a> {
         match self {
             Reading::Stream(input) => Box::new(input),

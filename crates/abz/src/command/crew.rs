@@ -1,12 +1,12 @@
-//! The threads that do the work.
+//! The threads that process an input.
 
 use abz::{Conduct, Tools};
 
-/// The threads that do the work.
+/// The threads that process an input.
 #[derive(Debug)]
 pub(super) enum Crew<'a> {
-    /// This thread.
+    /// The calling thread only.
     Alone(&'a mut Tools),
-    /// As many as the options say.
+    /// All worker threads.
     Together(Conduct<'a>),
 }

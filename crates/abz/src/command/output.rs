@@ -69,7 +69,7 @@ pub(super) struct Temporary {
     file: Option<Unnamed>,
     target: PathBuf,
     overwrite: bool,
-    /// `None` if zeros are written like all else.
+    /// `None` if zeros are written instead of holes.
     holes: Option<Holes>,
     /// Parts must be written in order, since the file may have contents already.
     is_in_order: bool,
@@ -274,7 +274,7 @@ impl Write for Output {
 pub(super) struct Direct {
     name: String,
     file: Patient<File>,
-    /// `None` if zeros are written like all else.
+    /// `None` if zeros are written instead of holes.
     holes: Option<Holes>,
 }
 

@@ -42,7 +42,7 @@ enum Advice {
 /// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Severity {
-    /// Nothing to worry about.
+    /// Information that is no cause for concern.
     Note,
     /// Something was not done, or is unusual; no data is at risk.
     Warning,

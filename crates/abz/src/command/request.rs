@@ -49,7 +49,7 @@ pub(super) struct Compress {
     pub(super) stores_names: bool,
     /// Settings to decompress the output for comparison with the input.
     pub(super) verify: Option<Decompression>,
-    /// Tell the SHA-256 of the plain data.
+    /// Print the SHA-256 of the uncompressed data.
     pub(super) checksum: bool,
     /// The largest size of an output file in bytes.
     pub(super) volume_size: Option<u64>,
@@ -81,7 +81,7 @@ pub(super) struct Test {
 pub(super) struct Decoding {
     /// The settings; the workers are adapted to each file.
     pub(super) decompression: Decompression,
-    /// Tell the SHA-256 of the plain data.
+    /// Print the SHA-256 of the uncompressed data.
     pub(super) checksum: bool,
     /// Copy files that are not compressed.
     pub(super) copies: bool,
@@ -94,7 +94,7 @@ pub(super) struct Decoding {
 /// The use of indices while decoding.
 #[derive(Debug)]
 pub(super) struct Indexing {
-    /// The index, instead of that beside the file.
+    /// The index to use instead of the one beside the file.
     pub(super) file: Option<PathBuf>,
     /// Make an index for each file that has no matching one: the distance of points in bytes of contents, and the
     /// outputs.
@@ -140,7 +140,7 @@ pub(super) struct Access {
     pub(super) outputs: Outputs,
     pub(super) decompression: Decompression,
     pub(super) span: Span,
-    /// The index, instead of that beside the file.
+    /// The index to use instead of the one beside the file.
     pub(super) index_file: Option<PathBuf>,
     pub(super) way: InputWay,
     pub(super) reporting: Reporting,

@@ -140,17 +140,17 @@ impl Format {
         WRITTEN.into_iter().find(ends).map(Written)
     }
 
-    /// Its name, in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         self.0.names().name
     }
 
-    /// The usual end of a file's name.
+    /// Returns the usual suffix of a file's name.
     pub fn suffix(self) -> &'static str {
         self.0.names().suffix
     }
 
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    /// Returns the known suffixes, each with its replacement in the name of the decompressed file.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
         self.0.names().suffixes
     }
@@ -215,12 +215,12 @@ impl Written {
         Format(self.0)
     }
 
-    /// Its name, in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         self.0.names().name
     }
 
-    /// The usual end of a file's name.
+    /// Returns the usual suffix of a file's name.
     pub fn suffix(self) -> &'static str {
         self.format().suffix()
     }
@@ -259,14 +259,14 @@ impl Written {
 }
 
 impl Default for Format {
-    /// gzip.
+    /// Returns gzip.
     fn default() -> Self {
         Format::GZIP
     }
 }
 
 impl Default for Written {
-    /// gzip.
+    /// Returns gzip.
     fn default() -> Self {
         Written::GZIP
     }

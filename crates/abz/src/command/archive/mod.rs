@@ -37,7 +37,7 @@ use super::walk::Walk;
 /// The number of bytes at the start of a file that show whether it is an uncompressed archive.
 const LOOK: u64 = header::BLOCK as u64;
 
-/// Makes one archive of all sources.
+/// Makes one archive of all inputs.
 pub(super) fn make(request: &Archive, progress: &Progress, console: &mut Console) {
     let mut told = Told::default();
     let result = make_one(request, progress, &mut told);

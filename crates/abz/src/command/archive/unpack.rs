@@ -42,7 +42,7 @@ pub(super) struct Unpack<'a> {
 /// The reason why a member was not extracted.
 enum Refused {
     Entry(Problem),
-    /// The archive cannot be read on.
+    /// The rest of the archive cannot be read.
     Archive(io::Error),
 }
 
@@ -257,7 +257,7 @@ impl<'a> Unpack<'a> {
 fn set_time(link: &Path, modified: SystemTime) -> io::Result<()> {
     let (seconds, nanoseconds) = match modified.duration_since(UNIX_EPOCH) {
         Ok(since) => (since.as_secs().cast_signed(), since.subsec_nanos()),
-        // The system counts nanoseconds from the second before.
+        // Unix times count nanoseconds forward from the second before.
         Err(before) => match (before.duration().as_secs().cast_signed(), before.duration().subsec_nanos()) {
             (seconds, 0) => (-seconds, 0),
             (seconds, nanoseconds) => (-seconds - 1, 1_000_000_000 - nanoseconds),

@@ -1,4 +1,4 @@
-//! bzip2 1.0.8, and lbzip2 2.5, which takes bzip2's options and more.
+//! The command lines of bzip2 1.0.8 and of lbzip2 2.5, which has further options.
 
 use abz::{Format, Written};
 

@@ -1,4 +1,4 @@
-//! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
+//! The command lines of gzip 1.12 and of pigz 2.6, which has further options.
 
 use abz::gzip::{DecodeError, Fault};
 use abz::{Format, Written};

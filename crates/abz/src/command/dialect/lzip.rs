@@ -1,4 +1,4 @@
-//! lzip 1.23, and plzip 1.10, which has threads.
+//! The command lines of lzip 1.23 and plzip 1.10.
 
 use abz::{Format, Written};
 

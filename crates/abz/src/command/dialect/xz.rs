@@ -1,4 +1,4 @@
-//! xz 5.4, and lzma, which is xz that writes `.lzma`.
+//! The command lines of xz 5.4, and of its alias lzma, which writes `.lzma`.
 
 use abz::{Format, Written};
 

@@ -1,4 +1,4 @@
-//! zstd 1.5.
+//! The command line of zstd 1.5.
 
 use abz::{Format, Written};
 
