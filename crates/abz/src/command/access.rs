@@ -6,11 +6,11 @@ use super::conversion::Setting;
 use super::crew::Crew;
 use super::indices::find_index;
 use super::input::Input;
+use super::messages::Messages;
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::Access;
 use super::target::Target;
-use super::told::Told;
 use super::ways;
 
 /// Writes a span of the contents of `input` to its output.
@@ -19,14 +19,14 @@ pub(super) fn take_span(
     setting: Setting<'_>,
     input: &Input,
     crew: Crew<'_>,
-    told: &mut Told,
+    messages: &mut Messages,
 ) -> Result<(), Problem> {
     let (span, outputs) = (&request.span, &request.outputs);
     let conduct = match crew {
         Crew::Together(conduct) => conduct,
         Crew::Alone(_) => Conduct::default(),
     };
-    let mut output = Output::open_for(input, Target::of(input, outputs, told)?, outputs)?;
+    let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
     let places = ways::source(input, request.way, setting.progress);
     let mut reader = setting.progress.of(&input.file);
@@ -37,7 +37,7 @@ pub(super) fn take_span(
     let index = match &places {
         Some(_) => match find_index(input, request.index_file.as_deref()) {
             Err(problem) if !problem.is_error() => {
-                told.add(Err(problem.afterwards()));
+                messages.add(Err(problem.afterwards()));
                 None
             }
             found => found?,
@@ -47,18 +47,18 @@ pub(super) fn take_span(
     let done = input
         .decompression(&request.decompression)
         .span(conduct, span, reading, index.as_ref(), &mut output)
-        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), told))?;
+        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), messages))?;
     if let Some(there) = done.end
         && let Some(message) = is_behind(span, there)
     {
-        told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+        messages.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
     }
     if let Some((severity, at)) = setting.talk.manners.severities.garbage.zip(done.garbage_at) {
-        told.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
+        messages.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
     }
-    told.add(output.commit(Attributes::Of(input), outputs));
-    if setting.talk.is_verbose() && !told.has_failed() {
-        told.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
+    messages.add(output.commit(Attributes::Of(input), outputs));
+    if setting.talk.is_verbose() && !messages.has_failed() {
+        messages.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
     }
     Ok(())
 }

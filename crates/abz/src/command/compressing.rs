@@ -5,12 +5,12 @@ use abz::{Compression, Conduct, Decompression};
 use super::conversion::{Conversion, Done, Setting};
 use super::crew::Crew;
 use super::input::Input;
+use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Compress, Inputs, Outputs};
 use super::sums::Summed;
-use super::told::Told;
 use super::verify::{self, Failure};
 use super::ways;
 
@@ -33,7 +33,7 @@ impl Conversion for Compress {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        _told: &mut Told,
+        _messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let compression = self.compression_of(input);
         let progress = setting.progress;

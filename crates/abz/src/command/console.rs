@@ -4,12 +4,12 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use super::manners::Manners;
+use super::messages::{Message, Messages};
 use super::patient::tell;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Asked, Talk};
 use super::status::{Loudness, Status};
-use super::told::{Message, Told};
 
 /// Standard error, and the exit status so far. Hides the progress bar while it prints a message.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ impl Console {
     }
 
     /// Prints all messages about an input.
-    pub(super) fn tell(&mut self, told: &Told) {
-        for message in told.messages() {
+    pub(super) fn tell(&mut self, messages: &Messages) {
+        for message in messages.all() {
             match message {
                 Message::Problem(problem) => self.tell_problem(problem),
                 Message::Done(done) => self.print(done),
@@ -68,7 +68,7 @@ impl Console {
         self.write_error = self.write_error.or(problem.of_writing);
         if self.loudness >= least {
             let before = if problem.is_of_gzip { "\n" } else { "" };
-            let problem = problem.told(&self.manners.options);
+            let problem = problem.to_text(&self.manners.options);
             self.print(format_args!("{before}{}: {problem}", self.manners.name));
         }
     }

@@ -11,12 +11,12 @@ use super::indices::Indexed;
 use super::input::Input;
 use super::list::{self, lzip_contents};
 use super::manners::{Lists, Manners};
+use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Decoding, Decompress, Inputs, Outputs, Test};
 use super::sums::Summed;
-use super::told::Told;
 use super::verify::Failure;
 use super::ways;
 
@@ -42,9 +42,9 @@ impl Conversion for Decompress {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting, told)
+        self.decoding.convert(input, output, crew, setting, messages)
     }
 }
 
@@ -67,9 +67,9 @@ impl Conversion for Test {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting, told)
+        self.decoding.convert(input, output, crew, setting, messages)
     }
 
     /// Returns the lines about the members of a tested file, when called as lzip.
@@ -89,7 +89,7 @@ impl Decoding {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let decompression = input.decompression(&self.decompression);
         let (progress, manners) = (setting.progress, &setting.talk.manners);
@@ -106,7 +106,8 @@ impl Decoding {
         let mut plain = Summed::new(output).with_sha256(self.checksum);
         let start = input.position();
         if input.format().is_some_and(|format| manners.read(format))
-            && let Some(done) = self.by_index((&decompression, input), &crew, &mut plain, setting, told)?
+            && let Some(done) =
+                self.by_index((&decompression, input), &crew, &mut plain, setting, messages)?
         {
             return self.finish(done, start, input, plain, setting).map(Some);
         }
@@ -156,7 +157,7 @@ impl Decoding {
         crew: &Crew<'_>,
         plain: &mut Summed<&mut Output>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Decompressed>, Failure> {
         let (conduct, workers) = match crew {
             Crew::Together(conduct) => (Conduct { progress: None, ..*conduct }, decompression.workers),
@@ -165,7 +166,7 @@ impl Decoding {
         let decompression = &Decompression { workers, ..decompression.clone() };
         let places = ways::source(input, self.ways.input, setting.progress);
         let indexed = Indexed { decompression, indexing: &self.indexing, conduct, places, setting };
-        indexed.decode(input, plain, told)
+        indexed.decode(input, plain, messages)
     }
 
     /// Processes the bytes after the decoded members, if the tool does so, and returns the result.

@@ -17,6 +17,7 @@ use super::input::Input;
 use super::join;
 use super::limits::{self, Company};
 use super::list::Listing;
+use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
@@ -24,7 +25,6 @@ use super::recover;
 use super::reports::Reports;
 use super::request::{Asked, Destination, List, Outputs, Reporting, Request, Source, Talk};
 use super::tasks::{Task, Terms};
-use super::told::Told;
 use super::walk::{self, Walk};
 
 /// The largest number of files that are open at once.
@@ -119,7 +119,7 @@ impl Jobs<'_> {
                     return;
                 }
             }
-            let told = match inputs.next() {
+            let messages = match inputs.next() {
                 None => return,
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
@@ -127,15 +127,15 @@ impl Jobs<'_> {
                     self.take(input, Crew::Together(Conduct { pool, ..conduct }))
                 }
             };
-            console.tell(&told);
-            if told.is_hopeless {
+            console.tell(&messages);
+            if messages.is_hopeless {
                 return;
             }
         }
     }
 
     /// Processes one input.
-    fn take(&self, input: Input, crew: Crew<'_>) -> Told {
+    fn take(&self, input: Input, crew: Crew<'_>) -> Messages {
         take(self.task, self.setting, input, crew)
     }
 
@@ -166,14 +166,14 @@ impl Jobs<'_> {
                 Err(problem) => Err(problem).into(),
             })
             .name("convert");
-        let end = |told: Told| {
-            console.tell(&told);
-            if let Some(outputs) = outputs.filter(|_| !told.output.is_empty()) {
-                write_out(&mut stdout, &told.output, outputs)
+        let end = |messages: Messages| {
+            console.tell(&messages);
+            if let Some(outputs) = outputs.filter(|_| !messages.output.is_empty()) {
+                write_out(&mut stdout, &messages.output, outputs)
                     .inspect_err(|problem| console.tell_problem(problem))
                     .map_err(drop)?;
             }
-            if told.is_hopeless { Err(()) } else { Ok(()) }
+            if messages.is_hopeless { Err(()) } else { Ok(()) }
         };
         match self.reports.is_wanted {
             false => stream.try_for_each(end).is_ok(),
@@ -204,11 +204,11 @@ impl Jobs<'_> {
 }
 
 /// Processes one input.
-fn take(task: &dyn Task, setting: Setting<'_>, input: Input, crew: Crew<'_>) -> Told {
-    let mut told = Told::default();
-    let result = task.take(input, crew, setting, &mut told);
-    told.add(result);
-    told
+fn take(task: &dyn Task, setting: Setting<'_>, input: Input, crew: Crew<'_>) -> Messages {
+    let mut messages = Messages::default();
+    let result = task.take(input, crew, setting, &mut messages);
+    messages.add(result);
+    messages
 }
 
 /// Writes the result of a file to standard output, which is opened for the first one.

@@ -42,7 +42,7 @@
 //! | [`holes`] | sparse files |
 //! | [`sandbox`] | restriction of file access |
 //! | [`interrupt`] | signals and broken pipes |
-//! | [`told`] | the messages about an input |
+//! | [`messages`] | the messages about an input |
 //! | [`problem`] | errors and warnings, with advice |
 //! | [`status`] | verbosity, and the exit status |
 //! | [`console`] | standard error |
@@ -79,6 +79,7 @@ pub mod limits;
 mod list;
 mod low;
 mod manners;
+mod messages;
 mod mirror;
 mod options;
 mod output;
@@ -98,7 +99,6 @@ mod sums;
 mod target;
 mod tasks;
 mod temporary;
-mod told;
 mod verify;
 mod volumes;
 mod walk;

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use super::file_id::FileId;
 use super::input::Input;
+use super::messages::Messages;
 use super::mirror::folder_for;
 use super::output::STDOUT;
 use super::problem::Problem;
 use super::request::{Destination, Inputs, Made, Outputs, Source};
 use super::suffix::{INDEX_SUFFIX, with_suffix};
-use super::told::Told;
 
 /// The target of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) enum Target {
 
 impl Target {
     /// Returns the target of the output of `input`. If the name has to be guessed, adds a message.
-    pub(super) fn of(input: &Input, outputs: &Outputs, told: &mut Told) -> Result<Target, Problem> {
+    pub(super) fn of(input: &Input, outputs: &Outputs, messages: &mut Messages) -> Result<Target, Problem> {
         let manners = &outputs.manners;
         if let (true, Some(severity), Source::File(path)) =
             (manners.minds_suffix, manners.severities.suffix, &input.source)
@@ -67,7 +67,7 @@ impl Target {
                 let addition = manners.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
                 let guess = with_suffix(name, addition.as_ref());
                 let message = format_args!("the original name is not known, using {}", guess.display());
-                told.add(Err(Problem::new(manners.severities.no_suffix, input, message).afterwards()));
+                messages.add(Err(Problem::new(manners.severities.no_suffix, input, message).afterwards()));
                 guess
             }
         };

@@ -8,12 +8,12 @@ use super::crew::Crew;
 use super::explain;
 use super::indices;
 use super::input::Input;
+use super::messages::Messages;
 use super::problem::Problem;
 use super::request::{
     Access, Compress, Decompress, Destination, Explain, Explainable, Inputs, MakeIndex, Outputs, Reporting,
     Test,
 };
-use super::told::Told;
 use super::volumes;
 
 /// The parameters of a task.
@@ -56,13 +56,13 @@ pub(super) trait Task: Sync {
     /// Returns `true` if a small input may be processed in parallel with others.
     fn may_be_side_by_side(&self, input: &Input) -> bool;
 
-    /// Processes one input, and adds its messages to `told`.
+    /// Processes one input, and adds its messages to `messages`.
     fn take(
         &self,
         input: Input,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem>;
 
     /// Returns the task as a conversion, if all inputs may go to one output.
@@ -91,11 +91,11 @@ impl Task for Compress {
         input: Input,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
         match volumes::size(self, &input) {
-            Some(size) => volumes::make((self, setting), size, &input, crew, told),
-            None => setting.convert_file(self, input, crew, told),
+            Some(size) => volumes::make((self, setting), size, &input, crew, messages),
+            None => setting.convert_file(self, input, crew, messages),
         }
     }
 
@@ -123,9 +123,9 @@ impl Task for Decompress {
         input: Input,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, crew, told)
+        setting.convert_file(self, input, crew, messages)
     }
 
     fn as_conversion(&self) -> Option<&dyn Conversion> {
@@ -147,9 +147,9 @@ impl Task for Test {
         input: Input,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, crew, told)
+        setting.convert_file(self, input, crew, messages)
     }
 }
 
@@ -167,9 +167,9 @@ impl Task for MakeIndex {
         input: Input,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        indices::make_index(self, setting, &input, crew, told)
+        indices::make_index(self, setting, &input, crew, messages)
     }
 }
 
@@ -189,9 +189,9 @@ impl Task for Access {
         input: Input,
         crew: Crew<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        access::take_span(self, setting, &input, crew, told)
+        access::take_span(self, setting, &input, crew, messages)
     }
 }
 
@@ -208,7 +208,7 @@ impl Task for Explain {
         false
     }
 
-    fn take(&self, input: Input, _: Crew<'_>, _: Setting<'_>, _: &mut Told) -> Result<(), Problem> {
+    fn take(&self, input: Input, _: Crew<'_>, _: Setting<'_>, _: &mut Messages) -> Result<(), Problem> {
         explain::print_plan(self, &input)
     }
 }

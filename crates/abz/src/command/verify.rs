@@ -17,7 +17,7 @@ pub(super) enum Failure {
     /// The output does not decompress to the input, with a description.
     Check(String),
     /// Any other problem.
-    Told(Problem),
+    Problem(Problem),
 }
 
 impl From<Error> for Failure {

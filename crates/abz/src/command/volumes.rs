@@ -9,11 +9,11 @@ use super::crew::Crew;
 use super::file_id::FileId;
 use super::input::Input;
 use super::list::saved;
+use super::messages::Messages;
 use super::output::{Attributes, Output, rights_meanwhile};
 use super::problem::Problem;
 use super::request::{Compress, Destination, Outputs, Source};
 use super::target::Target;
-use super::told::Told;
 
 /// The largest number of volumes.
 const MOST: u32 = 99_999;
@@ -37,11 +37,11 @@ pub(super) fn make(
     size: u64,
     input: &Input,
     crew: Crew<'_>,
-    told: &mut Told,
+    messages: &mut Messages,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
     // This checks whether the input may be compressed.
-    let target = Target::of(input, outputs, told)?;
+    let target = Target::of(input, outputs, messages)?;
     let stem = match (&outputs.destination, &input.source) {
         (Destination::File(path), _) | (_, Source::File(path)) => path.clone(),
         _ => return Err(Problem::error(input, format_args!("volumes need a name, found {target:?}"))),
@@ -61,13 +61,13 @@ pub(super) fn make(
     }
     let (name, count) = (input.to_string(), volumes.made.len());
     let output = volumes.made.last().map_or_else(String::new, Output::to_string);
-    let done = done.map_err(|error| setting.failed(&error, (&name, &output), Some(outputs), told))?;
+    let done = done.map_err(|error| setting.failed(&error, (&name, &output), Some(outputs), messages))?;
     for output in volumes.made {
         output.commit(Attributes::Of(input), outputs)?;
     }
     if setting.talk.is_verbose() {
         let saved = saved(done.written, done.read);
-        told.say(format!("{name}: {saved:.1}% -- created {count} volumes, the last of them {output}"));
+        messages.say(format!("{name}: {saved:.1}% -- created {count} volumes, the last of them {output}"));
     }
     Ok(())
 }

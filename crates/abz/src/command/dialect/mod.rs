@@ -46,7 +46,8 @@ static TOOLS: [&Tool; 8] =
 
 /// The reasons not to run.
 enum Stop {
-    Told,
+    /// Help or the like has been printed.
+    Printed,
     /// A mistake on the command line; the message points to `--help`.
     Mistake(String),
     /// An option with a value, or a combination of options, that is not supported.
@@ -63,7 +64,7 @@ pub(super) fn asked() -> Option<Result<Asked, ExitCode>> {
     let (tool, name, mode) = find(Path::new(&called).file_name()?)?;
     let asked = tool.read(name, mode, arguments, |variable| std::env::var_os(variable));
     Some(asked.map_err(|stop| match stop {
-        Stop::Told => ExitCode::SUCCESS,
+        Stop::Printed => ExitCode::SUCCESS,
         Stop::Failed => ExitCode::FAILURE,
         Stop::Mistake(message) => {
             patient::tell(&format!("{name}: {message}\nTry `{name} --help' for more information.\n"));
@@ -149,7 +150,7 @@ impl Tool {
                 }
                 Word::Flag(Means::InfoMemory, _) => {
                     let limits = [most_to_compress, most_to_decompress];
-                    return tell(&memory_told(limits, low.compression.workers, low.for_robots));
+                    return tell(&memory_info(limits, low.compression.workers, low.for_robots));
                 }
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
@@ -256,7 +257,7 @@ fn version(name: &str) -> String {
 
 fn tell(text: &str) -> Result<Asked, Stop> {
     match print(|out| out.write_all(text.as_bytes())) {
-        Ok(()) => Err(Stop::Told),
+        Ok(()) => Err(Stop::Printed),
         Err(problem) => Err(Stop::Refused(None, problem.to_string())),
     }
 }
@@ -476,14 +477,14 @@ fn memory(text: &str) -> Result<Option<u64>, String> {
 
 /// Returns the size of the physical memory in bytes, if the system reports it.
 fn memory_there_is() -> Option<u64> {
-    let told = fs::read_to_string("/proc/meminfo").ok()?;
-    let kilobytes = told.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let kilobytes = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     kilobytes.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
 /// Returns the output of xz's `--info-memory`: the physical memory, and the limits for both directions. abz has no
 /// separate limit for several threads.
-fn memory_told(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> String {
+fn memory_info(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> String {
     let there_is = memory_there_is();
     let [compress, decompress] = limits;
     if for_robots {
