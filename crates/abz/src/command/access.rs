@@ -53,7 +53,7 @@ pub(super) fn take_span(
     {
         messages.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
     }
-    if let Some((severity, at)) = setting.talk.manners.severities.garbage.zip(done.garbage_at) {
+    if let Some((severity, at)) = setting.talk.behaviour.severities.garbage.zip(done.garbage_at) {
         messages.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
     }
     messages.add(output.commit(Attributes::Of(input), outputs));

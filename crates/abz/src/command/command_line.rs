@@ -10,10 +10,10 @@ use abz::{Compression, Format, Lzma, Setting, Span, Written};
 use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
+use super::behaviour::OWN;
 use super::dialect;
 use super::file_id::FileId;
 use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
-use super::manners::OWN;
 use super::pages;
 use super::patient::tell;
 use super::request::{Archiving, Asked, Reporting, Source, Sparse, Ways};

@@ -68,7 +68,7 @@ impl Conversion for Compress {
     }
 
     fn remark(&self, input: &Input) -> Option<Problem> {
-        let severity = self.outputs.manners.severities.time?;
+        let severity = self.outputs.behaviour.severities.time?;
         let is_lost = self.compression.format.tells_origin() && self.stores_names;
         let message =
             format_args!("the time cannot be stored: {} supports 1970 to 2106", self.compression.format);

@@ -143,7 +143,7 @@ impl Setting<'_> {
             Some(error) if error.is_error() => Err(error),
             garbage => Ok((done, garbage)),
         });
-        if self.talk.manners.stops_at_failure && outputs.is_some() && judged.is_err() {
+        if self.talk.behaviour.stops_at_failure && outputs.is_some() && judged.is_err() {
             messages.is_hopeless = true;
         }
         let (done, garbage) = judged?;
@@ -206,7 +206,7 @@ impl Setting<'_> {
             Failure::Check(found) => Problem::of_verification(output, &found),
             Failure::Problem(problem) => problem,
         })?;
-        let manners = &self.talk.manners;
+        let behaviour = &self.talk.behaviour;
         let Some(done) = done else { return Err(self.unreadable(input)) };
         if let Some(member) = done.mistaken
             && self.talk.is_verbose()
@@ -214,12 +214,12 @@ impl Setting<'_> {
             let message = "does not have the size in its header; one thread decodes from there on";
             messages.say(format!("{input}: member {member} {message}"));
         }
-        if let (Some(severity), true) = (manners.severities.lone_byte, done.is_lone_byte) {
+        if let (Some(severity), true) = (behaviour.severities.lone_byte, done.is_lone_byte) {
             let message =
                 "unexpected end of file: one byte follows the last member, where another one may begin";
             return Err(Problem::new(severity, input, message));
         }
-        let garbage = manners.severities.garbage.zip(done.garbage_at);
+        let garbage = behaviour.severities.garbage.zip(done.garbage_at);
         let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
         Ok((done, garbage))
     }
@@ -227,15 +227,15 @@ impl Setting<'_> {
     /// Returns `true` if a file to be decompressed has a format that is not accepted, and the tool reports this
     /// before other problems.
     fn is_unreadable(&self, input: &Input, outputs: Option<&Outputs>) -> bool {
-        let manners = &self.talk.manners;
-        manners.looks_first
+        let behaviour = &self.talk.behaviour;
+        behaviour.looks_first
             && outputs.is_some_and(|outputs| outputs.made == Made::Plain)
-            && !input.format().is_some_and(|format| manners.read(format))
+            && !input.format().is_some_and(|format| behaviour.read(format))
     }
 
     /// Returns the problem of a file whose format is not accepted.
     fn unreadable(&self, input: impl Display) -> Problem {
-        let format = self.talk.manners.first_read();
+        let format = self.talk.behaviour.first_read();
         Problem::new(Severity::Damage, input, format_args!("not in the format {format}"))
     }
 
@@ -252,9 +252,9 @@ impl Setting<'_> {
             interrupt::end_if_broken_pipe(error);
         }
         let problem = Problem::of_run(input, output, error);
-        let Some(words) = (self.talk.manners.words)(error) else { return problem };
+        let Some(words) = (self.talk.behaviour.words)(error) else { return problem };
         if self.talk.is_verbose() {
-            messages.say(problem.to_text(&self.talk.manners.options));
+            messages.say(problem.to_text(&self.talk.behaviour.options));
         }
         Problem::of_gzip(input, words)
     }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use abz::{Conduct, Decompressed, Decompression, Error, Format, Tools, lzip};
 
+use super::behaviour::{Behaviour, Lists};
 use super::conversion::{Conversion, Done, Setting};
 use super::crew::Crew;
 use super::indices::Indexed;
 use super::input::Input;
 use super::list::{self, lzip_contents};
-use super::manners::{Lists, Manners};
 use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
@@ -74,7 +74,7 @@ impl Conversion for Test {
 
     /// Returns the lines about the members of a tested file, when called as lzip.
     fn details(&self, input: &Input, setting: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
-        if !self.detailed || setting.talk.manners.lists != Lists::Lzip {
+        if !self.detailed || setting.talk.behaviour.lists != Lists::Lzip {
             return Ok(None);
         }
         let contents = lzip_contents(input, self.decoding.decompression.lzip)?;
@@ -92,7 +92,7 @@ impl Decoding {
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let decompression = input.decompression(&self.decompression);
-        let (progress, manners) = (setting.progress, &setting.talk.manners);
+        let (progress, behaviour) = (setting.progress, &setting.talk.behaviour);
         let tell = |bytes| progress.advance(bytes);
         let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
         if let Crew::Together(conduct) = crew
@@ -105,7 +105,7 @@ impl Decoding {
         }
         let mut plain = Summed::new(output).with_sha256(self.checksum);
         let start = input.position();
-        if input.format().is_some_and(|format| manners.read(format))
+        if input.format().is_some_and(|format| behaviour.read(format))
             && let Some(done) =
                 self.by_index((&decompression, input), &crew, &mut plain, setting, messages)?
         {
@@ -116,17 +116,17 @@ impl Decoding {
             Crew::Together(_) => hidden.of(input.reader()),
         };
         let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
-        let format = format.filter(|format| manners.read(*format));
+        let format = format.filter(|format| behaviour.read(*format));
         // With `-cdf`, `zcat` copies input that is not compressed.
         if self.copies && format.is_none() {
             let copied = io::copy(&mut progress.of(reader), &mut plain).map_err(Error::Write)?;
-            if copied == 0 && !manners.copies_empty {
+            if copied == 0 && !behaviour.copies_empty {
                 return Ok(None);
             }
             return Ok(Some(Done { sha256: plain.sha256(), ..Done::new(copied, copied) }));
         }
         // When called as `abz`, the decoder reports the error.
-        if format.is_none() && manners.are_foreign() {
+        if format.is_none() && behaviour.is_foreign() {
             return Ok(None);
         }
         let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match crew {
@@ -178,7 +178,7 @@ impl Decoding {
         mut plain: Summed<&mut Output>,
         setting: Setting<'_>,
     ) -> Result<Done, Failure> {
-        let (decompression, manners) = (input.decompression(&self.decompression), &setting.talk.manners);
+        let (decompression, behaviour) = (input.decompression(&self.decompression), &setting.talk.behaviour);
         let (mut written, mut garbage_at) = (done.written, done.garbage_at);
         // The rest of a pipe has been read already.
         if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
@@ -187,8 +187,9 @@ impl Decoding {
             written += io::copy(&mut file, &mut plain).map_err(Error::Write)?;
             garbage_at = None;
         }
-        if let (true, Some(start), Some(garbage)) = (manners.takes_mixed, start, garbage_at)
-            && let Some(more) = decode_behind(input, start + garbage, &mut plain, (&decompression, manners))?
+        if let (true, Some(start), Some(garbage)) = (behaviour.takes_mixed, start, garbage_at)
+            && let Some(more) =
+                decode_behind(input, start + garbage, &mut plain, (&decompression, behaviour))?
         {
             written += more;
             garbage_at = None;
@@ -210,7 +211,7 @@ fn decode_behind(
     input: &Input,
     offset: u64,
     plain: &mut Summed<&mut Output>,
-    (decompression, manners): (&Decompression, &Manners),
+    (decompression, behaviour): (&Decompression, &Behaviour),
 ) -> Result<Option<u64>, Failure> {
     let mut file = &input.file;
     if !input.metadata.is_file() {
@@ -218,7 +219,7 @@ fn decode_behind(
     }
     file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
     let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
-    if format.filter(|format| *format != Format::GZIP && manners.read(*format)).is_none() {
+    if format.filter(|format| *format != Format::GZIP && behaviour.read(*format)).is_none() {
         return Ok(None);
     }
     let done = Tools::new().decompress(decompression, reader, plain)?;

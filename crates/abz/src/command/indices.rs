@@ -165,7 +165,7 @@ impl Indexed<'_> {
                 if file.is_some() {
                     messages.add(Err(problem.afterwards()));
                 } else if self.setting.talk.is_verbose() {
-                    messages.say(problem.to_text(&self.setting.talk.manners.options));
+                    messages.say(problem.to_text(&self.setting.talk.behaviour.options));
                 }
                 Ok(None)
             }

@@ -7,7 +7,7 @@
 //! | [`dialect`] | translation of the command lines of other tools |
 //! | [`low`] | the arguments that both are translated to |
 //! | [`request`] | the checked command line: an action with its settings |
-//! | [`manners`] | the behaviour of abz and of other tools |
+//! | [`behaviour`] | the behaviour of abz and of other tools |
 //! | [`options`] | the spelling of options in messages |
 //! | [`pages`] | the manual page and the completions |
 //! | [`walk`] | iteration over the inputs, and over folders with `-r` |
@@ -58,6 +58,7 @@ mod access;
 mod archive;
 mod arguments;
 mod ask;
+mod behaviour;
 pub mod bench;
 mod checksum;
 mod command_line;
@@ -78,7 +79,6 @@ mod join;
 pub mod limits;
 mod list;
 mod low;
-mod manners;
 mod messages;
 mod mirror;
 mod options;

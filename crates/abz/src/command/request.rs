@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use abz::{Compression, Decompression, Span, Written};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
+use super::behaviour::Behaviour;
 use super::file_id::FileId;
-use super::manners::Manners;
 use super::problem::Problem;
 use super::status::Loudness;
 use super::suffix::Names;
@@ -246,13 +246,13 @@ pub(super) struct Inputs {
     /// The common folder of all outputs. Only one of several inputs with the same name is processed.
     pub(super) one_folder: Option<PathBuf>,
     pub(super) names: Names,
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
 }
 
 impl Inputs {
     /// Returns `true` if inputs that are replaced may be symbolic links or have several hard links.
     pub(super) fn may_be_links(&self) -> bool {
-        self.force || self.keep && self.manners.keeps_links
+        self.force || self.keep && self.behaviour.keeps_links
     }
 
     /// Returns the files and folders that are named.
@@ -290,7 +290,7 @@ pub(super) struct Outputs {
     /// Restore stored names and times.
     pub(super) restores_names: bool,
     pub(super) names: Names,
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
 }
 
 /// Which outputs get holes for zeros.
@@ -351,7 +351,7 @@ pub(super) struct Reporting {
 pub(super) struct Talk {
     pub(super) loudness: Loudness,
     /// The behaviour of the tool by whose name the program is called.
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
     /// The user may be asked questions.
     pub(super) asks: bool,
 }

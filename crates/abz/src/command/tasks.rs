@@ -113,7 +113,7 @@ impl Task for Decompress {
         // The contents of a small compressed file may be large, and must not wait in memory.
         self.outputs.destination != Destination::Stdout
             // No input after a failed one may be processed.
-            && !self.outputs.manners.stops_at_failure
+            && !self.outputs.behaviour.stops_at_failure
             && !replaces_one_by_one(&self.outputs)
             && fits(input, self.decoding.decompression.memory_limit)
     }

@@ -139,7 +139,7 @@ fn take_one_apart(
         // Extraction stopped first, so the write error of the decompressor is only a consequence.
         (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => no_archive(error),
         (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
-        (Ok(done), Ok(())) => match talk.manners.severities.garbage.zip(done.garbage_at) {
+        (Ok(done), Ok(())) => match talk.behaviour.severities.garbage.zip(done.garbage_at) {
             Some((severity, at)) => Err(Problem::trailing_garbage(severity, name, at)),
             None => Ok(()),
         },

@@ -26,8 +26,8 @@ use abz::{Compression, Format, Written};
 use self::tool::{Flag, Means, Mode, Takes, Tool};
 use self::words::Word;
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
+use super::behaviour::{Behaviour, Lists};
 use super::low::{Action, Low, dictionary, reference};
-use super::manners::{Lists, Manners};
 use super::patient::{self, Patient};
 use super::problem::Severity;
 use super::request::{Asked, Source, Sparse};
@@ -118,7 +118,7 @@ impl Tool {
             passes_through: (mode == Mode::Cat && self.cat_copies).then_some(true),
             asks_to_join: self.asks_to_join,
             sparse: self.sparse,
-            manners: Manners { name, options: self.options(), ..self.manners },
+            behaviour: Behaviour { name, options: self.options(), ..self.behaviour },
             ..Low::plain(self.format)
         };
         low.lzip.current = self.format == Written::LZIP;
@@ -175,7 +175,7 @@ impl Tool {
             };
             named.map_err(|message| Stop::Refused(Some(Means::FormatIs), message))?;
         }
-        if low.action == Action::List && low.manners.lists == Lists::Xz && !low.manners.read(Format::XZ) {
+        if low.action == Action::List && low.behaviour.lists == Lists::Xz && !low.behaviour.read(Format::XZ) {
             let message = "--list works only on .xz files (--format=xz or --format=auto)";
             return Err(Stop::Refused(Some(Means::List), message.to_owned()));
         }
@@ -377,16 +377,16 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         Means::Robot => low.for_robots = true,
         Means::SingleStream => {
             low.xz.single_stream = true;
-            low.manners.severities.garbage = None;
+            low.behaviour.severities.garbage = None;
         }
         Means::IgnoreCheck => low.xz.ignore_check = true,
         Means::Extreme => low.compression.lzma.extreme = true,
         Means::Quieter if low.loudness == Loudness::Quiet => low.loudness = Loudness::Silent,
         Means::Quieter => low.loudness = Loudness::Quiet,
-        Means::NoWarn => low.manners.statuses[0] = 0,
-        Means::Recompress => low.manners.severities.suffix = None,
+        Means::NoWarn => low.behaviour.statuses[0] = 0,
+        Means::Recompress => low.behaviour.severities.suffix = None,
         Means::TrailingError => {
-            low.manners.severities.garbage = Some(Severity::Damage);
+            low.behaviour.severities.garbage = Some(Severity::Damage);
             low.lzip.padding = true;
         }
         Means::LooseTrailing => low.lzip.loose_trailing = true,
@@ -413,7 +413,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
 
 /// Restricts the input to the format of this name.
 fn read(name: &str, low: &mut Low) -> Result<(), String> {
-    low.manners.reads = Some(match name {
+    low.behaviour.reads = Some(match name {
         "auto" => &[Format::XZ, Format::LZMA, Format::LZIP],
         "xz" => &[Format::XZ],
         "lzma" | "alone" => &[Format::LZMA],
