@@ -6,12 +6,12 @@ use super::conversion::Setting;
 use super::crew::Crew;
 use super::indices::find_index;
 use super::input::Input;
+use super::io_mode;
 use super::messages::Messages;
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::Access;
 use super::target::Target;
-use super::ways;
 
 /// Writes a span of the contents of `input` to its output.
 pub(super) fn take_span(
@@ -28,7 +28,7 @@ pub(super) fn take_span(
     };
     let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
-    let places = ways::source(input, request.way, setting.progress);
+    let places = io_mode::source(input, request.mode, setting.progress);
     let mut reader = setting.progress.of(&input.file);
     let reading = match &places {
         Some(places) => Reading::Places(places),

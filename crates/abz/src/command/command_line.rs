@@ -16,7 +16,7 @@ use super::file_id::FileId;
 use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::pages;
 use super::patient::tell;
-use super::request::{Archiving, Asked, Reporting, Source, Sparse, Ways};
+use super::request::{Archiving, Asked, IoModes, Reporting, Source, Sparse};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
@@ -263,7 +263,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         zstd: decoding,
         patch_from: patch_file,
         speculation: how.speculate.into(),
-        ways: Ways { input: how.input_io, output: how.output_io },
+        io_modes: IoModes { input: how.input_io, output: how.output_io },
         loudness: match (messages.verbose, messages.quiet) {
             (true, _) => Loudness::Verbose,
             (false, true) => Loudness::Quiet,

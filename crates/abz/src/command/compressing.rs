@@ -5,6 +5,7 @@ use abz::{Compression, Conduct, Decompression};
 use super::conversion::{Conversion, Done, Setting};
 use super::crew::Crew;
 use super::input::Input;
+use super::io_mode;
 use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
@@ -12,7 +13,6 @@ use super::progress::Progress;
 use super::request::{Compress, Inputs, Outputs};
 use super::sums::Summed;
 use super::verify::{self, Failure};
-use super::ways;
 
 impl Conversion for Compress {
     fn inputs(&self) -> &Inputs {
@@ -45,7 +45,7 @@ impl Conversion for Compress {
             && self.verify.is_none()
             && !self.checksum
             && let Some(done) =
-                ways::compress(&compression, conduct, (input, &mut *output), self.ways, progress)
+                io_mode::compress(&compression, conduct, (input, &mut *output), self.io_modes, progress)
         {
             let done = done?;
             return Ok(Some(Done::new(done.read, done.written)));

@@ -10,6 +10,7 @@ use super::conversion::{Conversion, Done, Setting};
 use super::crew::Crew;
 use super::indices::Indexed;
 use super::input::Input;
+use super::io_mode;
 use super::list::{self, lzip_contents};
 use super::messages::Messages;
 use super::output::Output;
@@ -18,7 +19,6 @@ use super::progress::Progress;
 use super::request::{Decoding, Decompress, Inputs, Outputs, Test};
 use super::sums::Summed;
 use super::verify::Failure;
-use super::ways;
 
 /// An input counts as paused after this time without bytes. Decoded data is then written within a tenth of a second.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -99,7 +99,7 @@ impl Decoding {
             && !self.checksum
             && self.indexing.made.is_none()
             && let Some(done) =
-                ways::decompress(&decompression, conduct, (input, &mut *output), self.ways, progress)?
+                io_mode::decompress(&decompression, conduct, (input, &mut *output), self.io_modes, progress)?
         {
             return Ok(Some(Done::new(done.written, done.read)));
         }
@@ -164,7 +164,7 @@ impl Decoding {
             Crew::Alone(_) => (Conduct::default(), 1),
         };
         let decompression = &Decompression { workers, ..decompression.clone() };
-        let places = ways::source(input, self.ways.input, setting.progress);
+        let places = io_mode::source(input, self.io_modes.input, setting.progress);
         let indexed = Indexed { decompression, indexing: &self.indexing, conduct, places, setting };
         indexed.decode(input, plain, messages)
     }

@@ -10,6 +10,7 @@ use abz::{Conduct, Decompressed, Decompression, Error, Format, Index};
 use super::conversion::Setting;
 use super::crew::Crew;
 use super::input::Input;
+use super::io_mode;
 use super::messages::Messages;
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
@@ -17,7 +18,6 @@ use super::request::{Indexing, MakeIndex, Outputs, Source};
 use super::suffix::INDEX_SUFFIX;
 use super::target::Target;
 use super::verify::Failure;
-use super::ways;
 
 /// The advice for an index that cannot be used.
 const GO_ON: &str = "it is not used: make a new one with abz --index -f";
@@ -42,7 +42,7 @@ pub(super) fn make_index(
     }
     let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
-    let Some(places) = ways::source(input, request.way, setting.progress) else {
+    let Some(places) = io_mode::source(input, request.mode, setting.progress) else {
         return Err(Problem::error(input, NOT_IN_PARTS));
     };
     let mut decompression = input.decompression(&request.decompression);
@@ -91,7 +91,7 @@ pub(super) struct Indexed<'a> {
     pub(super) indexing: &'a Indexing,
     /// Progress is reported by the reads from `places` alone.
     pub(super) conduct: Conduct<'a>,
-    pub(super) places: Option<ways::Source<'a>>,
+    pub(super) places: Option<io_mode::Source<'a>>,
     pub(super) setting: Setting<'a>,
 }
 

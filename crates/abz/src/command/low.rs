@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use abz::zstd::{self, Dictionary, Reference};
 use abz::{Compression, Decompression, Giving, Setting, Span, Speculation, Written, lzip, xz};
 
-use super::arguments::{Explained, Gaps, InputWay, OutputWay};
+use super::arguments::{Explained, Gaps, InputMode, OutputMode};
 use super::behaviour::{Behaviour, Copies, OWN};
 use super::file_id::FileId;
 use super::limits;
 use super::problem::{Problem, Severity};
 use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
-    Explainable, Extract, Indexing, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting,
-    Request, Source, Sparse, Talk, Test, Ways,
+    Explainable, Extract, Indexing, Inputs, IoModes, List, ListForm, Made, MakeIndex, Outputs, Recover,
+    Reporting, Request, Source, Sparse, Talk, Test,
 };
 use super::status::Loudness;
 use super::suffix::Names;
@@ -93,7 +93,7 @@ pub(super) struct Low {
     /// The file that a patch refers to.
     pub(super) patch_from: Option<FileId>,
     pub(super) speculation: Speculation,
-    pub(super) ways: Ways,
+    pub(super) io_modes: IoModes,
     pub(super) loudness: Loudness,
     pub(super) behaviour: Behaviour,
 }
@@ -161,7 +161,7 @@ impl Low {
             zstd: zstd::Decoding::default(),
             patch_from: None,
             speculation: Speculation::default(),
-            ways: Ways { input: InputWay::default(), output: OutputWay::default() },
+            io_modes: IoModes { input: InputMode::default(), output: OutputMode::default() },
             loudness: Loudness::Normal,
             behaviour: OWN,
         }
@@ -187,7 +187,7 @@ impl Low {
     fn with(self, destination: Destination) -> Request {
         let inputs = self.inputs(&destination);
         let decompression = self.decompression();
-        let way = self.ways.input;
+        let mode = self.io_modes.input;
         let Low { action, recover, reporting, checksum, .. } = self;
         let names = Names { suffix: self.suffix, known: self.behaviour.suffixes };
         let outputs = |made| Outputs {
@@ -241,7 +241,7 @@ impl Low {
                 decompression,
                 span,
                 index_file: self.index_file,
-                way,
+                mode,
                 reporting,
             });
         }
@@ -261,7 +261,7 @@ impl Low {
             copies,
             gives_what_it_can: self.behaviour.gives_what_it_can && to_stdout,
             indexing,
-            ways: self.ways,
+            io_modes: self.io_modes,
         };
         match action {
             Action::Compress => Request::Compress(Compress {
@@ -272,7 +272,7 @@ impl Low {
                 verify: self.verify.then_some(decompression),
                 checksum,
                 volume_size: self.volume_size,
-                ways: self.ways,
+                io_modes: self.io_modes,
                 reporting,
             }),
             Action::Decompress => {
@@ -298,7 +298,7 @@ impl Low {
                 outputs: outputs(Made::Index),
                 decompression,
                 every: self.index_every,
-                way,
+                mode,
                 reporting,
             }),
             Action::Bench => Request::Bench(Bench {

@@ -21,7 +21,7 @@
 //! | [`limits`] | resource limits: open files, address space, stack |
 //! | [`join`] | several inputs with one output |
 //! | [`access`] | the action of `--range` and `--line-range` |
-//! | [`ways`] | the I/O modes of `--input-io` and `--output-io` |
+//! | [`io_mode`] | the I/O modes of `--input-io` and `--output-io` |
 //! | [`verify`] | the check of `--verify` |
 //! | [`sums`] | checksums of the uncompressed data |
 //! | [`checksum`] | the output of `--checksum` |
@@ -74,6 +74,7 @@ mod holes;
 mod indices;
 mod input;
 pub mod interrupt;
+mod io_mode;
 pub mod jobs;
 mod join;
 pub mod limits;
@@ -102,7 +103,6 @@ mod temporary;
 mod verify;
 mod volumes;
 mod walk;
-mod ways;
 
 pub use command_line::asked;
 pub use console::Console;

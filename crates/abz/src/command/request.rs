@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use abz::{Compression, Decompression, Span, Written};
 
-use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
+use super::arguments::{Explained, Gaps, InputMode, OutputMode, Reported};
 use super::behaviour::Behaviour;
 use super::file_id::FileId;
 use super::problem::Problem;
@@ -53,7 +53,7 @@ pub(super) struct Compress {
     pub(super) checksum: bool,
     /// The largest size of an output file in bytes.
     pub(super) volume_size: Option<u64>,
-    pub(super) ways: Ways,
+    pub(super) io_modes: IoModes,
     pub(super) reporting: Reporting,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Decoding {
     /// Decode a damaged lzip member as far as possible before the damage is reported.
     pub(super) gives_what_it_can: bool,
     pub(super) indexing: Indexing,
-    pub(super) ways: Ways,
+    pub(super) io_modes: IoModes,
 }
 
 /// The use of indices while decoding.
@@ -129,7 +129,7 @@ pub(super) struct MakeIndex {
     pub(super) decompression: Decompression,
     /// The distance of points in bytes of contents.
     pub(super) every: u64,
-    pub(super) way: InputWay,
+    pub(super) mode: InputMode,
     pub(super) reporting: Reporting,
 }
 
@@ -142,7 +142,7 @@ pub(super) struct Access {
     pub(super) span: Span,
     /// The index to use instead of the one beside the file.
     pub(super) index_file: Option<PathBuf>,
-    pub(super) way: InputWay,
+    pub(super) mode: InputMode,
     pub(super) reporting: Reporting,
 }
 
@@ -328,9 +328,9 @@ pub(super) enum Destination {
 
 /// The I/O modes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
-    pub(super) input: InputWay,
-    pub(super) output: OutputWay,
+pub(super) struct IoModes {
+    pub(super) input: InputMode,
+    pub(super) output: OutputMode,
 }
 
 /// The settings of reports.
@@ -417,14 +417,16 @@ impl Asked {
     /// Returns `true` if files may be mapped, so that SIGBUS is possible.
     pub fn maps(&self) -> bool {
         let (input, output) = match &self.request {
-            Request::Compress(Compress { ways, .. })
-            | Request::Decompress(Decompress { decoding: Decoding { ways, .. }, .. })
-            | Request::Test(Test { decoding: Decoding { ways, .. }, .. }) => (ways.input, ways.output),
-            Request::Index(MakeIndex { way, .. }) | Request::Access(Access { way, .. }) => {
-                (*way, OutputWay::Auto)
+            Request::Compress(Compress { io_modes, .. })
+            | Request::Decompress(Decompress { decoding: Decoding { io_modes, .. }, .. })
+            | Request::Test(Test { decoding: Decoding { io_modes, .. }, .. }) => {
+                (io_modes.input, io_modes.output)
+            }
+            Request::Index(MakeIndex { mode, .. }) | Request::Access(Access { mode, .. }) => {
+                (*mode, OutputMode::Auto)
             }
             _ => return false,
         };
-        input == InputWay::Mmap || output == OutputWay::Mmap
+        input == InputMode::Mmap || output == OutputMode::Mmap
     }
 }

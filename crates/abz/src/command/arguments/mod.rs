@@ -18,7 +18,7 @@ use clap::{Parser, ValueHint};
 pub(super) use access::Access;
 pub(super) use archive::Archive;
 pub(super) use files::Files;
-pub(super) use how::{How, InputWay, OutputWay, parse_block_size, parse_dictionary_size};
+pub(super) use how::{How, InputMode, OutputMode, parse_block_size, parse_dictionary_size};
 pub(super) use level::with_long_levels;
 pub(super) use messages::{Generated, MessageOptions, Reported};
 pub(super) use what::{Explained, Gaps, What};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures each I/O mode of abz with the sets of the paper on parallel DEFLATE.
 
-    ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
+    io_modes.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
 
 Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB),
 each of random bytes and of files of this machine. A round compresses (at level 1, which waits most for its files) and
@@ -20,12 +20,12 @@ import tempfile
 import time
 from pathlib import Path
 
-WAYS = [("stream", "stream"), ("pread", "stream"), ("stream", "pwrite"), ("pread", "pwrite"), ("mmap", "mmap")]
+MODES = [("stream", "stream"), ("pread", "stream"), ("stream", "pwrite"), ("pread", "pwrite"), ("mmap", "mmap")]
 KIB, MB = 1 << 10, 1_000_000
 
 HEADING = """# I/O modes
 
-Times in seconds from `crates/abz/bench/ways.py --markdown`, whose description names the sets. Each is the
+Times in seconds from `crates/abz/bench/io_modes.py --markdown`, whose description names the sets. Each is the
 shorter of two runs.
 """
 
@@ -90,17 +90,17 @@ def measure(options, folder, threads):
     block = f"{min(max(share, 4 * KIB), 4 << 20) // KIB}K"
     expected, times = digest(folder), {}
     for turn in range(options.rounds):
-        for place in range(len(WAYS)):
-            way = WAYS[(turn + place) % len(WAYS)]
-            program = [options.abz, "-q", "-f", "-1", f"-p{threads}", "--input-io", way[0], "--output-io", way[1]]
+        for place in range(len(MODES)):
+            mode = MODES[(turn + place) % len(MODES)]
+            program = [options.abz, "-q", "-f", "-1", f"-p{threads}", "--input-io", mode[0], "--output-io", mode[1]]
             packed = [name + ".gz" for name in names]
             found = [run([*program, *names], folder), run([*program, "-d", "--no-sparse", *packed], folder)]
             found.append(run([*program, "-b", block, *names], folder))
             run([*program, "-d", *packed], folder)
-            times.setdefault(way, []).append(found)
+            times.setdefault(mode, []).append(found)
     if digest(folder) != expected:
         raise SystemExit(f"WRONG CONTENTS in {folder}")
-    return {way: [min(column) for column in zip(*found)] for way, found in times.items()}
+    return {mode: [min(column) for column in zip(*found)] for mode, found in times.items()}
 
 
 def main():
