@@ -149,7 +149,7 @@ impl Decompression {
         cut: &mut (dyn Write + Send),
     ) -> Result<bool, Error> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
-        if let Some((workers, window)) = pipes::access::crew_for(self, parts) {
+        if let Some((workers, window)) = pipes::access::workers_and_window(self, parts) {
             let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
             let stream =
                 pipes::access::decode(workers, window, &self.zstd, places, (parts, true), conduct.pool);

@@ -3,7 +3,6 @@
 use abz::{Conduct, Reading, Span};
 
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::indices::find_index;
 use super::input::Input;
 use super::io_mode;
@@ -12,19 +11,20 @@ use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::Access;
 use super::target::Target;
+use super::threads::Threads;
 
 /// Writes a span of the contents of `input` to its output.
 pub(super) fn take_span(
     request: &Access,
     setting: Setting<'_>,
     input: &Input,
-    crew: Crew<'_>,
+    threads: Threads<'_>,
     messages: &mut Messages,
 ) -> Result<(), Problem> {
     let (span, outputs) = (&request.span, &request.outputs);
-    let conduct = match crew {
-        Crew::Together(conduct) => conduct,
-        Crew::Alone(_) => Conduct::default(),
+    let conduct = match threads {
+        Threads::Together(conduct) => conduct,
+        Threads::Alone(_) => Conduct::default(),
     };
     let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());

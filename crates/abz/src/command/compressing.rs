@@ -3,7 +3,6 @@
 use abz::{Compression, Conduct, Decompression};
 
 use super::conversion::{Conversion, Done, Setting};
-use super::crew::Crew;
 use super::input::Input;
 use super::io_mode;
 use super::messages::Messages;
@@ -12,6 +11,7 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Compress, Inputs, Outputs};
 use super::sums::Summed;
+use super::threads::Threads;
 use super::verify::{self, Failure};
 
 impl Conversion for Compress {
@@ -31,7 +31,7 @@ impl Conversion for Compress {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         _messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
@@ -40,8 +40,8 @@ impl Conversion for Compress {
         // A pipeline reports its progress itself. A file that one thread processes is small, so its bytes count as
         // done when read.
         let tell = |bytes| progress.advance(bytes);
-        let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
-        if let Crew::Together(conduct) = crew
+        let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
+        if let Threads::Together(conduct) = threads
             && self.verify.is_none()
             && !self.checksum
             && let Some(done) =
@@ -50,19 +50,19 @@ impl Conversion for Compress {
             let done = done?;
             return Ok(Some(Done::new(done.read, done.written)));
         }
-        let reader = match crew {
-            Crew::Alone(_) => progress.of(input.reader()),
-            Crew::Together(_) => hidden.of(input.reader()),
+        let reader = match threads {
+            Threads::Alone(_) => progress.of(input.reader()),
+            Threads::Together(_) => hidden.of(input.reader()),
         };
         let mut plain =
             Summed::new(reader).with_fingerprint(self.verify.is_some()).with_sha256(self.checksum);
-        let done = match (crew, &self.verify) {
-            (crew, Some(decompression)) => {
+        let done = match (threads, &self.verify) {
+            (threads, Some(decompression)) => {
                 let back = Decompression { workers: compression.workers, ..decompression.clone() };
-                verify::compress(&compression, &mut plain, output, crew, &back)?
+                verify::compress(&compression, &mut plain, output, threads, &back)?
             }
-            (Crew::Alone(tools), None) => tools.compress(&compression, &mut plain, output)?,
-            (Crew::Together(conduct), None) => compression.conduct(conduct, &mut plain, output)?,
+            (Threads::Alone(tools), None) => tools.compress(&compression, &mut plain, output)?,
+            (Threads::Together(conduct), None) => compression.conduct(conduct, &mut plain, output)?,
         };
         Ok(Some(Done { sha256: plain.sha256(), ..Done::new(done.read, done.written) }))
     }
@@ -98,15 +98,15 @@ pub(super) fn of_input(compression: &Compression, input: &Input) -> Compression 
     compression
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Threads<'a> {
     /// Adds a progress callback, unless one thread works alone.
-    pub(super) fn telling<'b>(self, tell: &'b (dyn Fn(u64) + Sync)) -> Crew<'b>
+    pub(super) fn telling<'b>(self, tell: &'b (dyn Fn(u64) + Sync)) -> Threads<'b>
     where
         'a: 'b,
     {
         match self {
-            Crew::Together(conduct) => Crew::Together(Conduct { progress: Some(tell), ..conduct }),
-            Crew::Alone(tools) => Crew::Alone(tools),
+            Threads::Together(conduct) => Threads::Together(Conduct { progress: Some(tell), ..conduct }),
+            Threads::Alone(tools) => Threads::Alone(tools),
         }
     }
 }

@@ -6,7 +6,6 @@ use abz::{Conduct, Error};
 
 use super::ask;
 use super::checksum::Checksum;
-use super::crew::Crew;
 use super::file_id::FileId;
 use super::input::Input;
 use super::interrupt;
@@ -17,6 +16,7 @@ use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Destination, Inputs, Made, Outputs, Talk};
 use super::target::Target;
+use super::threads::Threads;
 use super::verify::Failure;
 
 /// State shared by all inputs.
@@ -45,7 +45,7 @@ pub(super) trait Conversion: Sync {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure>;
@@ -92,7 +92,7 @@ impl Setting<'_> {
         &self,
         conversion: &dyn Conversion,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
         let outputs = conversion.outputs();
@@ -112,7 +112,7 @@ impl Setting<'_> {
             let message = "is also the file of --patch-from, which is needed to apply the patch, and would be removed: keep it with -k, or write with -c or -o";
             return Err(Problem::error(&input, message));
         }
-        let is_alone = matches!(crew, Crew::Alone(_));
+        let is_alone = matches!(threads, Threads::Alone(_));
         let names = &conversion.inputs().names;
         let checksum = match conversion.tells_checksum() {
             true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
@@ -132,7 +132,7 @@ impl Setting<'_> {
 
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(&input, &mut output, crew, *self, messages)
+            conversion.convert(&input, &mut output, threads, *self, messages)
         };
         if let Output::Memory(bytes) = output {
             messages.output = bytes;
@@ -184,7 +184,7 @@ impl Setting<'_> {
         let input_name = input.to_string();
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(input, output, Crew::Together(conduct), *self, messages)
+            conversion.convert(input, output, Threads::Together(conduct), *self, messages)
         };
         let (done, garbage) = self.judge(done, (&input_name, name), outputs, messages)?;
         if self.talk.is_verbose() {

@@ -7,7 +7,6 @@ use abz::{Conduct, Decompressed, Decompression, Error, Format, Tools, lzip};
 
 use super::behaviour::{Behaviour, Lists};
 use super::conversion::{Conversion, Done, Setting};
-use super::crew::Crew;
 use super::indices::Indexed;
 use super::input::Input;
 use super::io_mode;
@@ -18,6 +17,7 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Decoding, Decompress, Inputs, Outputs, Test};
 use super::sums::Summed;
+use super::threads::Threads;
 use super::verify::Failure;
 
 /// An input counts as paused after this time without bytes. Decoded data is then written within a tenth of a second.
@@ -40,11 +40,11 @@ impl Conversion for Decompress {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting, messages)
+        self.decoding.convert(input, output, threads, setting, messages)
     }
 }
 
@@ -65,11 +65,11 @@ impl Conversion for Test {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting, messages)
+        self.decoding.convert(input, output, threads, setting, messages)
     }
 
     /// Returns the lines about the members of a tested file, when called as lzip.
@@ -87,15 +87,15 @@ impl Decoding {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let decompression = input.decompression(&self.decompression);
         let (progress, behaviour) = (setting.progress, &setting.talk.behaviour);
         let tell = |bytes| progress.advance(bytes);
-        let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
-        if let Crew::Together(conduct) = crew
+        let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
+        if let Threads::Together(conduct) = threads
             && !self.checksum
             && self.indexing.made.is_none()
             && let Some(done) =
@@ -107,13 +107,13 @@ impl Decoding {
         let start = input.position();
         if input.format().is_some_and(|format| behaviour.read(format))
             && let Some(done) =
-                self.by_index((&decompression, input), &crew, &mut plain, setting, messages)?
+                self.by_index((&decompression, input), &threads, &mut plain, setting, messages)?
         {
             return self.finish(done, start, input, plain, setting).map(Some);
         }
-        let reader = match crew {
-            Crew::Alone(_) => progress.of(input.reader()),
-            Crew::Together(_) => hidden.of(input.reader()),
+        let reader = match threads {
+            Threads::Alone(_) => progress.of(input.reader()),
+            Threads::Together(_) => hidden.of(input.reader()),
         };
         let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| behaviour.read(*format));
@@ -129,9 +129,9 @@ impl Decoding {
         if format.is_none() && behaviour.is_foreign() {
             return Ok(None);
         }
-        let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match crew {
-            Crew::Alone(tools) => tools.decompress(how, reader, plain),
-            Crew::Together(conduct) => {
+        let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match threads {
+            Threads::Alone(tools) => tools.decompress(how, reader, plain),
+            Threads::Together(conduct) => {
                 let pauses = || input.file.pauses_for(PAUSE);
                 let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
                 how.conduct(Conduct { pauses, ..conduct }, reader, plain)
@@ -154,14 +154,14 @@ impl Decoding {
     fn by_index(
         &self,
         (decompression, input): (&Decompression, &Input),
-        crew: &Crew<'_>,
+        threads: &Threads<'_>,
         plain: &mut Summed<&mut Output>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Decompressed>, Failure> {
-        let (conduct, workers) = match crew {
-            Crew::Together(conduct) => (Conduct { progress: None, ..*conduct }, decompression.workers),
-            Crew::Alone(_) => (Conduct::default(), 1),
+        let (conduct, workers) = match threads {
+            Threads::Together(conduct) => (Conduct { progress: None, ..*conduct }, decompression.workers),
+            Threads::Alone(_) => (Conduct::default(), 1),
         };
         let decompression = &Decompression { workers, ..decompression.clone() };
         let places = io_mode::source(input, self.io_modes.input, setting.progress);

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use abz::{Conduct, Decompressed, Decompression, Error, Format, Index};
 
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::input::Input;
 use super::io_mode;
 use super::messages::Messages;
@@ -17,6 +16,7 @@ use super::problem::{Problem, Severity};
 use super::request::{Indexing, MakeIndex, Outputs, Source};
 use super::suffix::INDEX_SUFFIX;
 use super::target::Target;
+use super::threads::Threads;
 use super::verify::Failure;
 
 /// The advice for an index that cannot be used.
@@ -31,7 +31,7 @@ pub(super) fn make_index(
     request: &MakeIndex,
     setting: Setting<'_>,
     input: &Input,
-    crew: Crew<'_>,
+    threads: Threads<'_>,
     messages: &mut Messages,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
@@ -46,9 +46,9 @@ pub(super) fn make_index(
         return Err(Problem::error(input, NOT_IN_PARTS));
     };
     let mut decompression = input.decompression(&request.decompression);
-    let conduct = match crew {
-        Crew::Together(conduct) => conduct,
-        Crew::Alone(_) => {
+    let conduct = match threads {
+        Threads::Together(conduct) => conduct,
+        Threads::Alone(_) => {
             decompression.workers = 1;
             Conduct::default()
         }

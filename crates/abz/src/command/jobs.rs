@@ -12,10 +12,9 @@ use super::ask;
 use super::bench;
 use super::console::Console;
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::input::Input;
 use super::join;
-use super::limits::{self, Company};
+use super::limits::{self, Parallelism};
 use super::list::Listing;
 use super::messages::Messages;
 use super::output::Output;
@@ -25,6 +24,7 @@ use super::recover;
 use super::reports::Reports;
 use super::request::{Asked, Destination, List, Outputs, Reporting, Request, Source, Talk};
 use super::tasks::{Task, Terms};
+use super::threads::Threads;
 use super::walk::{self, Walk};
 
 /// The largest number of files that are open at once.
@@ -124,7 +124,7 @@ impl Jobs<'_> {
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
                     let pool = (!is_only_one).then(|| self.pool());
-                    self.take(input, Crew::Together(Conduct { pool, ..conduct }))
+                    self.take(input, Threads::Together(Conduct { pool, ..conduct }))
                 }
             };
             console.tell(&messages);
@@ -135,8 +135,8 @@ impl Jobs<'_> {
     }
 
     /// Processes one input.
-    fn take(&self, input: Input, crew: Crew<'_>) -> Messages {
-        take(self.task, self.setting, input, crew)
+    fn take(&self, input: Input, threads: Threads<'_>) -> Messages {
+        take(self.task, self.setting, input, threads)
     }
 
     /// Processes small files in parallel, each on one thread. Returns `false` if the remaining inputs would fail too.
@@ -151,8 +151,8 @@ impl Jobs<'_> {
         // Results for standard output wait in memory, and waiting inputs are open files.
         let to_stdout = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
         let each = if to_stdout { 4 } else { 16 };
-        let most = Company { workers, window: (each * workers).min(MAX_OPEN) };
-        let Company { workers, window } = most.within(limits::free());
+        let most = Parallelism { workers, window: (each * workers).min(MAX_OPEN) };
+        let Parallelism { workers, window } = most.within(limits::free());
         let mut stdout = None;
         let stream = Stream::from_iter(inputs)
             .name("open")
@@ -162,7 +162,7 @@ impl Jobs<'_> {
             .window(window)
             .pool(self.pool())
             .map_with(Tools::new, move |tools, input| match input {
-                Ok(input) => take(task, setting, input, Crew::Alone(tools)),
+                Ok(input) => take(task, setting, input, Threads::Alone(tools)),
                 Err(problem) => Err(problem).into(),
             })
             .name("convert");
@@ -204,9 +204,9 @@ impl Jobs<'_> {
 }
 
 /// Processes one input.
-fn take(task: &dyn Task, setting: Setting<'_>, input: Input, crew: Crew<'_>) -> Messages {
+fn take(task: &dyn Task, setting: Setting<'_>, input: Input, threads: Threads<'_>) -> Messages {
     let mut messages = Messages::default();
-    let result = task.take(input, crew, setting, &mut messages);
+    let result = task.take(input, threads, setting, &mut messages);
     messages.add(result);
     messages
 }

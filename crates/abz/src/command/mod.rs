@@ -17,7 +17,7 @@
 //! | [`compressing`], [`decompressing`] | the operations on its bytes |
 //! | [`indices`] | indices of compressed files |
 //! | [`explain`] | the action of `--explain` |
-//! | [`crew`] | the threads that process an input |
+//! | [`threads`] | the threads that process an input |
 //! | [`limits`] | resource limits: open files, address space, stack |
 //! | [`join`] | several inputs with one output |
 //! | [`access`] | the action of `--range` and `--line-range` |
@@ -65,7 +65,6 @@ mod command_line;
 mod compressing;
 mod console;
 mod conversion;
-mod crew;
 mod decompressing;
 mod dialect;
 mod explain;
@@ -100,6 +99,7 @@ mod sums;
 mod target;
 mod tasks;
 mod temporary;
+mod threads;
 mod verify;
 mod volumes;
 mod walk;

@@ -4,7 +4,6 @@ use abz::Decompression;
 
 use super::access;
 use super::conversion::{Conversion, Setting};
-use super::crew::Crew;
 use super::explain;
 use super::indices;
 use super::input::Input;
@@ -14,6 +13,7 @@ use super::request::{
     Access, Compress, Decompress, Destination, Explain, Explainable, Inputs, MakeIndex, Outputs, Reporting,
     Test,
 };
+use super::threads::Threads;
 use super::volumes;
 
 /// The parameters of a task.
@@ -60,7 +60,7 @@ pub(super) trait Task: Sync {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem>;
@@ -89,13 +89,13 @@ impl Task for Compress {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
         match volumes::size(self, &input) {
-            Some(size) => volumes::make((self, setting), size, &input, crew, messages),
-            None => setting.convert_file(self, input, crew, messages),
+            Some(size) => volumes::make((self, setting), size, &input, threads, messages),
+            None => setting.convert_file(self, input, threads, messages),
         }
     }
 
@@ -121,11 +121,11 @@ impl Task for Decompress {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, crew, messages)
+        setting.convert_file(self, input, threads, messages)
     }
 
     fn as_conversion(&self) -> Option<&dyn Conversion> {
@@ -145,11 +145,11 @@ impl Task for Test {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, crew, messages)
+        setting.convert_file(self, input, threads, messages)
     }
 }
 
@@ -165,11 +165,11 @@ impl Task for MakeIndex {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        indices::make_index(self, setting, &input, crew, messages)
+        indices::make_index(self, setting, &input, threads, messages)
     }
 }
 
@@ -187,11 +187,11 @@ impl Task for Access {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        access::take_span(self, setting, &input, crew, messages)
+        access::take_span(self, setting, &input, threads, messages)
     }
 }
 
@@ -208,7 +208,7 @@ impl Task for Explain {
         false
     }
 
-    fn take(&self, input: Input, _: Crew<'_>, _: Setting<'_>, _: &mut Messages) -> Result<(), Problem> {
+    fn take(&self, input: Input, _: Threads<'_>, _: Setting<'_>, _: &mut Messages) -> Result<(), Problem> {
         explain::print_plan(self, &input)
     }
 }

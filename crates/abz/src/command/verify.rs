@@ -5,10 +5,10 @@ use std::thread;
 
 use abz::{Compressed, Compression, Conduct, Decompressed, Decompression, Error, Tools};
 
-use super::crew::Crew;
 use super::output::Output;
 use super::problem::Problem;
 use super::sums::{Fingerprint, Summed};
+use super::threads::Threads;
 
 /// The reason why there is no output.
 #[derive(Debug)]
@@ -35,12 +35,12 @@ pub(super) fn compress<R: Read + Send>(
     compression: &Compression,
     input: &mut Summed<R>,
     output: &mut Output,
-    crew: Crew<'_>,
+    threads: Threads<'_>,
     decompression: &Decompression,
 ) -> Result<Compressed, Failure> {
-    let (done, found) = match crew {
-        Crew::Alone(tools) => alone(compression, &mut *input, output, tools, decompression)?,
-        Crew::Together(conduct) => together(compression, &mut *input, output, conduct, decompression)?,
+    let (done, found) = match threads {
+        Threads::Alone(tools) => alone(compression, &mut *input, output, tools, decompression)?,
+        Threads::Together(conduct) => together(compression, &mut *input, output, conduct, decompression)?,
     };
     let expected = input.fingerprint().expect("the input takes one");
     match found {

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::file_id::FileId;
 use super::input::Input;
 use super::list::saved;
@@ -14,6 +13,7 @@ use super::output::{Attributes, Output, rights_meanwhile};
 use super::problem::Problem;
 use super::request::{Compress, Destination, Outputs, Source};
 use super::target::Target;
+use super::threads::Threads;
 
 /// The largest number of volumes.
 const MOST: u32 = 99_999;
@@ -36,7 +36,7 @@ pub(super) fn make(
     (request, setting): (&Compress, Setting<'_>),
     size: u64,
     input: &Input,
-    crew: Crew<'_>,
+    threads: Threads<'_>,
     messages: &mut Messages,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
@@ -52,9 +52,9 @@ pub(super) fn make(
     compression.block_size = Some(compression.block_len().min(most));
     let mut volumes = Volumes { input, outputs, stem, size, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
-    let done = match crew.telling(&tell) {
-        Crew::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
-        Crew::Together(conduct) => compression.conduct(conduct, &input.file, &mut volumes),
+    let done = match threads.telling(&tell) {
+        Threads::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
+        Threads::Together(conduct) => compression.conduct(conduct, &input.file, &mut volumes),
     };
     if let Some(problem) = volumes.problem {
         return Err(problem);

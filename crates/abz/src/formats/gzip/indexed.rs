@@ -14,7 +14,7 @@ use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::reads::ByIndex;
-use crate::pipes::access::{crew_for, read_part};
+use crate::pipes::access::{read_part, workers_and_window};
 use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
 use crate::tally::Indexed;
@@ -59,9 +59,9 @@ pub(super) fn decompress(
     parts: &[Part],
     output: &mut (dyn Write + Send),
 ) -> Result<ByIndex, Error> {
-    let Some(crew) = crew(how, parts) else { return Ok(ByIndex::Unused) };
+    let Some(counts) = counts(how, parts) else { return Ok(ByIndex::Unused) };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
-    let done = carry_out(claims(crew, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
+    let done = carry_out(claims(counts, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
         let taken = match decoded {
             Ok(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
             Err(refusal) => Err(refusal),
@@ -92,15 +92,15 @@ pub(super) fn decompress(
 
 /// Returns the plan of [`decompress`].
 pub(super) fn plan(how: &Decompression, parts: &[Part]) -> Option<Plan> {
-    Some(claims(crew(how, parts)?, &Vec::new(), parts, None).plan())
+    Some(claims(counts(how, parts)?, &Vec::new(), parts, None).plan())
 }
 
 /// Returns the numbers of workers and of parts in memory at once, or `None` if decoding by parts does not help.
-fn crew(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
+fn counts(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     let is_of_use = how.workers > 1
         && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
         && parts.iter().all(|part| part.len() <= LARGEST);
-    crew_for(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
+    workers_and_window(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
 }
 
 /// Returns the result for a refused part after `written` bytes of contents.

@@ -204,8 +204,8 @@ fn index_of_frames(
     let mut tally = Tally::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
     let Some((frames, (workers, window))) = frames.and_then(|frames| {
-        let crew = access::crew_for(how, &frames)?;
-        Some((frames, crew))
+        let counts = access::workers_and_window(how, &frames)?;
+        Some((frames, counts))
     }) else {
         let done = decode(&Zstd, how, &conduct, &mut Along::new(input), &mut tally)?;
         return Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() });

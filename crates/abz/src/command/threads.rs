@@ -4,7 +4,7 @@ use abz::{Conduct, Tools};
 
 /// The threads that process an input.
 #[derive(Debug)]
-pub(super) enum Crew<'a> {
+pub(super) enum Threads<'a> {
     /// The calling thread only.
     Alone(&'a mut Tools),
     /// All worker threads.
