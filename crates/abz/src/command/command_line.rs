@@ -13,9 +13,9 @@ use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::behaviour::OWN;
 use super::dialect;
 use super::file_id::FileId;
-use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::pages;
 use super::patient::tell;
+use super::raw_arguments::{Action, DEFAULT_INDEX_EVERY, RawArguments, dictionary, reference};
 use super::request::{Archiving, Asked, IoModes, Reporting, Source, Sparse};
 use super::status::{Loudness, Status};
 use super::stdout::print;
@@ -214,7 +214,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     if let Some(workers) = how.processes {
         compression.workers = workers;
     }
-    let low = Low {
+    let raw = RawArguments {
         action,
         explain: what.explain,
         as_json: what.json,
@@ -269,9 +269,9 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
             (false, true) => Loudness::Quiet,
             (false, false) => Loudness::Normal,
         },
-        ..Low::plain(format)
+        ..RawArguments::plain(format)
     };
-    low.request().map_err(mistake)
+    raw.request().map_err(mistake)
 }
 
 /// Returns the settings of zstd for both directions, and the identity of the reference file of patches.

@@ -5,7 +5,7 @@
 //! | [`arguments`] | the command line of `abz`, for clap and `--help` |
 //! | [`command_line`] | translation of the arguments of `abz` |
 //! | [`dialect`] | translation of the command lines of other tools |
-//! | [`low`] | the arguments that both are translated to |
+//! | [`raw_arguments`] | the arguments that both are translated to |
 //! | [`request`] | the checked command line: an action with its settings |
 //! | [`behaviour`] | the behaviour of abz and of other tools |
 //! | [`options`] | the spelling of options in messages |
@@ -78,7 +78,6 @@ pub mod jobs;
 mod join;
 pub mod limits;
 mod list;
-mod low;
 mod messages;
 mod mirror;
 mod options;
@@ -88,6 +87,7 @@ mod patient;
 mod problem;
 mod progress;
 mod quote;
+mod raw_arguments;
 mod recover;
 mod reports;
 mod request;

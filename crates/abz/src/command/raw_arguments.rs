@@ -30,7 +30,7 @@ pub(super) const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
 
 /// The arguments of a command line, independent of the tool. No [`Request`] needs all of them.
 #[derive(Debug)]
-pub(super) struct Low {
+pub(super) struct RawArguments {
     pub(super) action: Action,
     /// Print the plan of the action instead.
     pub(super) explain: Option<Explained>,
@@ -109,10 +109,10 @@ pub(super) enum Action {
     Index,
 }
 
-impl Low {
+impl RawArguments {
     /// Returns the default arguments, which compress standard input.
-    pub(super) fn plain(format: Written) -> Low {
-        Low {
+    pub(super) fn plain(format: Written) -> RawArguments {
+        RawArguments {
             action: Action::Compress,
             explain: None,
             as_json: false,
@@ -188,7 +188,7 @@ impl Low {
         let inputs = self.inputs(&destination);
         let decompression = self.decompression();
         let mode = self.io_modes.input;
-        let Low { action, recover, reporting, checksum, .. } = self;
+        let RawArguments { action, recover, reporting, checksum, .. } = self;
         let names = Names { suffix: self.suffix, known: self.behaviour.suffixes };
         let outputs = |made| Outputs {
             made,
