@@ -4,13 +4,13 @@ use std::io::{Read, Write};
 
 use anabranch::Plan;
 
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::decode;
 use crate::places::{ReadAt, WriteAt};
+use crate::run_options::RunOptions;
 
 impl Decompression {
     /// Decompresses `input` to `output`. The format is detected from the first bytes of `input`.
@@ -42,10 +42,10 @@ impl Decompression {
     ///
     /// If there are no workers.
     pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Decompressed, Error> {
-        self.conduct(Conduct::default(), input, output)
+        self.run_with(RunOptions::default(), input, output)
     }
 
-    /// As [`run`](Decompression::run), with the threads, progress and report that `conduct` sets.
+    /// As [`run`](Decompression::run), with the threads, progress and report that `options` sets.
     ///
     /// # Errors
     ///
@@ -54,26 +54,26 @@ impl Decompression {
     /// # Panics
     ///
     /// As [`run`](Decompression::run).
-    pub fn conduct(
+    pub fn run_with(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         mut input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<Decompressed, Error> {
-        self.carry(conduct, &mut input, &mut output)
+        self.carry(options, &mut input, &mut output)
     }
 
-    /// As [`conduct`](Self::conduct), for trait objects, so that the pipelines are compiled once.
+    /// As [`run_with`](Self::run_with), for trait objects, so that the pipelines are compiled once.
     pub(crate) fn carry(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &mut (dyn Read + Send),
         output: &mut (dyn Write + Send),
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         // The default format, gzip, reports the error of a file in no known format.
-        let done = decode(format.unwrap_or_default().reads(), self, &conduct, &mut whole, output)?;
+        let done = decode(format.unwrap_or_default().reads(), self, &options, &mut whole, output)?;
         drop(whole);
         Ok(Decompressed { read: input.bytes, ..done })
     }
@@ -81,7 +81,7 @@ impl Decompression {
     /// Decompresses a gzip file that records where each block or member is, as every file of several blocks by this
     /// crate does. Each worker reads members at their offsets, decodes them, and writes the contents at theirs.
     /// Returns `None` if the file records no such offsets or is damaged: `output` then holds wrong bytes, and
-    /// [`conduct`](Decompression::conduct) has to decode the file again to write the correct contents and report the
+    /// [`run_with`](Decompression::run_with) has to decode the file again to write the correct contents and report the
     /// damage.
     ///
     /// # Errors
@@ -91,14 +91,14 @@ impl Decompression {
     /// # Panics
     ///
     /// If there are no workers.
-    pub fn conduct_at(
+    pub fn run_at(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         output: &dyn WriteAt,
     ) -> Result<Option<Decompressed>, Error> {
         let format = Format::at(input).map_err(Error::Read)?;
-        format.unwrap_or_default().reads().decompress_at(self, &conduct, input, output)
+        format.unwrap_or_default().reads().decompress_at(self, &options, input, output)
     }
 
     /// Returns the largest number of pieces (members, blocks, or chunks of 256 KiB) in memory at once: two for each

@@ -26,7 +26,6 @@
 mod access;
 mod alone;
 mod compress;
-mod conduct;
 mod count;
 mod decode;
 mod decompress;
@@ -38,6 +37,7 @@ mod places;
 mod recover;
 mod recovery;
 mod run;
+mod run_options;
 mod span;
 mod speculation;
 mod tally;
@@ -45,7 +45,6 @@ mod tools;
 mod tries;
 
 pub use access::Spanned;
-pub use conduct::{Conduct, at_work};
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use formats::writes::{Compressed, Compression, Lzma};
@@ -53,11 +52,12 @@ pub use formats::{Format, Setting, Written};
 pub use places::{ReadAt, Reading, WriteAt, Writing};
 pub use recover::Recovery;
 pub use recovery::{Gap, Recovered};
+pub use run_options::{RunOptions, at_work};
 pub use span::Span;
 pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
 
-/// The thread pool and report of [`Conduct`], and the plan of a run.
+/// The thread pool and report of [`RunOptions`], and the plan of a run.
 pub use anabranch::{Plan, Pool, Report};
 
 /// The index that [`Decompression::index`] makes, and the error of reading an index file.

@@ -1,6 +1,6 @@
 //! The action of `--range` and `--line-range`.
 
-use abz::{Conduct, Reading, Span};
+use abz::{Reading, RunOptions, Span};
 
 use super::conversion::Setting;
 use super::indices::find_index;
@@ -22,9 +22,9 @@ pub(super) fn take_span(
     messages: &mut Messages,
 ) -> Result<(), Problem> {
     let (span, outputs) = (&request.span, &request.outputs);
-    let conduct = match threads {
-        Threads::Together(conduct) => conduct,
-        Threads::Alone(_) => Conduct::default(),
+    let run_options = match threads {
+        Threads::Together(run_options) => run_options,
+        Threads::Alone(_) => RunOptions::default(),
     };
     let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
@@ -46,7 +46,7 @@ pub(super) fn take_span(
     };
     let done = input
         .decompression(&request.decompression)
-        .span(conduct, span, reading, index.as_ref(), &mut output)
+        .span(run_options, span, reading, index.as_ref(), &mut output)
         .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), messages))?;
     if let Some(there) = done.end
         && let Some(message) = is_behind(span, there)

@@ -1,6 +1,6 @@
 //! The action that compresses.
 
-use abz::{Compression, Conduct, Decompression};
+use abz::{Compression, Decompression, RunOptions};
 
 use super::conversion::{Conversion, Done, Setting};
 use super::input::Input;
@@ -41,11 +41,11 @@ impl Conversion for Compress {
         // done when read.
         let tell = |bytes| progress.advance(bytes);
         let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
-        if let Threads::Together(conduct) = threads
+        if let Threads::Together(run_options) = threads
             && self.verify.is_none()
             && !self.checksum
             && let Some(done) =
-                io_mode::compress(&compression, conduct, (input, &mut *output), self.io_modes, progress)
+                io_mode::compress(&compression, run_options, (input, &mut *output), self.io_modes, progress)
         {
             let done = done?;
             return Ok(Some(Done::new(done.read, done.written)));
@@ -62,7 +62,9 @@ impl Conversion for Compress {
                 verify::compress(&compression, &mut plain, output, threads, &back)?
             }
             (Threads::Alone(tools), None) => tools.compress(&compression, &mut plain, output)?,
-            (Threads::Together(conduct), None) => compression.conduct(conduct, &mut plain, output)?,
+            (Threads::Together(run_options), None) => {
+                compression.run_with(run_options, &mut plain, output)?
+            }
         };
         Ok(Some(Done { sha256: plain.sha256(), ..Done::new(done.read, done.written) }))
     }
@@ -105,7 +107,9 @@ impl<'a> Threads<'a> {
         'a: 'b,
     {
         match self {
-            Threads::Together(conduct) => Threads::Together(Conduct { progress: Some(tell), ..conduct }),
+            Threads::Together(run_options) => {
+                Threads::Together(RunOptions { progress: Some(tell), ..run_options })
+            }
             Threads::Alone(tools) => Threads::Alone(tools),
         }
     }

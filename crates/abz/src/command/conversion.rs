@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use abz::{Conduct, Error};
+use abz::{Error, RunOptions};
 
 use super::ask;
 use super::checksum::Checksum;
@@ -177,14 +177,14 @@ impl Setting<'_> {
         conversion: &dyn Conversion,
         input: &Input,
         (output, name): (&mut Output, &str),
-        conduct: Conduct<'_>,
+        run_options: RunOptions<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Problem>, Problem> {
         let outputs = conversion.outputs();
         let input_name = input.to_string();
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(input, output, Threads::Together(conduct), *self, messages)
+            conversion.convert(input, output, Threads::Together(run_options), *self, messages)
         };
         let (done, garbage) = self.judge(done, (&input_name, name), outputs, messages)?;
         if self.talk.is_verbose() {

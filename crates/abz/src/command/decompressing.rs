@@ -3,7 +3,7 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::time::Duration;
 
-use abz::{Conduct, Decompressed, Decompression, Error, Format, Tools, lzip};
+use abz::{Decompressed, Decompression, Error, Format, RunOptions, Tools, lzip};
 
 use super::behaviour::{Behaviour, Lists};
 use super::conversion::{Conversion, Done, Setting};
@@ -95,11 +95,16 @@ impl Decoding {
         let (progress, behaviour) = (setting.progress, &setting.talk.behaviour);
         let tell = |bytes| progress.advance(bytes);
         let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
-        if let Threads::Together(conduct) = threads
+        if let Threads::Together(run_options) = threads
             && !self.checksum
             && self.indexing.made.is_none()
-            && let Some(done) =
-                io_mode::decompress(&decompression, conduct, (input, &mut *output), self.io_modes, progress)?
+            && let Some(done) = io_mode::decompress(
+                &decompression,
+                run_options,
+                (input, &mut *output),
+                self.io_modes,
+                progress,
+            )?
         {
             return Ok(Some(Done::new(done.written, done.read)));
         }
@@ -131,10 +136,10 @@ impl Decoding {
         }
         let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match threads {
             Threads::Alone(tools) => tools.decompress(how, reader, plain),
-            Threads::Together(conduct) => {
+            Threads::Together(run_options) => {
                 let pauses = || input.file.pauses_for(PAUSE);
                 let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
-                how.conduct(Conduct { pauses, ..conduct }, reader, plain)
+                how.run_with(RunOptions { pauses, ..run_options }, reader, plain)
             }
         };
         let done = decompression.in_two_tries(&mut plain, first, |how, plain| {
@@ -159,13 +164,15 @@ impl Decoding {
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Decompressed>, Failure> {
-        let (conduct, workers) = match threads {
-            Threads::Together(conduct) => (Conduct { progress: None, ..*conduct }, decompression.workers),
-            Threads::Alone(_) => (Conduct::default(), 1),
+        let (run_options, workers) = match threads {
+            Threads::Together(run_options) => {
+                (RunOptions { progress: None, ..*run_options }, decompression.workers)
+            }
+            Threads::Alone(_) => (RunOptions::default(), 1),
         };
         let decompression = &Decompression { workers, ..decompression.clone() };
         let places = io_mode::source(input, self.io_modes.input, setting.progress);
-        let indexed = Indexed { decompression, indexing: &self.indexing, conduct, places, setting };
+        let indexed = Indexed { decompression, indexing: &self.indexing, run_options, places, setting };
         indexed.decode(input, plain, messages)
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use abz::{Conduct, Decompressed, Decompression, Error, Format, Index};
+use abz::{Decompressed, Decompression, Error, Format, Index, RunOptions};
 
 use super::conversion::Setting;
 use super::input::Input;
@@ -46,14 +46,14 @@ pub(super) fn make_index(
         return Err(Problem::error(input, NOT_IN_PARTS));
     };
     let mut decompression = input.decompression(&request.decompression);
-    let conduct = match threads {
-        Threads::Together(conduct) => conduct,
+    let run_options = match threads {
+        Threads::Together(run_options) => run_options,
         Threads::Alone(_) => {
             decompression.workers = 1;
-            Conduct::default()
+            RunOptions::default()
         }
     };
-    let index = decompression.index(conduct, &places, request.every).and_then(|index| {
+    let index = decompression.index(run_options, &places, request.every).and_then(|index| {
         output.write_all(&index.to_bytes()).map_err(Error::Write)?;
         Ok(index)
     });
@@ -90,7 +90,7 @@ pub(super) struct Indexed<'a> {
     pub(super) decompression: &'a Decompression,
     pub(super) indexing: &'a Indexing,
     /// Progress is reported by the reads from `places` alone.
-    pub(super) conduct: Conduct<'a>,
+    pub(super) run_options: RunOptions<'a>,
     pub(super) places: Option<io_mode::Source<'a>>,
     pub(super) setting: Setting<'a>,
 }
@@ -123,7 +123,7 @@ impl Indexed<'_> {
         if let Some(index) = &index
             && is_for_use
             && let Some((done, is_right)) =
-                self.decompression.conduct_indexed(self.conduct, places, index, plain)?
+                self.decompression.run_indexed(self.run_options, places, index, plain)?
         {
             if !is_right {
                 let message = format_args!("its index is wrong about where its parts are: {GO_ON}");
@@ -137,7 +137,7 @@ impl Indexed<'_> {
                     .and_then(|target| Output::open_for(input, target, outputs));
                 let mut output = output.map_err(Failure::Problem)?;
                 let (done, index) =
-                    self.decompression.conduct_indexing(self.conduct, places, *every, plain)?;
+                    self.decompression.run_indexing(self.run_options, places, *every, plain)?;
                 let written = output.write_all(&index.to_bytes());
                 written.map_err(|error| {
                     Failure::Problem(Problem::of_run(

@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use abz::{
-    Compressed, Compression, Conduct, Decompression, Error, Format, ReadAt, Reading, WriteAt, Writing, mapped,
+    Compressed, Compression, Decompression, Error, Format, ReadAt, Reading, RunOptions, WriteAt, Writing,
+    mapped,
 };
 
 use super::arguments::{InputMode, OutputMode};
@@ -122,7 +123,7 @@ fn sink(output: &Output, mode: OutputMode) -> Option<Sink<'_>> {
 /// Compresses with parts at offsets, if requested. Returns `None`, having done nothing, if not.
 pub(super) fn compress(
     compression: &Compression,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     (input, output): (&Input, &mut Output),
     io_modes: IoModes,
     progress: &Progress,
@@ -140,8 +141,8 @@ pub(super) fn compress(
         None => Reading::Stream(&mut reader),
     };
     let done = match sink(output, io_modes.output).filter(|_| can_write) {
-        Some(sink) => compression.conduct_by(conduct, reading, Writing::Places(&sink)),
-        None => compression.conduct_by(conduct, reading, Writing::Stream(output)),
+        Some(sink) => compression.run_io(run_options, reading, Writing::Places(&sink)),
+        None => compression.run_io(run_options, reading, Writing::Stream(output)),
     };
     Some(done)
 }
@@ -150,7 +151,7 @@ pub(super) fn compress(
 /// possible or the file is damaged; the output is then empty again.
 pub(super) fn decompress(
     decompression: &Decompression,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     (input, output): (&Input, &mut Output),
     io_modes: IoModes,
     progress: &Progress,
@@ -163,7 +164,7 @@ pub(super) fn decompress(
         return Ok(None);
     };
     let before = progress.position();
-    match decompression.conduct_at(conduct, &source, &sink)? {
+    match decompression.run_at(run_options, &source, &sink)? {
         Some(done) => {
             // This includes a hole at the end.
             sink.file.set_len(done.written).map_err(Error::Write)?;

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::OnceLock;
 
-use abz::{Conduct, Pool, Report, Tools};
+use abz::{Pool, Report, RunOptions, Tools};
 use anabranch::Stream;
 
 use super::archive;
@@ -101,12 +101,12 @@ impl Jobs<'_> {
     fn run(&self, console: &mut Console) {
         let tell = |report: &Report| self.reports.tell(report);
         let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-        let conduct = Conduct { report, traces: self.reports.traces, ..Conduct::default() };
+        let run_options = RunOptions { report, traces: self.reports.traces, ..RunOptions::default() };
         if let Some(conversion) = self.task.as_conversion()
             && let Some(outputs) = join::is_asked_for(conversion)
         {
-            let conduct = Conduct { pool: Some(self.pool()), ..conduct };
-            return join::run(conversion, outputs, self.setting, conduct, console);
+            let run_options = RunOptions { pool: Some(self.pool()), ..run_options };
+            return join::run(conversion, outputs, self.setting, run_options, console);
         }
         let inputs = self.task.terms().inputs;
         let is_only_one = inputs.sources.len() == 1 && !inputs.recursive;
@@ -124,7 +124,7 @@ impl Jobs<'_> {
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
                     let pool = (!is_only_one).then(|| self.pool());
-                    self.take(input, Threads::Together(Conduct { pool, ..conduct }))
+                    self.take(input, Threads::Together(RunOptions { pool, ..run_options }))
                 }
             };
             console.tell(&messages);

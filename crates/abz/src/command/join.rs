@@ -1,6 +1,6 @@
 //! Several inputs with one output: the results are concatenated in order.
 
-use abz::Conduct;
+use abz::RunOptions;
 
 use super::ask;
 use super::console::Console;
@@ -26,11 +26,11 @@ pub(super) fn run(
     conversion: &dyn Conversion,
     outputs: &Outputs,
     setting: Setting<'_>,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     console: &mut Console,
 ) {
     let mut messages = Messages::default();
-    let result = join((conversion, outputs), setting, conduct, console, &mut messages);
+    let result = join((conversion, outputs), setting, run_options, console, &mut messages);
     messages.add(result);
     console.tell(&messages);
 }
@@ -38,7 +38,7 @@ pub(super) fn run(
 fn join(
     (conversion, outputs): (&dyn Conversion, &Outputs),
     setting: Setting<'_>,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     console: &mut Console,
     messages: &mut Messages,
 ) -> Result<(), Problem> {
@@ -61,7 +61,7 @@ fn join(
         if found == Some(FileId::of(&input.metadata)) {
             return Err(target.is_read());
         }
-        match setting.convert_open(conversion, &input, (&mut output, &name), conduct, messages)? {
+        match setting.convert_open(conversion, &input, (&mut output, &name), run_options, messages)? {
             Some(problem) if problem.is_error() => return Err(problem),
             Some(problem) => messages.add(Err(problem.afterwards())),
             None => {}

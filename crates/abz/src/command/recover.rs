@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abz::{Conduct, Error, Format, Gap, ReadAt, Recovered, Recovery, Report, Written};
+use abz::{Error, Format, Gap, ReadAt, Recovered, Recovery, Report, RunOptions, Written};
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
@@ -92,14 +92,14 @@ fn recover(
     let places = Places { input, size, progress, furthest: AtomicU64::new(0) };
     let tell_report = |report: &Report| reports.tell(report);
     let report = reports.is_wanted.then_some(&tell_report as &dyn Fn(&Report));
-    let conduct = Conduct { pool: None, report, traces: reports.traces, ..Conduct::default() };
+    let run_options = RunOptions { pool: None, report, traces: reports.traces, ..RunOptions::default() };
     let mut gaps = Vec::new();
     let note = |gap| {
         if gaps.len() < MOST_TOLD {
             gaps.push(gap);
         }
     };
-    let done = recovery.conduct(conduct, &places, &mut output, note).map_err(|error| {
+    let done = recovery.run_with(run_options, &places, &mut output, note).map_err(|error| {
         if let Error::Write(error) = &error {
             messages.is_hopeless = outputs.destination == Destination::Stdout;
             interrupt::end_if_broken_pipe(error);

@@ -1,6 +1,6 @@
 //! The threads that process an input.
 
-use abz::{Conduct, Tools};
+use abz::{RunOptions, Tools};
 
 /// The threads that process an input.
 #[derive(Debug)]
@@ -8,5 +8,5 @@ pub(super) enum Threads<'a> {
     /// The calling thread only.
     Alone(&'a mut Tools),
     /// All worker threads.
-    Together(Conduct<'a>),
+    Together(RunOptions<'a>),
 }

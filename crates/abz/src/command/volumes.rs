@@ -54,7 +54,7 @@ pub(super) fn make(
     let tell = |bytes| setting.progress.advance(bytes);
     let done = match threads.telling(&tell) {
         Threads::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
-        Threads::Together(conduct) => compression.conduct(conduct, &input.file, &mut volumes),
+        Threads::Together(run_options) => compression.run_with(run_options, &input.file, &mut volumes),
     };
     if let Some(problem) = volumes.problem {
         return Err(problem);

@@ -161,7 +161,7 @@ impl Format {
         self.0.asks_for_memory()
     }
 
-    /// Returns `true` if [`Decompression::conduct_at`](crate::Decompression::conduct_at) decodes some files of this
+    /// Returns `true` if [`Decompression::run_at`](crate::Decompression::run_at) decodes some files of this
     /// format.
     pub fn is_read_at(self) -> bool {
         self.0.is_read_at()

@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicU64;
 use abz_codec::access::{Kind, Part};
 use anabranch::Plan;
 
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
@@ -15,6 +14,7 @@ use crate::places::Along;
 use crate::places::{ReadAt, WriteAt};
 use crate::recovery::Recover;
 use crate::run::{Run, RunAlone};
+use crate::run_options::RunOptions;
 use crate::tally::{Indexed, Tally};
 
 /// A file, or any other source that can be read and sought.
@@ -87,7 +87,7 @@ pub(crate) trait Reads: Sync {
     fn decompress_at(
         &self,
         _how: &Decompression,
-        _conduct: &Conduct<'_>,
+        _options: &RunOptions<'_>,
         _input: &dyn ReadAt,
         _output: &dyn WriteAt,
     ) -> Result<Option<Decompressed>, Error> {
@@ -125,13 +125,13 @@ pub(crate) trait Reads: Sync {
     fn index(
         &self,
         how: &Decompression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         let parts = self.parts(&mut Along::new(input)).map_err(Error::Read)?;
-        index_of_parts(self, parts.unwrap_or_default(), how, conduct, input, output)
+        index_of_parts(self, parts.unwrap_or_default(), how, options, input, output)
     }
 
     /// Decodes a file by the parts of its index, if that is faster. The parts are verified: the bytes written are the
@@ -139,7 +139,7 @@ pub(crate) trait Reads: Sync {
     fn decompress_indexed(
         &self,
         _how: &Decompression,
-        _conduct: &Conduct<'_>,
+        _options: &RunOptions<'_>,
         _input: &dyn ReadAt,
         _parts: &[Part],
         _output: &mut (dyn Write + Send),
@@ -174,14 +174,14 @@ impl Behind {
 pub(crate) fn decode<R: Reads + ?Sized>(
     format: &R,
     how: &Decompression,
-    conduct: &Conduct<'_>,
+    options: &RunOptions<'_>,
     input: &mut (dyn Read + Send),
     output: &mut (dyn Write + Send),
 ) -> Result<Decompressed, Error> {
     let mut input = Counted::new(input);
     let mut output = Counted::new(output);
     let mistaken = AtomicU64::new(0);
-    let run = Run { how, conduct, input: &mut input, output: &mut output, mistaken: &mistaken };
+    let run = Run { how, options, input: &mut input, output: &mut output, mistaken: &mistaken };
     let garbage_at = match format.decompress(run) {
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
@@ -196,11 +196,11 @@ pub(crate) fn index_of_parts<R: Reads + ?Sized>(
     format: &R,
     parts: Vec<Part>,
     how: &Decompression,
-    conduct: Conduct<'_>,
+    options: RunOptions<'_>,
     input: &dyn ReadAt,
     output: &mut (dyn Write + Send),
 ) -> Result<Indexed, Error> {
     let mut tally = Tally::new(parts, output);
-    let done = decode(format, how, &conduct, &mut Along::new(input), &mut tally)?;
+    let done = decode(format, how, &options, &mut Along::new(input), &mut tally)?;
     Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..tally.finish() })
 }

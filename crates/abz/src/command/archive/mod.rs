@@ -17,7 +17,7 @@ use std::io::{self, Read, Seek, Write};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use abz::{Conduct, Decompressed, Decompression, Error};
+use abz::{Decompressed, Decompression, Error, RunOptions};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
@@ -60,7 +60,7 @@ fn make_one(request: &Archive, progress: &Progress, messages: &mut Messages) -> 
     let archive = progress.of(archive);
     let done = match &request.compression {
         None => copy(archive, &mut output),
-        Some(compression) => compression.conduct(Conduct::default(), archive, &mut output).map(drop),
+        Some(compression) => compression.run_with(RunOptions::default(), archive, &mut output).map(drop),
     };
     for problem in problems.into_inner().unwrap_or_else(PoisonError::into_inner) {
         messages.add(Err(problem.afterwards()));

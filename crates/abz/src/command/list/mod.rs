@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
 use abz::lzip::{Contents, Strictness};
-use abz::{Conduct, Error, Format};
+use abz::{Error, Format, RunOptions};
 use serde_json::json;
 
 use super::behaviour::Lists;
@@ -181,7 +181,7 @@ impl<'a> Listing<'a> {
         let mut how = self.request.decompression.clone();
         // Reading the file only once matters more than speed.
         how.lzip.late_flushes = true;
-        let done = how.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
+        let done = how.run_with(RunOptions::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {
             format: format.unwrap_or_default(),

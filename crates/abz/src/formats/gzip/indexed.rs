@@ -9,7 +9,6 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
 use anabranch::{Plan, Pool, Recycled, Recycler, TryStream};
 
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
@@ -17,6 +16,7 @@ use crate::formats::reads::ByIndex;
 use crate::pipes::access::{read_part, workers_and_window};
 use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
+use crate::run_options::RunOptions;
 use crate::tally::Indexed;
 
 /// The largest part that an index may claim, in bytes of contents, so that a wrong index does not exhaust memory.
@@ -25,7 +25,7 @@ const LARGEST: u64 = 16 << 20;
 /// Decodes a file and finds its parts. One worker inflates while another one writes.
 pub(super) fn find(
     how: &Decompression,
-    conduct: Conduct<'_>,
+    options: RunOptions<'_>,
     input: &dyn ReadAt,
     spacing: u64,
     output: &mut (dyn Write + Send),
@@ -41,9 +41,9 @@ pub(super) fn find(
             Err(error) => Some(Err(error.into())),
         }
     });
-    let stream = begin(contents, "abz index", workers, window(workers), conduct.pool).name("inflate");
+    let stream = begin(contents, "abz index", workers, window(workers), options.pool).name("inflate");
     let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-    let garbage_at = match carry_out(stream, &conduct, write) {
+    let garbage_at = match carry_out(stream, &options, write) {
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
     };
@@ -54,14 +54,14 @@ pub(super) fn find(
 /// Decodes the parts of an index in parallel, if some of them are blocks within members.
 pub(super) fn decompress(
     how: &Decompression,
-    conduct: &Conduct<'_>,
+    options: &RunOptions<'_>,
     input: &dyn ReadAt,
     parts: &[Part],
     output: &mut (dyn Write + Send),
 ) -> Result<ByIndex, Error> {
     let Some(counts) = counts(how, parts) else { return Ok(ByIndex::Unused) };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
-    let done = carry_out(claims(counts, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
+    let done = carry_out(claims(counts, input, parts, options.pool), options, |Claim { decoded, data }| {
         let taken = match decoded {
             Ok(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
             Err(refusal) => Err(refusal),

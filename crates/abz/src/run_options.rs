@@ -1,4 +1,4 @@
-//! The [`Conduct`] of a run: its threads, and the callbacks that observe it.
+//! The [`RunOptions`] of a run: its threads, and the callbacks that observe it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use anabranch::{Pool, Report};
 
 /// Threads, progress and reports of a run. None of them changes the output for an undamaged file.
 #[derive(Clone, Copy, Default)]
-pub struct Conduct<'a> {
+pub struct RunOptions<'a> {
     /// A pool to take threads from. Without one, a run starts its own.
     pub pool: Option<&'a Pool>,
     /// Called with a report at the end of the run, even if the run failed.
@@ -26,7 +26,7 @@ pub struct Conduct<'a> {
     pub traces: bool,
 }
 
-impl<'a> Conduct<'a> {
+impl<'a> RunOptions<'a> {
     pub(crate) fn advance(&self) -> Advance<'a> {
         Advance(self.progress)
     }
@@ -45,7 +45,7 @@ pub fn at_work(workers: usize) -> usize {
     workers.min((*processors).max(2))
 }
 
-/// Reports progress to [`Conduct::progress`].
+/// Reports progress to [`RunOptions::progress`].
 #[derive(Clone, Copy)]
 pub(crate) struct Advance<'a>(Option<&'a (dyn Fn(u64) + Sync)>);
 
@@ -58,7 +58,7 @@ impl Advance<'_> {
     }
 }
 
-/// Asks [`Conduct::pauses`].
+/// Asks [`RunOptions::pauses`].
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pauses<'a>(Option<&'a (dyn Fn() -> bool + Sync)>);
 
@@ -69,9 +69,9 @@ impl Pauses<'_> {
     }
 }
 
-impl fmt::Debug for Conduct<'_> {
+impl fmt::Debug for RunOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Conduct")
+        f.debug_struct("RunOptions")
             .field("pool", &self.pool)
             .field("report", &self.report.is_some())
             .field("progress", &self.progress.is_some())
