@@ -11,10 +11,10 @@ use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::ByIndex;
+use crate::index_builder::Indexed;
 use crate::places::Along;
 use crate::places::ReadAt;
 use crate::run_options::RunOptions;
-use crate::tally::Indexed;
 
 impl Decompression {
     /// Makes an [`Index`] of a compressed file for [`span`](Decompression::span) by decoding and verifying all of it.

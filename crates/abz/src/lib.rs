@@ -32,6 +32,7 @@ mod decompress;
 mod error;
 mod formats;
 mod index;
+mod index_builder;
 mod pipes;
 mod places;
 mod recover;
@@ -40,7 +41,6 @@ mod run;
 mod run_options;
 mod span;
 mod speculation;
-mod tally;
 mod tools;
 mod tries;
 

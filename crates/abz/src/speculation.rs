@@ -63,7 +63,8 @@ impl fmt::Display for Expected {
         let Expected { serial, guessed } = self;
         write!(
             f,
-            "serial decoding is expected to take {serial} % of the time of one inflating worker, speculative decoding {guessed} %"
+            "serial decoding is expected to take {serial} % of the time of one inflating worker, \
+             speculative decoding {guessed} %"
         )
     }
 }

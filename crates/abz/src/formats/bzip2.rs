@@ -17,6 +17,7 @@ use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
+use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window, write_out};
 use crate::places::Along;
@@ -24,7 +25,6 @@ use crate::places::{ReadAt, Reading, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::{Run, RunAlone};
 use crate::run_options::RunOptions;
-use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
 pub(super) struct Bzip2;
@@ -71,20 +71,20 @@ impl Reads for Bzip2 {
         _spacing: u64,
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
-        let mut tally = Tally::new(Vec::new(), output);
+        let mut builder = IndexBuilder::new(Vec::new(), output);
         let done = assemble(how, &options, Along::new(input), |assembler, contents| {
-            let start = tally.position();
-            contents.write_to(&mut tally).map_err(Error::Write)?;
+            let start = builder.position();
+            contents.write_to(&mut builder).map_err(Error::Write)?;
             let ((stream, number), bits) = assembler.last();
-            let contents = start..tally.position();
-            tally.end_part(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None });
+            let contents = start..builder.position();
+            builder.end_part(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None });
             Ok(())
         });
         let garbage_at = match done {
             Ok(()) => None,
             Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
         };
-        Ok(Indexed { garbage_at, ..tally.finish() })
+        Ok(Indexed { garbage_at, ..builder.finish() })
     }
 
     fn recover(&self) -> Option<Recover> {

@@ -10,12 +10,12 @@ use anabranch::Plan;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
+use crate::index_builder::{IndexBuilder, Indexed};
 use crate::places::Along;
 use crate::places::{ReadAt, WriteAt};
 use crate::recovery::Recover;
 use crate::run::{Run, RunAlone};
 use crate::run_options::RunOptions;
-use crate::tally::{Indexed, Tally};
 
 /// A file, or any other source that can be read and sought.
 pub(crate) trait ReadSeek: Read + Seek {}
@@ -200,7 +200,7 @@ pub(crate) fn index_of_parts<R: Reads + ?Sized>(
     input: &dyn ReadAt,
     output: &mut (dyn Write + Send),
 ) -> Result<Indexed, Error> {
-    let mut tally = Tally::new(parts, output);
-    let done = decode(format, how, &options, &mut Along::new(input), &mut tally)?;
-    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..tally.finish() })
+    let mut builder = IndexBuilder::new(parts, output);
+    let done = decode(format, how, &options, &mut Along::new(input), &mut builder)?;
+    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..builder.finish() })
 }

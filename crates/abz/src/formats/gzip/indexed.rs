@@ -13,11 +13,11 @@ use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::reads::ByIndex;
+use crate::index_builder::Indexed;
 use crate::pipes::access::{read_part, workers_and_window};
 use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
 use crate::run_options::RunOptions;
-use crate::tally::Indexed;
 
 /// The largest part that an index may claim, in bytes of contents, so that a wrong index does not exhaust memory.
 const LARGEST: u64 = 16 << 20;

@@ -21,13 +21,13 @@ use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
+use crate::index_builder::Indexed;
 use crate::pipes::{carry_out, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, WriteAt, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::{Run, RunAlone};
 use crate::run_options::RunOptions;
-use crate::tally::Indexed;
 use crate::tools::Tools;
 
 pub(super) struct Gzip;

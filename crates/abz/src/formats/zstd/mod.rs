@@ -21,12 +21,12 @@ use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
+use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::{access, begin, carry_out, parts, window};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
 use crate::run::{Run, RunAlone};
 use crate::run_options::RunOptions;
-use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
 /// The largest total size of the contents of frames in memory at once, in bytes.
@@ -201,25 +201,25 @@ fn index_of_frames(
     input: &dyn ReadAt,
     output: &mut (dyn Write + Send),
 ) -> Result<Indexed, Error> {
-    let mut tally = Tally::new(Vec::new(), output);
+    let mut builder = IndexBuilder::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
     let Some((frames, (workers, window))) = frames.and_then(|frames| {
         let counts = access::workers_and_window(how, &frames)?;
         Some((frames, counts))
     }) else {
-        let done = decode(&Zstd, how, &options, &mut Along::new(input), &mut tally)?;
-        return Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() });
+        let done = decode(&Zstd, how, &options, &mut Along::new(input), &mut builder)?;
+        return Ok(Indexed { garbage_at: done.garbage_at, ..builder.finish() });
     };
     let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), options.pool);
     let mut ahead = frames.iter();
     carry_out(stream, &options, |data: Recycled<Vec<u8>>| {
-        let start = tally.position();
-        tally.write_all(&data).map_err(Error::Write)?;
+        let start = builder.position();
+        builder.write_all(&data).map_err(Error::Write)?;
         let frame = ahead.next().expect("there is one for each");
-        tally.end_part(Part { contents: start..tally.position(), ..frame.clone() });
+        builder.end_part(Part { contents: start..builder.position(), ..frame.clone() });
         Ok(())
     })?;
-    Ok(tally.finish())
+    Ok(builder.finish())
 }
 
 /// An encoded block, the buffer to which its bytes are returned, and the checksum of all contents up to its end.

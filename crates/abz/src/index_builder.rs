@@ -21,7 +21,7 @@ pub(crate) struct Indexed {
 }
 
 /// Passes contents on to `output`, and records the line count and checksum of each part.
-pub(crate) struct Tally<W> {
+pub(crate) struct IndexBuilder<W> {
     output: W,
     /// The parts still to be written, the last one first.
     ahead: Vec<Part>,
@@ -34,11 +34,19 @@ pub(crate) struct Tally<W> {
     hasher: Hasher,
 }
 
-impl<W: Write> Tally<W> {
-    /// Creates a tally for contents made of `parts`, which may be empty if they are only known as they end.
+impl<W: Write> IndexBuilder<W> {
+    /// Creates a builder for contents made of `parts`, which may be empty if they are only known as they end.
     pub(crate) fn new(mut parts: Vec<Part>, output: W) -> Self {
         parts.reverse();
-        Tally { output, ahead: parts, done: Vec::new(), at: 0, lines: 0, before: 0, hasher: Hasher::new() }
+        IndexBuilder {
+            output,
+            ahead: parts,
+            done: Vec::new(),
+            at: 0,
+            lines: 0,
+            before: 0,
+            hasher: Hasher::new(),
+        }
     }
 
     /// Returns the number of bytes written so far.
@@ -65,7 +73,7 @@ impl<W: Write> Tally<W> {
     }
 }
 
-impl<W: Write> Write for Tally<W> {
+impl<W: Write> Write for IndexBuilder<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let left = self.ahead.last().map_or(u64::MAX, |part| part.contents.end - self.at);
         let len = data.len().min(usize::try_from(left).unwrap_or(usize::MAX));
