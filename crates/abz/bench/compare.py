@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares abz with its peers. Prints a Markdown table for each task.
+"""Compares abz with its peers, and prints a Markdown table for each task.
 
     crates/abz/bench/corpus.sh /dev/shm/corpus
     cargo build --release -p abz
@@ -7,11 +7,11 @@
 
 `cargo run --release -p anabranch-bench -- abz` does all three and compares the numbers with their targets.
 
-All contenders of a task run in each round, in a different order each time. A row shows the median wall time, and the
-median ratio of the time of abz to that of the peer in the same round, with its 95 % interval (by bootstrap).
-Peers that take more than five times as long as abz run in every third round only.
-Outputs are verified once, outside the timed runs. A missing peer is listed as not installed. Rounds in which another
-process used the processor are dropped and repeated.
+All contenders of a task run in each round, in a different order each time. A row shows the median wall time, and
+the median of the time of abz over that of the peer in the same round, with its 95 % interval (by bootstrap).
+Peers that take more than five times as long as abz run in each third round only.
+Outputs are verified once, outside the timed runs. A missing peer is listed as not installed. Rounds in which
+something else used the processor are dropped and repeated.
 """
 
 import argparse
@@ -31,7 +31,7 @@ ABZ = "abz"
 
 
 class Failed(Exception):
-    """A program failed, or its output is wrong."""
+    """The error of a program that failed, or wrote wrong data."""
 
 
 class Contender:
@@ -52,25 +52,25 @@ def arguments():
     parser.add_argument("--crabz", help="crabz, if it is not on the PATH (cargo install crabz)")
     parser.add_argument("--gzippy", help="gzippy, if it is not on the PATH (cargo install gzippy)")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=45, help="seconds after which a task has three rounds only")
-    parser.add_argument("--work", default="/dev/shm", help="a folder in memory for the outputs")
-    parser.add_argument("--only", default="", help="run only tasks whose names contain this, or one of several, separated by |")
+    parser.add_argument("--seconds", type=float, default=45, help="seconds after which a task has only three rounds")
+    parser.add_argument("--work", default="/dev/shm", help="a folder in memory for outputs")
+    parser.add_argument("--only", default="", help="run only tasks whose names contain one of these, separated by |")
     parser.add_argument("--against", default="", help="compare with these peers only, separated by |")
-    parser.add_argument("--quick", action="store_true", help="a quick look: 3 rounds of a few tasks on small inputs")
-    parser.add_argument("--json", help="write all samples to this file instead of tables, anew after each task")
-    parser.add_argument("--patience", type=float, default=120, help="seconds that a task may lose to a busy machine")
+    parser.add_argument("--quick", action="store_true", help="quick run: 3 rounds of a few tasks on small inputs")
+    parser.add_argument("--json", help="write all samples to this file instead of tables, after each task")
+    parser.add_argument("--patience", type=float, default=120, help="seconds that a task may wait for a busy machine")
     return parser.parse_args()
 
 
 def busy():
-    """Returns the processor time in seconds that all cores of the machine have used since it started."""
+    """Returns the processor time in seconds that all cores together have used so far."""
     with open("/proc/stat") as stat:
         user, nice, system, _, _, irq, softirq, steal = map(int, stat.readline().split()[1:9])
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for_quiet(most):
-    """Waits until the machine is idle, or at most `most` seconds. Returns the seconds waited beyond one check."""
+    """Waits until nothing else runs, at most `most` seconds. Returns the time waited."""
     began = time.monotonic()
     while True:
         before, looked = busy(), time.monotonic()
@@ -80,7 +80,7 @@ def wait_for_quiet(most):
 
 
 def run(line, source, target):
-    """Runs a command line. Returns its wall time, its processor time, and whether other processes disturbed it."""
+    """Runs a command line. Returns its wall and processor time in seconds, and whether other processes disturbed it."""
     words = [word.replace("{in}", source).replace("{out}", target) for word in line.split()]
     stdin = open(source, "rb") if "{in}" not in line else subprocess.DEVNULL
     stdout = open(target, "wb") if "{out}" not in line else subprocess.DEVNULL
@@ -113,14 +113,14 @@ def digest_of(path):
 
 
 def interval(ratios):
-    """Returns the bootstrap 95 % interval of the median of ratios."""
+    """Returns the middle 95 % of the medians of resampled ratios."""
     rng = random.Random(1)
     medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(2000))
     return medians[50], medians[1949]
 
 
 def table(task, note):
-    """Prints the table of a task."""
+    """Prints the results of a task."""
     noisy = ", THE MACHINE WAS BUSY" if task["busy"] else ""
     print(f"\n**{task['title']}** ({task['kept']} rounds, {task['dropped']} more were disturbed{noisy}){note}\n")
     print("| | median wall s | CPU s | bytes out | abz takes | 95 % |\n|---|--:|--:|--:|--:|--:|")
@@ -155,7 +155,7 @@ class Bench:
             os.replace(self.options.json + ".new", self.options.json)
 
     def task(self, title, source, contenders, verify, target=None, prepare=None, note=""):
-        """Times the contenders on one input."""
+        """Measures the contenders on one input."""
         if not self.wants(title):
             return
         if self.options.against:
@@ -227,7 +227,7 @@ class Bench:
             table(self.tasks[-1], note)
 
     def wants(self, *titles):
-        """Returns true if one of these tasks is to be run, so that its inputs are needed."""
+        """Returns whether one of these tasks is to be run. Inputs of other tasks are not made."""
         return any(part in title for title in titles for part in self.options.only.split("|"))
 
     def compress(self, name, source, level):
@@ -273,7 +273,7 @@ class Bench:
         ], verify, None if to_file else os.devnull)
 
     def bzip2(self, name, source):
-        """bzip2 -9, both ways. The file to decompress is made by bzip2."""
+        """bzip2 -9 in both directions; bzip2 itself made the file to decompress."""
         back = f"decompress {name} that bzip2 -9 compressed to /dev/null"
         if not self.wants(f"compress {name}, bzip2 -9", back):
             return
@@ -308,8 +308,8 @@ class Bench:
         ], verify_plain, os.devnull)
 
     def lzma(self, name, source, tool):
-        """lzip -6 or xz -6, both ways, in blocks of the same size. The file to decompress is made by the peer."""
-        # Two threads share the blocks of 16 MiB or 24 MiB evenly.
+        """lzip -6 or xz -6 in both directions, in blocks of the same size; the peer made the file to decompress."""
+        # The size is that of an even number of blocks, for two threads: of 16 MiB for lzip and 24 MiB for xz.
         peer, level, size = {"lzip": ("plzip -n2", "plzip -6", 64 << 20), "xz": ("xz -T2", "xz -6 -T2", 48 << 20)}[tool]
         title = f"compress {size >> 20} MiB of {name}, {tool} -6"
         back = f"decompress {size >> 20} MiB of {name} that {level} compressed to /dev/null"
@@ -346,7 +346,7 @@ class Bench:
         ], verify_plain, os.devnull)
 
     def zstd(self, name, source):
-        """zstd, both ways. One file to decompress is made by abz, and one, of a single frame, by zstd."""
+        """zstd in both directions; abz made one file to decompress, and zstd, in a single frame, the other."""
         both = [f"compress {what}{name}, zstd -{level}" for level, what in ((3, ""), (19, "64 MiB of "))]
         back = [f"decompress {name} that {who} -3 compressed to /dev/null" for who in ("abz -F zstd", "zstd")]
         if not self.wants(*both, *back):
@@ -396,7 +396,7 @@ class Bench:
             data = file.read(min(sum(sizes), os.path.getsize(source)))
 
         def contents():
-            """Yields the contents of each file: consecutive pieces of the source, repeated if need be."""
+            """Returns the next bytes of the source for each file, from the start again at its end."""
             at = 0
             for name, size in zip(names, sizes):
                 piece = data[at:at + size]
@@ -428,7 +428,7 @@ class Bench:
         shutil.rmtree(tree, ignore_errors=True)
 
     def many(self, source):
-        """Many files in one call, compared with xargs that runs two gzip processes at a time."""
+        """Many files in one call, compared with xargs that runs two processes of gzip."""
         abz = self.programs["abz"]
         self.tree("1,000 files of 16 KiB", source, 1000 * [16 << 10], [
             Contender(ABZ, f"xargs {abz} -p2", "xargs"),
@@ -452,7 +452,7 @@ class Bench:
         self.tree("two of 200 MiB among 6,000 small files", source, large, of_a_tree)
 
     def ranges(self, text, source):
-        """1 MiB in the middle of a file of 1 GiB made by abz, compared with all of it."""
+        """1 MiB in the middle of a file of 1 GiB that abz made, compared with all of it."""
         title = "1 MiB in the middle of 1 GiB"
         if not self.wants(title):
             return
@@ -481,7 +481,7 @@ class Bench:
             os.remove(path)
 
     def memory(self, title, words, feed, stall):
-        """Measures the peak memory of abz, while `feed` writes its input and its reader stalls for `stall` seconds."""
+        """Returns the peak memory of abz while its reader may stall."""
         if not self.wants("memory " + title):
             return
         child = subprocess.Popen([self.programs["abz"], *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -515,7 +515,7 @@ class Bench:
             print(f"| {title} | {most / 1024:.1f} MiB |", flush=True)
 
     def inputs(self):
-        """Yields the files of the corpus, or only their beginnings with --quick."""
+        """Returns the files of the corpus, or only their beginnings with --quick."""
         for name in ("text", "source", "media"):
             path = os.path.join(self.options.corpus, name)
             if self.options.quick:
@@ -558,7 +558,7 @@ class Bench:
             self.stalled(text, source, media)
 
     def stalled(self, *paths):
-        """Memory to inflate a file that does not record where its blocks lie, while the reader stalls."""
+        """Measures the memory to inflate a file that does not record its blocks, while the reader stalls."""
         behind = ", behind a reader that stalls"
         for path in paths:
             title, packed = f"decompress {os.path.basename(path)} that gzip -6 compressed", self.path("packed.gz")
@@ -611,7 +611,7 @@ class Bench:
 
 
 def versions(programs):
-    """Returns names and versions. A missing program has no version."""
+    """Returns names and versions; missing programs have no version."""
     found = {}
     peers = "pigz crabz gzippy gzip libdeflate-gzip igzip bzip2 lbzip2 pbzip2 plzip xz zstd"
     for name in ("abz", *peers.split()):

@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicU64;
 use abz_codec::access::{Index, Part, parts_with};
 use anabranch::Recycled;
 
-use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::Format;
@@ -16,6 +15,7 @@ use crate::pipes::{self, carry_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading};
 use crate::run::Run;
+use crate::run_options::RunOptions;
 use crate::span::{Cut, Span, is_done};
 
 /// The result of [`Decompression::span`].
@@ -33,21 +33,21 @@ impl Decompression {
     /// Writes a span of the contents of a compressed file to `output`. It writes nothing if the span lies past their
     /// end.
     ///
-    /// With [`Reading::Places`] and an `index`, all workers read, decode and verify only the parts that the span
-    /// touches. The caller checks beforehand that the index [fits](Index::fits). A span of bytes needs no index if the
-    /// file itself records where its parts lie, as most files do that this crate writes; files of bzip2 do not. Any
-    /// other file is decoded from its start up to the end of the span, as [`conduct`](Decompression::conduct) does it.
-    /// Damage after the span goes unnoticed.
+    /// If `input` is [`Reading::Places`] and the parts of the file are known, the workers read, decode and verify
+    /// only the parts that overlap the span. The parts are known from `index`, or, for a span of bytes, from the file
+    /// itself: all formats that this crate writes record them, except bzip2. This method does not check that the
+    /// index [fits](Index::fits) the file. Any other file is decoded from its start, as by
+    /// [`run_with`](Decompression::run_with), to the end of the span; damage behind the span goes unnoticed.
     ///
     /// ```
-    /// use abz::{Compression, Conduct, Decompression, Reading, Span};
+    /// use abz::{Compression, RunOptions, Decompression, Reading, Span};
     ///
     /// let (mut file, mut words) = (Vec::new(), Vec::new());
     /// Compression::default().run(&b"one\ntwo\nthree\nfour\n"[..], &mut file)?;
     ///
     /// let span = Span::Lines(2..=3);
     /// let input = Reading::Stream(&mut &file[..]);
-    /// Decompression::default().span(Conduct::default(), &span, input, None, &mut words)?;
+    /// Decompression::default().span(RunOptions::default(), &span, input, None, &mut words)?;
     /// assert_eq!(words, b"two\nthree\n");
     /// # Ok::<(), abz::Error>(())
     /// ```
@@ -61,7 +61,7 @@ impl Decompression {
     /// If there are no workers.
     pub fn span(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         span: &Span,
         input: Reading<'_>,
         index: Option<&Index>,
@@ -73,14 +73,14 @@ impl Decompression {
         };
         self.in_two_tries(
             output,
-            |how, output| how.try_span(conduct, span, input, index, output),
-            |how, output| Some(how.try_span(conduct, span, Reading::Places(places?), index, output)),
+            |how, output| how.try_span(options, span, input, index, output),
+            |how, output| Some(how.try_span(options, span, Reading::Places(places?), index, output)),
         )
     }
 
     fn try_span(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         span: &Span,
         mut input: Reading<'_>,
         index: Option<&Index>,
@@ -96,7 +96,7 @@ impl Decompression {
             let touched = parts_with(&parts, &span.borders());
             let mut cut =
                 Cut::new(span, touched.first().map_or(total, |_| first.contents.start), &mut *output);
-            if self.decode_parts(&conduct, *places, touched, &mut cut)? {
+            if self.decode_parts(&options, *places, touched, &mut cut)? {
                 cut.flush().map_err(Error::Write)?;
                 let end = (!cut.is_done()).then(|| cut.passed());
                 return Ok(Spanned { written: cut.written, end, garbage_at: None });
@@ -119,7 +119,7 @@ impl Decompression {
             };
             if let Some(at) = at {
                 let mut cut = Cut::new(span, at, &mut *output);
-                if self.decode_parts(&conduct, *places, touched, &mut cut)? {
+                if self.decode_parts(&options, *places, touched, &mut cut)? {
                     cut.flush().map_err(Error::Write)?;
                     let end = (!cut.is_done()).then(|| cut.passed());
                     return Ok(Spanned { written: cut.written, end, garbage_at: None });
@@ -131,7 +131,7 @@ impl Decompression {
             Reading::Places(places) => &mut Along::new(*places),
         };
         let mut cut = Cut::new(span, 0, &mut *output);
-        let done = unless_done(self.carry(conduct, input, &mut cut).map(Some))?;
+        let done = unless_done(self.carry(options, input, &mut cut).map(Some))?;
         let (passed, written) = (cut.passed(), cut.written);
         output.flush().map_err(Error::Write)?;
         let garbage_at = done.and_then(|done| done.garbage_at);
@@ -142,17 +142,17 @@ impl Decompression {
     /// first. Returns false if no format can decode them.
     fn decode_parts(
         &self,
-        conduct: &Conduct<'_>,
+        options: &RunOptions<'_>,
         places: &dyn ReadAt,
         parts: &[Part],
         cut: &mut (dyn Write + Send),
     ) -> Result<bool, Error> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
-        if let Some((workers, window)) = pipes::access::crew_for(self, parts) {
+        if let Some((workers, window)) = pipes::access::workers_and_window(self, parts) {
             let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
             let stream =
-                pipes::access::decode(workers, window, &self.zstd, places, (parts, true), conduct.pool);
-            unless_done(carry_out(stream, conduct, write))?;
+                pipes::access::decode(workers, window, &self.zstd, places, (parts, true), options.pool);
+            unless_done(carry_out(stream, options, write))?;
             return Ok(true);
         }
         let (before, offset) = (first.number - 1, first.bytes().start);
@@ -160,7 +160,7 @@ impl Decompression {
         let from = Behind { parts: before, bytes: offset };
         for format in Format::all() {
             let (output, mistaken) = (&mut *cut, &AtomicU64::new(0));
-            let run = Run { how: self, conduct, input: &mut input, output, mistaken };
+            let run = Run { how: self, options, input: &mut input, output, mistaken };
             let done = format.reads().decompress_from(first.kind, from, run).map(Some);
             if unless_done(done)?.unwrap_or(true) {
                 return Ok(true);

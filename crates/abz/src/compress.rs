@@ -7,11 +7,11 @@ use abz_codec::zstd;
 use abz_codec::zstd::Encoding;
 use anabranch::Plan;
 
-use crate::conduct::Conduct;
 use crate::error::Error;
 use crate::formats::Written;
 use crate::formats::writes::{Compressed, Compression, Lzma};
 use crate::places::{Reading, Writing};
+use crate::run_options::RunOptions;
 
 /// The smallest dictionary that a memory limit leads to, in bytes; also the step by which dictionaries shrink.
 const LEAST_ADJUSTED: u32 = 1 << 20;
@@ -49,10 +49,10 @@ impl Compression {
     ///
     /// If a setting is out of its range.
     pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Compressed, Error> {
-        self.conduct(Conduct::default(), input, output)
+        self.run_with(RunOptions::default(), input, output)
     }
 
-    /// As [`run`](Compression::run), with the threads, progress and report that `conduct` sets.
+    /// As [`run`](Compression::run), with the threads, progress and report that `options` sets.
     ///
     /// # Errors
     ///
@@ -61,34 +61,34 @@ impl Compression {
     /// # Panics
     ///
     /// As [`run`](Compression::run).
-    pub fn conduct(
+    pub fn run_with(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         mut input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<Compressed, Error> {
-        self.conduct_by(conduct, Reading::Stream(&mut input), Writing::Stream(&mut output))
+        self.run_io(options, Reading::Stream(&mut input), Writing::Stream(&mut output))
     }
 
-    /// As [`conduct`](Compression::conduct), with the same output, but reads and writes in the given ways. With
-    /// [`Reading::Places`], each worker reads its own blocks if [`can_read_at`](Compression::can_read_at) says so and
-    /// blocks are not cut by their contents. Otherwise, blocks are read one after another.
+    /// As [`run_with`](Compression::run_with), with input and output as streams or at offsets; the compressed bytes are
+    /// the same. Workers read the blocks of gzip at their offsets. Blocks of other formats, and blocks cut by
+    /// content, begin where the one before ends, and are read one after another.
     ///
     /// # Errors
     ///
-    /// As [`conduct`](Compression::conduct).
+    /// As [`run_with`](Compression::run_with).
     ///
     /// # Panics
     ///
-    /// As [`conduct`](Compression::conduct), and if `output` is [`Writing::Places`] and the format
-    /// [cannot](Compression::can_write_at) be written in parts.
-    pub fn conduct_by(
+    /// As [`run_with`](Compression::run_with), and if `output` is [`Writing::Places`] for a format that
+    /// [cannot](Compression::can_write_at) be written at offsets.
+    pub fn run_io(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        self.format.writes().compress(self, conduct, input, output)
+        self.format.writes().compress(self, options, input, output)
     }
 
     /// Returns whether workers can write parts of this format at their offsets ([`Writing::Places`]).

@@ -4,13 +4,13 @@ use std::io::{Read, Write};
 
 use anabranch::Plan;
 
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::decode;
 use crate::places::{ReadAt, WriteAt};
+use crate::run_options::RunOptions;
 
 impl Decompression {
     /// Writes the contents of the compressed file `input` to `output`. The format is detected from its first bytes.
@@ -39,10 +39,10 @@ impl Decompression {
     ///
     /// If there are no workers.
     pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Decompressed, Error> {
-        self.conduct(Conduct::default(), input, output)
+        self.run_with(RunOptions::default(), input, output)
     }
 
-    /// As [`run`](Decompression::run), with the threads, progress and report that `conduct` sets.
+    /// As [`run`](Decompression::run), with the threads, progress and report that `options` sets.
     ///
     /// # Errors
     ///
@@ -51,34 +51,35 @@ impl Decompression {
     /// # Panics
     ///
     /// As [`run`](Decompression::run).
-    pub fn conduct(
+    pub fn run_with(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         mut input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<Decompressed, Error> {
-        self.carry(conduct, &mut input, &mut output)
+        self.carry(options, &mut input, &mut output)
     }
 
-    /// As [`conduct`](Self::conduct), without type parameters, so that the pipelines are compiled once.
+    /// As [`run_with`](Self::run_with), for trait objects, so that the pipelines are compiled once.
     pub(crate) fn carry(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &mut (dyn Read + Send),
         output: &mut (dyn Write + Send),
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
-        // The default format reports the error of a file of no known format.
-        let done = decode(format.unwrap_or_default().reads(), self, &conduct, &mut whole, output)?;
+        // The default format, gzip, reports the error of a file in no known format.
+        let done = decode(format.unwrap_or_default().reads(), self, &options, &mut whole, output)?;
         drop(whole);
         Ok(Decompressed { read: input.bytes, ..done })
     }
 
-    /// Decompresses a gzip file that records where each block or member lies, as this crate writes files of several
-    /// blocks by default. Each worker reads, decodes and writes members at their offsets. Returns `None` if it is no
-    /// such file, or is damaged. Then discard the output and use [`conduct`](Decompression::conduct), which writes the
-    /// contents before the damage and describes it.
+    /// Decompresses a gzip file that records where each block or member is, as every file of several blocks by this
+    /// crate does. Each worker reads members at their offsets, decodes them, and writes the contents at theirs.
+    /// Returns `None` if the file records no such offsets or is damaged: `output` then holds wrong bytes, and
+    /// [`run_with`](Decompression::run_with) has to decode the file again to write the correct contents and report the
+    /// damage.
     ///
     /// # Errors
     ///
@@ -87,14 +88,14 @@ impl Decompression {
     /// # Panics
     ///
     /// If there are no workers.
-    pub fn conduct_at(
+    pub fn run_at(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         output: &dyn WriteAt,
     ) -> Result<Option<Decompressed>, Error> {
         let format = Format::at(input).map_err(Error::Read)?;
-        format.unwrap_or_default().reads().decompress_at(self, &conduct, input, output)
+        format.unwrap_or_default().reads().decompress_at(self, &options, input, output)
     }
 
     /// The maximum number of pieces (members, blocks, or chunks of 256 KiB) in memory at once: two for each worker that

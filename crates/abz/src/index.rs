@@ -7,14 +7,14 @@ use abz_codec::access::Index;
 use abz_codec::gzip::find_parts;
 use anabranch::Plan;
 
-use crate::conduct::Conduct;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::ByIndex;
+use crate::index_builder::Indexed;
 use crate::places::Along;
 use crate::places::ReadAt;
-use crate::tally::Indexed;
+use crate::run_options::RunOptions;
 
 impl Decompression {
     /// Makes an [`Index`] of a compressed file, for [`span`](Decompression::span). It decodes and verifies the whole
@@ -25,7 +25,7 @@ impl Decompression {
     /// files, as most that `zstd` writes, have no parts, because decoding can begin only at their start.
     ///
     /// ```
-    /// use abz::{Compression, Conduct, Decompression, ReadAt, Reading, Span};
+    /// use abz::{Compression, RunOptions, Decompression, ReadAt, Reading, Span};
     /// use std::io;
     ///
     /// struct File(Vec<u8>);
@@ -44,11 +44,11 @@ impl Decompression {
     /// let mut file = Vec::new();
     /// Compression { block_size: Some(4096), ..Compression::default() }.run(text.as_bytes(), &mut file)?;
     /// let (file, decompression) = (File(file), Decompression::default());
-    /// let index = decompression.index(Conduct::default(), &file, 1 << 20)?;
+    /// let index = decompression.index(RunOptions::default(), &file, 1 << 20)?;
     /// assert_eq!((index.contents(), index.lines(), index.parts().len()), (text.len() as u64, 1000, 3));
     ///
     /// let (span, mut lines) = (Span::Lines(900..=900), Vec::new());
-    /// decompression.span(Conduct::default(), &span, Reading::Places(&file), Some(&index), &mut lines)?;
+    /// decompression.span(RunOptions::default(), &span, Reading::Places(&file), Some(&index), &mut lines)?;
     /// assert_eq!(lines, b"line 900\n");
     /// # Ok::<(), abz::Error>(())
     /// ```
@@ -60,25 +60,25 @@ impl Decompression {
     /// # Panics
     ///
     /// If there are no workers.
-    pub fn index(&self, conduct: Conduct<'_>, input: &dyn ReadAt, spacing: u64) -> Result<Index, Error> {
-        self.conduct_indexing(conduct, input, spacing, &mut io::sink()).map(|(_, index)| index)
+    pub fn index(&self, options: RunOptions<'_>, input: &dyn ReadAt, spacing: u64) -> Result<Index, Error> {
+        self.run_indexing(options, input, spacing, &mut io::sink()).map(|(_, index)| index)
     }
 
-    /// Decompresses a file to `output`, as [`conduct`](Decompression::conduct) does, and makes the same [`Index`] as
+    /// Decompresses a file to `output`, as [`run_with`](Decompression::run_with) does, and makes the same [`Index`] as
     /// [`index`](Decompression::index) on the way.
     ///
     /// ```
-    /// use abz::{Conduct, Decompression};
+    /// use abz::{RunOptions, Decompression};
     ///
     /// # let mut file = Vec::new();
     /// # abz::Compression::default().run(&b"a branch of a river"[..], &mut file)?;
     /// let (mut contents, mut again) = (Vec::new(), Vec::new());
     /// let decompression = Decompression::default();
-    /// let (done, index) = decompression.conduct_indexing(Conduct::default(), &file, 1 << 20, &mut contents)?;
+    /// let (done, index) = decompression.run_indexing(RunOptions::default(), &file, 1 << 20, &mut contents)?;
     /// assert_eq!(done.written, index.contents());
     ///
-    /// // With the index, all workers decode a file of one large member.
-    /// if decompression.conduct_indexed(Conduct::default(), &file, &index, &mut again)?.is_none() {
+    /// // A file of one large member is now decoded by all workers.
+    /// if decompression.run_indexed(RunOptions::default(), &file, &index, &mut again)?.is_none() {
     ///     decompression.run(&file[..], &mut again)?;
     /// }
     /// assert_eq!(again, contents);
@@ -92,16 +92,16 @@ impl Decompression {
     /// # Panics
     ///
     /// If there are no workers.
-    pub fn conduct_indexing(
+    pub fn run_indexing(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         spacing: u64,
         output: &mut (dyn Write + Send),
     ) -> Result<(Decompressed, Index), Error> {
         let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
         let decode = |how: &Decompression, output: &mut (dyn Write + Send)| {
-            format.reads().index(how, conduct, input, spacing, output)
+            format.reads().index(how, options, input, spacing, output)
         };
         let found = self.in_two_tries(output, decode, |how, output| Some(decode(how, output)))?;
         output.flush().map_err(Error::Write)?;
@@ -111,10 +111,10 @@ impl Decompression {
         Ok((done, index))
     }
 
-    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, with the help
-    /// of its index: all workers decode the parts of a gzip member that does not record where its blocks lie. Returns
-    /// `None` if the index is of no use for that; nothing has been written then. The `bool` is false if the index
-    /// turned out to be wrong, or the file damaged.
+    /// Decompresses a file to `output`, as [`run_with`](Decompression::run_with) does, using its index: all workers
+    /// decode the parts of a gzip member that does not record where its blocks are. The returned `bool` is `false` if
+    /// the index turned out to be wrong. Returns `None`, having written nothing, if the index does not help with this
+    /// file.
     ///
     /// A wrong index does no harm, because everything in it is checked: each part has to begin at the bit at which the
     /// one before it ended, and after the same contents. If a check fails, the file is decoded from its start without
@@ -128,9 +128,9 @@ impl Decompression {
     /// # Panics
     ///
     /// If there are no workers.
-    pub fn conduct_indexed(
+    pub fn run_indexed(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         index: &Index,
         output: &mut (dyn Write + Send),
@@ -138,19 +138,19 @@ impl Decompression {
         let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
         let parts = index.parts();
         let (written, may_be_right) =
-            match format.reads().decompress_indexed(self, &conduct, input, parts, &mut *output)? {
+            match format.reads().decompress_indexed(self, &options, input, parts, &mut *output)? {
                 ByIndex::Unused => return Ok(None),
                 ByIndex::Done(done) => return Ok(Some((done, true))),
                 ByIndex::Refuted { written } => (written, false),
                 ByIndex::LeftOff { written } => (written, true),
             };
         let mut rest = Behind { left: written, output };
-        let done = self.carry(conduct, &mut Along::new(input), &mut rest)?;
+        let done = self.carry(options, &mut Along::new(input), &mut rest)?;
         Ok(Some((done, may_be_right)))
     }
 
-    /// The plan of [`conduct_indexed`](Decompression::conduct_indexed) for a file of a format. `None` if the index is
-    /// of no use for that.
+    /// Returns the plan that [`run_indexed`](Decompression::run_indexed) would execute for a file of this
+    /// format, or `None` if the index does not help.
     pub fn plan_indexed(&self, format: Format, index: &Index) -> Option<Plan> {
         format.reads().plan_to_read_indexed(self, index.parts())
     }

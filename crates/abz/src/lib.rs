@@ -30,26 +30,25 @@
 mod access;
 mod alone;
 mod compress;
-mod conduct;
 mod count;
 mod decode;
 mod decompress;
 mod error;
 mod formats;
 mod index;
+mod index_builder;
 mod pipes;
 mod places;
 mod recover;
 mod recovery;
 mod run;
+mod run_options;
 mod span;
 mod speculation;
-mod tally;
 mod tools;
 mod tries;
 
 pub use access::Spanned;
-pub use conduct::{Conduct, at_work};
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use formats::writes::{Compressed, Compression, Lzma};
@@ -57,11 +56,12 @@ pub use formats::{Format, Setting, Written};
 pub use places::{ReadAt, Reading, WriteAt, Writing};
 pub use recover::Recovery;
 pub use recovery::{Gap, Recovered};
+pub use run_options::{RunOptions, at_work};
 pub use span::Span;
 pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
 
-/// The thread pool that [`Conduct`] takes, the report of a run, and the plan of one.
+/// The thread pool and report of [`RunOptions`], and the plan of a run.
 pub use anabranch::{Plan, Pool, Report};
 
 /// The index that [`Decompression::index`] makes, and the error of a file that is not an index.

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the command line, and returns the exit code.
+/// Runs the command line.
 fn work() -> ExitCode {
     interrupt::remove_unfinished_files_without_memory();
     if let Some(went_well) = bench::child::run() {

@@ -28,18 +28,18 @@ pub trait WriteAt: Sync {
 /// How an input is read.
 #[allow(missing_debug_implementations)] // the inner types need not implement it
 pub enum Reading<'a> {
-    /// From start to end, by one thread at a time.
+    /// A stream, used by one thread at a time.
     Stream(&'a mut (dyn Read + Send)),
-    /// In parts, by all workers.
+    /// Offsets, used by all workers at the same time.
     Places(&'a dyn ReadAt),
 }
 
 /// How an output is written.
 #[allow(missing_debug_implementations)] // the inner types need not implement it
 pub enum Writing<'a> {
-    /// From start to end, by one thread at a time.
+    /// A stream, used by one thread at a time.
     Stream(&'a mut (dyn Write + Send)),
-    /// In parts, by all workers.
+    /// Offsets, used by all workers at the same time.
     Places(&'a dyn WriteAt),
 }
 
@@ -96,7 +96,7 @@ impl Seek for Along<'_> {
 }
 
 impl<'a> Reading<'a> {
-    /// Returns a reader of the input, from start to end.
+    /// Returns the input as a stream.
     pub(crate) fn in_order(self) -> Box<dyn Read + Send + 'a> {
         match self {
             Reading::Stream(input) => Box::new(input),

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use crate::conduct::Conduct;
 use crate::error::Error;
 use crate::formats::Format;
 use crate::places::ReadAt;
 use crate::recovery::{Gap, How, Recover, Recovered, To};
+use crate::run_options::RunOptions;
 
 /// The settings of a recovery: it reads the undamaged parts of a damaged file. These are blocks of bzip2, or members of
 /// lzip or gzip. Each part is found by its first bytes, wherever it lies, and counts only if its checksum is right.
@@ -81,10 +81,10 @@ impl Recovery {
         output: impl Write + Send,
         tell: impl FnMut(Gap) + Send,
     ) -> Result<Recovered, Error> {
-        self.conduct(Conduct::default(), input, output, tell)
+        self.run_with(RunOptions::default(), input, output, tell)
     }
 
-    /// As [`run`](Recovery::run), with the threads, progress and report that `conduct` sets.
+    /// As [`run`](Recovery::run), with the threads, progress and report that `options` sets.
     ///
     /// # Errors
     ///
@@ -93,15 +93,15 @@ impl Recovery {
     /// # Panics
     ///
     /// As [`run`](Recovery::run).
-    pub fn conduct(
+    pub fn run_with(
         &self,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         mut output: impl Write + Send,
         mut tell: impl FnMut(Gap) + Send,
     ) -> Result<Recovered, Error> {
         let how = How { workers: self.workers, fill: self.fill, memory_limit: self.memory_limit };
         let to = To { output: &mut output, tell: &mut tell };
-        (self.recover)(&how, conduct, input, to)
+        (self.recover)(&how, options, input, to)
     }
 }

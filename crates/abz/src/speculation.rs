@@ -64,7 +64,8 @@ impl fmt::Display for Expected {
         let Expected { serial, guessed } = self;
         write!(
             f,
-            "decoding is expected to take {serial} % of the time to inflate with one worker, and {guessed} % with guesses"
+            "serial decoding is expected to take {serial} % of the time of one inflating worker, \
+             speculative decoding {guessed} %"
         )
     }
 }

@@ -42,7 +42,7 @@ impl Tools {
         self.kept.swap_remove(at).downcast().ok()
     }
 
-    /// Keeps a tool for the next file.
+    /// Keeps an encoder or decoder for the next file.
     pub(crate) fn keep<T: Any>(&mut self, tool: Box<T>) {
         self.kept.push(tool);
     }

@@ -1,34 +1,34 @@
 //! The action of `--range` and `--line-range`.
 
-use abz::{Conduct, Reading, Span};
+use abz::{Reading, RunOptions, Span};
 
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::indices::find_index;
 use super::input::Input;
+use super::io_mode;
+use super::messages::Messages;
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::Access;
 use super::target::Target;
-use super::told::Told;
-use super::ways;
+use super::threads::Threads;
 
 /// Writes a span of the contents of `input` to its output.
 pub(super) fn take_span(
     request: &Access,
     setting: Setting<'_>,
     input: &Input,
-    crew: Crew<'_>,
-    told: &mut Told,
+    threads: Threads<'_>,
+    messages: &mut Messages,
 ) -> Result<(), Problem> {
     let (span, outputs) = (&request.span, &request.outputs);
-    let conduct = match crew {
-        Crew::Together(conduct) => conduct,
-        Crew::Alone(_) => Conduct::default(),
+    let run_options = match threads {
+        Threads::Together(run_options) => run_options,
+        Threads::Alone(_) => RunOptions::default(),
     };
-    let mut output = Output::open_for(input, Target::of(input, outputs, told)?, outputs)?;
+    let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
-    let places = ways::source(input, request.way, setting.progress);
+    let places = io_mode::source(input, request.mode, setting.progress);
     let mut reader = setting.progress.of(&input.file);
     let reading = match &places {
         Some(places) => Reading::Places(places),
@@ -37,7 +37,7 @@ pub(super) fn take_span(
     let index = match &places {
         Some(_) => match find_index(input, request.index_file.as_deref()) {
             Err(problem) if !problem.is_error() => {
-                told.add(Err(problem.afterwards()));
+                messages.add(Err(problem.afterwards()));
                 None
             }
             found => found?,
@@ -46,19 +46,19 @@ pub(super) fn take_span(
     };
     let done = input
         .decompression(&request.decompression)
-        .span(conduct, span, reading, index.as_ref(), &mut output)
-        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), told))?;
+        .span(run_options, span, reading, index.as_ref(), &mut output)
+        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), messages))?;
     if let Some(there) = done.end
         && let Some(message) = is_behind(span, there)
     {
-        told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+        messages.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
     }
-    if let Some((severity, at)) = setting.talk.manners.severities.garbage.zip(done.garbage_at) {
-        told.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
+    if let Some((severity, at)) = setting.talk.behaviour.severities.garbage.zip(done.garbage_at) {
+        messages.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
     }
-    told.add(output.commit(Attributes::Of(input), outputs));
-    if setting.talk.is_verbose() && !told.has_failed() {
-        told.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
+    messages.add(output.commit(Attributes::Of(input), outputs));
+    if setting.talk.is_verbose() && !messages.has_failed() {
+        messages.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
     }
     Ok(())
 }

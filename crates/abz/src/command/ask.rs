@@ -15,7 +15,7 @@ static ASKING: Mutex<()> = Mutex::new(());
 /// Returns `true` if prompts are enabled, and standard input and error are terminals.
 pub(super) fn can_ask(talk: &Talk, inputs: &Inputs) -> bool {
     talk.asks
-        && talk.manners.asks
+        && talk.behaviour.asks
         && talk.is_chatty()
         && !inputs.sources.contains(&Source::Stdin)
         && io::stdin().is_terminal()
@@ -31,7 +31,7 @@ pub(super) fn may_overwrite(target: &Target, talk: &Talk, progress: &Progress) -
     }
     let _alone = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     progress.aside(|| {
-        let name = talk.manners.name;
+        let name = talk.behaviour.name;
         tell(&format!("{name}: {} already exists; overwrite it (y or n)? ", path.display()));
         let mut answer = String::new();
         let mut stdin = Patient(io::stdin().lock());

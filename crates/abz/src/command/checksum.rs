@@ -5,13 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
+use super::messages::Messages;
 use super::output::{Attributes, Output};
 use super::problem::Problem;
 use super::request::{Made, Outputs, Source};
 use super::stdout::print;
 use super::suffix::Names;
 use super::target::Target;
-use super::told::Told;
 
 /// The checksum line of one input, and its destination.
 #[derive(Debug)]
@@ -54,19 +54,19 @@ impl Checksum {
     }
 
     /// Writes the line. A checksum file gets its name only now.
-    pub(super) fn tell(self, sum: &str, input: &Input, outputs: Option<&Outputs>, told: &mut Told) {
+    pub(super) fn tell(self, sum: &str, input: &Input, outputs: Option<&Outputs>, messages: &mut Messages) {
         let line = format!("{sum}  {}\n", self.name.display());
         match self.place {
             Place::File(file) => {
                 if let Some(outputs) = outputs {
-                    told.add(write(file, &line, input, outputs));
+                    messages.add(write(file, &line, input, outputs));
                 }
             }
-            Place::StandardError => told.say(line.trim_end().to_owned()),
+            Place::StandardError => messages.say(line.trim_end().to_owned()),
             Place::StandardOutput { at_once: true } => {
-                told.add(print(|out| out.write_all(line.as_bytes())));
+                messages.add(print(|out| out.write_all(line.as_bytes())));
             }
-            Place::StandardOutput { at_once: false } => told.output.extend_from_slice(line.as_bytes()),
+            Place::StandardOutput { at_once: false } => messages.output.extend_from_slice(line.as_bytes()),
         }
     }
 }

@@ -10,13 +10,13 @@ use abz::{Compression, Format, Lzma, Setting, Span, Written};
 use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
+use super::behaviour::OWN;
 use super::dialect;
 use super::file_id::FileId;
-use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
-use super::manners::OWN;
 use super::pages;
 use super::patient::tell;
-use super::request::{Archiving, Asked, Reporting, Source, Sparse, Ways};
+use super::raw_arguments::{Action, DEFAULT_INDEX_EVERY, RawArguments, dictionary, reference};
+use super::request::{Archiving, Asked, IoModes, Reporting, Source, Sparse};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
@@ -34,7 +34,7 @@ pub fn asked() -> Result<Asked, ExitCode> {
 
 fn own_asked() -> Result<Asked, Status> {
     let arguments = Arguments::try_parse_from(with_long_levels(&Arguments::command(), std::env::args_os()));
-    if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.told.install_links)
+    if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.messages.install_links)
         && let Some(folder) = folder
     {
         let problems = dialect::links::install(folder);
@@ -42,9 +42,9 @@ fn own_asked() -> Result<Asked, Status> {
         return Err(if problems.is_empty() { Status::Success } else { Status::Error });
     }
     if let Ok(arguments) = &arguments
-        && (arguments.told.license || arguments.told.generate.is_some())
+        && (arguments.messages.license || arguments.messages.generate.is_some())
     {
-        let printed = print(|mut stdout| match arguments.told.generate {
+        let printed = print(|mut stdout| match arguments.messages.generate {
             Some(generated) => pages::write(generated, &mut stdout),
             None => stdout.write_all(LICENSE.as_bytes()),
         });
@@ -65,7 +65,7 @@ fn own_asked() -> Result<Asked, Status> {
 
 /// Checks and translates the parsed arguments.
 fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
-    let Arguments { inputs, what, files, how, archive, access, told } = arguments;
+    let Arguments { inputs, what, files, how, archive, access, messages } = arguments;
     let sources: Vec<_> = match inputs.is_empty() {
         true => vec![Source::Stdin],
         false => inputs
@@ -105,10 +105,10 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     if suffix.is_empty() || suffix.to_string_lossy().contains('/') {
         return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
     }
-    if told.report_file.is_some() && told.report_file == told.trace {
+    if messages.report_file.is_some() && messages.report_file == messages.trace {
         return Err(mistake("--report-file and --trace need different files"));
     }
-    if what.list && (told.report.is_some() || told.trace.is_some()) {
+    if what.list && (messages.report.is_some() || messages.trace.is_some()) {
         return Err(mistake("--report and --trace report on a run, and --list has none"));
     }
     if files.verify && (what.decompress || what.test || what.list) {
@@ -214,7 +214,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     if let Some(workers) = how.processes {
         compression.workers = workers;
     }
-    let low = Low {
+    let raw = RawArguments {
         action,
         explain: what.explain,
         as_json: what.json,
@@ -247,9 +247,9 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         verify: files.verify,
         checksum: files.checksum.is_some(),
         reporting: Reporting {
-            report: told.report,
-            report_file: told.report_file,
-            trace: told.trace,
+            report: messages.report,
+            report_file: messages.report_file,
+            trace: messages.trace,
             force: files.force,
         },
         stores_names: !files.no_name,
@@ -263,15 +263,15 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         zstd: decoding,
         patch_from: patch_file,
         speculation: how.speculate.into(),
-        ways: Ways { input: how.input_io, output: how.output_io },
-        loudness: match (told.verbose, told.quiet) {
+        io_modes: IoModes { input: how.input_io, output: how.output_io },
+        loudness: match (messages.verbose, messages.quiet) {
             (true, _) => Loudness::Verbose,
             (false, true) => Loudness::Quiet,
             (false, false) => Loudness::Normal,
         },
-        ..Low::plain(format)
+        ..RawArguments::plain(format)
     };
-    low.request().map_err(mistake)
+    raw.request().map_err(mistake)
 }
 
 /// Returns the settings of zstd for both directions, and the identity of the reference file of patches.

@@ -1,18 +1,18 @@
 //! The action that compresses.
 
-use abz::{Compression, Conduct, Decompression};
+use abz::{Compression, Decompression, RunOptions};
 
 use super::conversion::{Conversion, Done, Setting};
-use super::crew::Crew;
 use super::input::Input;
+use super::io_mode;
+use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Compress, Inputs, Outputs};
 use super::sums::Summed;
-use super::told::Told;
+use super::threads::Threads;
 use super::verify::{self, Failure};
-use super::ways;
 
 impl Conversion for Compress {
     fn inputs(&self) -> &Inputs {
@@ -31,44 +31,46 @@ impl Conversion for Compress {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        _told: &mut Told,
+        _messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let compression = self.compression_of(input);
         let progress = setting.progress;
         // A pipeline reports its progress itself. A file that one thread processes is small, so its bytes count as
         // done when read.
         let tell = |bytes| progress.advance(bytes);
-        let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
-        if let Crew::Together(conduct) = crew
+        let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
+        if let Threads::Together(run_options) = threads
             && self.verify.is_none()
             && !self.checksum
             && let Some(done) =
-                ways::compress(&compression, conduct, (input, &mut *output), self.ways, progress)
+                io_mode::compress(&compression, run_options, (input, &mut *output), self.io_modes, progress)
         {
             let done = done?;
             return Ok(Some(Done::new(done.read, done.written)));
         }
-        let reader = match crew {
-            Crew::Alone(_) => progress.of(input.reader()),
-            Crew::Together(_) => hidden.of(input.reader()),
+        let reader = match threads {
+            Threads::Alone(_) => progress.of(input.reader()),
+            Threads::Together(_) => hidden.of(input.reader()),
         };
         let mut plain =
             Summed::new(reader).with_fingerprint(self.verify.is_some()).with_sha256(self.checksum);
-        let done = match (crew, &self.verify) {
-            (crew, Some(decompression)) => {
+        let done = match (threads, &self.verify) {
+            (threads, Some(decompression)) => {
                 let back = Decompression { workers: compression.workers, ..decompression.clone() };
-                verify::compress(&compression, &mut plain, output, crew, &back)?
+                verify::compress(&compression, &mut plain, output, threads, &back)?
             }
-            (Crew::Alone(tools), None) => tools.compress(&compression, &mut plain, output)?,
-            (Crew::Together(conduct), None) => compression.conduct(conduct, &mut plain, output)?,
+            (Threads::Alone(tools), None) => tools.compress(&compression, &mut plain, output)?,
+            (Threads::Together(run_options), None) => {
+                compression.run_with(run_options, &mut plain, output)?
+            }
         };
         Ok(Some(Done { sha256: plain.sha256(), ..Done::new(done.read, done.written) }))
     }
 
     fn remark(&self, input: &Input) -> Option<Problem> {
-        let severity = self.outputs.manners.severities.time?;
+        let severity = self.outputs.behaviour.severities.time?;
         let is_lost = self.compression.format.tells_origin() && self.stores_names;
         let message =
             format_args!("the time cannot be stored: {} supports 1970 to 2106", self.compression.format);
@@ -98,15 +100,17 @@ pub(super) fn of_input(compression: &Compression, input: &Input) -> Compression 
     compression
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Threads<'a> {
     /// Adds a progress callback, unless one thread works alone.
-    pub(super) fn telling<'b>(self, tell: &'b (dyn Fn(u64) + Sync)) -> Crew<'b>
+    pub(super) fn telling<'b>(self, tell: &'b (dyn Fn(u64) + Sync)) -> Threads<'b>
     where
         'a: 'b,
     {
         match self {
-            Crew::Together(conduct) => Crew::Together(Conduct { progress: Some(tell), ..conduct }),
-            Crew::Alone(tools) => Crew::Alone(tools),
+            Threads::Together(run_options) => {
+                Threads::Together(RunOptions { progress: Some(tell), ..run_options })
+            }
+            Threads::Alone(tools) => Threads::Alone(tools),
         }
     }
 }

@@ -3,19 +3,19 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use super::manners::Manners;
+use super::behaviour::Behaviour;
+use super::messages::{Message, Messages};
 use super::patient::tell;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Asked, Talk};
 use super::status::{Loudness, Status};
-use super::told::{Message, Told};
 
 /// Standard error, and the exit status so far. Hides the progress bar while it prints a message.
 #[derive(Debug)]
 pub struct Console {
     loudness: Loudness,
-    manners: Manners,
+    behaviour: Behaviour,
     status: Status,
     /// The `errno` of the first failed write to an output.
     write_error: Option<i32>,
@@ -25,10 +25,10 @@ pub struct Console {
 impl Console {
     /// Creates a console that has printed nothing.
     pub fn new(asked: &Asked) -> Self {
-        let Talk { loudness, manners, .. } = asked.talk;
+        let Talk { loudness, behaviour, .. } = asked.talk;
         Console {
             loudness,
-            manners,
+            behaviour,
             status: Status::Success,
             write_error: None,
             progress: Progress::hidden(),
@@ -42,15 +42,15 @@ impl Console {
 
     /// Returns the exit status for the worst problem so far.
     pub fn exit_code(&self) -> ExitCode {
-        match self.manners.write_status.zip(self.write_error) {
+        match self.behaviour.write_status.zip(self.write_error) {
             Some((status, error)) => ExitCode::from(status(error)),
-            None => self.manners.exit_code(self.status),
+            None => self.behaviour.exit_code(self.status),
         }
     }
 
     /// Prints all messages about an input.
-    pub(super) fn tell(&mut self, told: &Told) {
-        for message in told.messages() {
+    pub(super) fn tell(&mut self, messages: &Messages) {
+        for message in messages.all() {
             match message {
                 Message::Problem(problem) => self.tell_problem(problem),
                 Message::Done(done) => self.print(done),
@@ -68,8 +68,8 @@ impl Console {
         self.write_error = self.write_error.or(problem.of_writing);
         if self.loudness >= least {
             let before = if problem.is_of_gzip { "\n" } else { "" };
-            let problem = problem.told(&self.manners.options);
-            self.print(format_args!("{before}{}: {problem}", self.manners.name));
+            let problem = problem.to_text(&self.behaviour.options);
+            self.print(format_args!("{before}{}: {problem}", self.behaviour.name));
         }
     }
 

@@ -2,21 +2,21 @@
 
 use std::fmt::Display;
 
-use abz::{Conduct, Error};
+use abz::{Error, RunOptions};
 
 use super::ask;
 use super::checksum::Checksum;
-use super::crew::Crew;
 use super::file_id::FileId;
 use super::input::Input;
 use super::interrupt;
 use super::list::saved;
+use super::messages::Messages;
 use super::output::{Attributes, Output, STDOUT, rights_meanwhile};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Destination, Inputs, Made, Outputs, Talk};
 use super::target::Target;
-use super::told::Told;
+use super::threads::Threads;
 use super::verify::Failure;
 
 /// State shared by all inputs.
@@ -39,15 +39,15 @@ pub(super) trait Conversion: Sync {
     /// Returns `true` if the SHA-256 of the uncompressed data is printed.
     fn tells_checksum(&self) -> bool;
 
-    /// Processes an open input to an open output, and adds messages to `told`. Returns `None` if the format of the
+    /// Processes an open input to an open output, and adds messages to `messages`. Returns `None` if the format of the
     /// input is not accepted.
     fn convert(
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Done>, Failure>;
 
     /// Returns a problem to report once the output is complete.
@@ -84,7 +84,7 @@ impl Done {
 }
 
 impl Setting<'_> {
-    /// Processes one input, and adds its messages to `told`.
+    /// Processes one input, and adds its messages to `messages`.
     ///
     /// After an error the input is kept and the output is removed, though standard output may have received the part
     /// before the error. After a warning at the end of the work, both may exist.
@@ -92,18 +92,19 @@ impl Setting<'_> {
         &self,
         conversion: &dyn Conversion,
         input: Input,
-        crew: Crew<'_>,
-        told: &mut Told,
+        threads: Threads<'_>,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
         let outputs = conversion.outputs();
-        let target = match outputs.map_or(Ok(Target::Nowhere), |outputs| Target::of(&input, outputs, told)) {
-            // Files found in a folder are skipped silently if they are of the wrong kind.
-            Err(problem) if input.was_found && !self.talk.is_verbose() && !problem.is_error() => {
-                return Ok(());
-            }
-            Err(_) if self.is_unreadable(&input, outputs) => return Err(self.unreadable(&input)),
-            target => target?,
-        };
+        let target =
+            match outputs.map_or(Ok(Target::Nowhere), |outputs| Target::of(&input, outputs, messages)) {
+                // Files found in a folder are skipped silently if they are of the wrong kind.
+                Err(problem) if input.was_found && !self.talk.is_verbose() && !problem.is_error() => {
+                    return Ok(());
+                }
+                Err(_) if self.is_unreadable(&input, outputs) => return Err(self.unreadable(&input)),
+                target => target?,
+            };
         if let Some(outputs) = outputs
             && !outputs.keep
             && outputs.needed == Some(FileId::of(&input.metadata))
@@ -111,7 +112,7 @@ impl Setting<'_> {
             let message = "is also the file of --patch-from, which is needed to apply the patch, and would be removed: keep it with -k, or write with -c or -o";
             return Err(Problem::error(&input, message));
         }
-        let is_alone = matches!(crew, Crew::Alone(_));
+        let is_alone = matches!(threads, Threads::Alone(_));
         let names = &conversion.inputs().names;
         let checksum = match conversion.tells_checksum() {
             true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
@@ -131,39 +132,39 @@ impl Setting<'_> {
 
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(&input, &mut output, crew, *self, told)
+            conversion.convert(&input, &mut output, threads, *self, messages)
         };
         if let Output::Memory(bytes) = output {
-            told.output = bytes;
+            messages.output = bytes;
             output = Output::Nowhere;
         }
-        let judged = self.judge(done, (&input_name, &output_name), outputs, told);
+        let judged = self.judge(done, (&input_name, &output_name), outputs, messages);
         let judged = judged.and_then(|(done, garbage)| match garbage {
             Some(error) if error.is_error() => Err(error),
             garbage => Ok((done, garbage)),
         });
-        if self.talk.manners.stops_at_failure && outputs.is_some() && judged.is_err() {
-            told.is_hopeless = true;
+        if self.talk.behaviour.stops_at_failure && outputs.is_some() && judged.is_err() {
+            messages.is_hopeless = true;
         }
         let (done, garbage) = judged?;
         if let Some(outputs) = outputs {
-            told.add(output.commit(Attributes::Of(&input), outputs));
+            messages.add(output.commit(Attributes::Of(&input), outputs));
         }
-        if told.has_failed() {
+        if messages.has_failed() {
             return Ok(());
         }
         if let (Some(checksum), Some(sum)) = (checksum, &done.sha256) {
-            checksum.tell(sum, &input, outputs, told);
+            checksum.tell(sum, &input, outputs, messages);
         }
-        told.add(conversion.remark(&input).map_or(Ok(()), |remark| Err(remark.afterwards())));
+        messages.add(conversion.remark(&input).map_or(Ok(()), |remark| Err(remark.afterwards())));
         let details = conversion.details(&input, *self)?;
         if outputs.is_some_and(|outputs| !outputs.keep) {
             input.remove()?;
         }
         if self.talk.is_verbose() {
             match details {
-                Some(details) => details.into_iter().for_each(|detail| told.say(detail)),
-                None => told.say(summary(&input_name, &output_name, outputs, &done)),
+                Some(details) => details.into_iter().for_each(|detail| messages.say(detail)),
+                None => messages.say(summary(&input_name, &output_name, outputs, &done)),
             }
         }
         garbage.map_or(Ok(()), Err)
@@ -176,18 +177,18 @@ impl Setting<'_> {
         conversion: &dyn Conversion,
         input: &Input,
         (output, name): (&mut Output, &str),
-        conduct: Conduct<'_>,
-        told: &mut Told,
+        run_options: RunOptions<'_>,
+        messages: &mut Messages,
     ) -> Result<Option<Problem>, Problem> {
         let outputs = conversion.outputs();
         let input_name = input.to_string();
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(input, output, Crew::Together(conduct), *self, told)
+            conversion.convert(input, output, Threads::Together(run_options), *self, messages)
         };
-        let (done, garbage) = self.judge(done, (&input_name, name), outputs, told)?;
+        let (done, garbage) = self.judge(done, (&input_name, name), outputs, messages)?;
         if self.talk.is_verbose() {
-            told.say(summary(&input_name, name, outputs, &done));
+            messages.say(summary(&input_name, name, outputs, &done));
         }
         Ok(garbage)
     }
@@ -198,27 +199,27 @@ impl Setting<'_> {
         done: Result<Option<Done>, Failure>,
         (input, output): (&str, &str),
         outputs: Option<&Outputs>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(Done, Option<Problem>), Problem> {
         let done = done.map_err(|failure| match failure {
-            Failure::Run(error) => self.failed(&error, (input, output), outputs, told),
+            Failure::Run(error) => self.failed(&error, (input, output), outputs, messages),
             Failure::Check(found) => Problem::of_verification(output, &found),
-            Failure::Told(problem) => problem,
+            Failure::Problem(problem) => problem,
         })?;
-        let manners = &self.talk.manners;
+        let behaviour = &self.talk.behaviour;
         let Some(done) = done else { return Err(self.unreadable(input)) };
         if let Some(member) = done.mistaken
             && self.talk.is_verbose()
         {
             let message = "does not have the size in its header; one thread decodes from there on";
-            told.say(format!("{input}: member {member} {message}"));
+            messages.say(format!("{input}: member {member} {message}"));
         }
-        if let (Some(severity), true) = (manners.severities.lone_byte, done.is_lone_byte) {
+        if let (Some(severity), true) = (behaviour.severities.lone_byte, done.is_lone_byte) {
             let message =
                 "unexpected end of file: one byte follows the last member, where another one may begin";
             return Err(Problem::new(severity, input, message));
         }
-        let garbage = manners.severities.garbage.zip(done.garbage_at);
+        let garbage = behaviour.severities.garbage.zip(done.garbage_at);
         let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
         Ok((done, garbage))
     }
@@ -226,15 +227,15 @@ impl Setting<'_> {
     /// Returns `true` if a file to be decompressed has a format that is not accepted, and the tool reports this
     /// before other problems.
     fn is_unreadable(&self, input: &Input, outputs: Option<&Outputs>) -> bool {
-        let manners = &self.talk.manners;
-        manners.looks_first
+        let behaviour = &self.talk.behaviour;
+        behaviour.looks_first
             && outputs.is_some_and(|outputs| outputs.made == Made::Plain)
-            && !input.format().is_some_and(|format| manners.read(format))
+            && !input.format().is_some_and(|format| behaviour.read(format))
     }
 
     /// Returns the problem of a file whose format is not accepted.
     fn unreadable(&self, input: impl Display) -> Problem {
-        let format = self.talk.manners.first_read();
+        let format = self.talk.behaviour.first_read();
         Problem::new(Severity::Damage, input, format_args!("not in the format {format}"))
     }
 
@@ -244,16 +245,16 @@ impl Setting<'_> {
         error: &Error,
         (input, output): (&str, &str),
         outputs: Option<&Outputs>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Problem {
         if let Error::Write(error) = error {
-            told.is_hopeless = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
+            messages.is_hopeless = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
             interrupt::end_if_broken_pipe(error);
         }
         let problem = Problem::of_run(input, output, error);
-        let Some(words) = (self.talk.manners.words)(error) else { return problem };
+        let Some(words) = (self.talk.behaviour.words)(error) else { return problem };
         if self.talk.is_verbose() {
-            told.say(problem.told(&self.talk.manners.options));
+            messages.say(problem.to_text(&self.talk.behaviour.options));
         }
         Problem::of_gzip(input, words)
     }

@@ -3,22 +3,22 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::time::Duration;
 
-use abz::{Conduct, Decompressed, Decompression, Error, Format, Tools, lzip};
+use abz::{Decompressed, Decompression, Error, Format, RunOptions, Tools, lzip};
 
+use super::behaviour::{Behaviour, Lists};
 use super::conversion::{Conversion, Done, Setting};
-use super::crew::Crew;
 use super::indices::Indexed;
 use super::input::Input;
+use super::io_mode;
 use super::list::{self, lzip_contents};
-use super::manners::{Lists, Manners};
+use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Decoding, Decompress, Inputs, Outputs, Test};
 use super::sums::Summed;
-use super::told::Told;
+use super::threads::Threads;
 use super::verify::Failure;
-use super::ways;
 
 /// An input counts as paused after this time without bytes. Decoded data is then written within a tenth of a second.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -40,11 +40,11 @@ impl Conversion for Decompress {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting, told)
+        self.decoding.convert(input, output, threads, setting, messages)
     }
 }
 
@@ -65,16 +65,16 @@ impl Conversion for Test {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting, told)
+        self.decoding.convert(input, output, threads, setting, messages)
     }
 
     /// Returns the lines about the members of a tested file, when called as lzip.
     fn details(&self, input: &Input, setting: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
-        if !self.detailed || setting.talk.manners.lists != Lists::Lzip {
+        if !self.detailed || setting.talk.behaviour.lists != Lists::Lzip {
             return Ok(None);
         }
         let contents = lzip_contents(input, self.decoding.decompression.lzip)?;
@@ -87,53 +87,59 @@ impl Decoding {
         &self,
         input: &Input,
         output: &mut Output,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let decompression = input.decompression(&self.decompression);
-        let (progress, manners) = (setting.progress, &setting.talk.manners);
+        let (progress, behaviour) = (setting.progress, &setting.talk.behaviour);
         let tell = |bytes| progress.advance(bytes);
-        let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
-        if let Crew::Together(conduct) = crew
+        let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
+        if let Threads::Together(run_options) = threads
             && !self.checksum
             && self.indexing.made.is_none()
-            && let Some(done) =
-                ways::decompress(&decompression, conduct, (input, &mut *output), self.ways, progress)?
+            && let Some(done) = io_mode::decompress(
+                &decompression,
+                run_options,
+                (input, &mut *output),
+                self.io_modes,
+                progress,
+            )?
         {
             return Ok(Some(Done::new(done.written, done.read)));
         }
         let mut plain = Summed::new(output).with_sha256(self.checksum);
         let start = input.position();
-        if input.format().is_some_and(|format| manners.read(format))
-            && let Some(done) = self.by_index((&decompression, input), &crew, &mut plain, setting, told)?
+        if input.format().is_some_and(|format| behaviour.read(format))
+            && let Some(done) =
+                self.by_index((&decompression, input), &threads, &mut plain, setting, messages)?
         {
             return self.finish(done, start, input, plain, setting).map(Some);
         }
-        let reader = match crew {
-            Crew::Alone(_) => progress.of(input.reader()),
-            Crew::Together(_) => hidden.of(input.reader()),
+        let reader = match threads {
+            Threads::Alone(_) => progress.of(input.reader()),
+            Threads::Together(_) => hidden.of(input.reader()),
         };
         let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
-        let format = format.filter(|format| manners.read(*format));
+        let format = format.filter(|format| behaviour.read(*format));
         // With `-cdf`, `zcat` copies input that is not compressed.
         if self.copies && format.is_none() {
             let copied = io::copy(&mut progress.of(reader), &mut plain).map_err(Error::Write)?;
-            if copied == 0 && !manners.copies_empty {
+            if copied == 0 && !behaviour.copies_empty {
                 return Ok(None);
             }
             return Ok(Some(Done { sha256: plain.sha256(), ..Done::new(copied, copied) }));
         }
         // When called as `abz`, the decoder reports the error.
-        if format.is_none() && manners.are_foreign() {
+        if format.is_none() && behaviour.is_foreign() {
             return Ok(None);
         }
-        let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match crew {
-            Crew::Alone(tools) => tools.decompress(how, reader, plain),
-            Crew::Together(conduct) => {
+        let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match threads {
+            Threads::Alone(tools) => tools.decompress(how, reader, plain),
+            Threads::Together(run_options) => {
                 let pauses = || input.file.pauses_for(PAUSE);
                 let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
-                how.conduct(Conduct { pauses, ..conduct }, reader, plain)
+                how.run_with(RunOptions { pauses, ..run_options }, reader, plain)
             }
         };
         let done = decompression.in_two_tries(&mut plain, first, |how, plain| {
@@ -153,19 +159,21 @@ impl Decoding {
     fn by_index(
         &self,
         (decompression, input): (&Decompression, &Input),
-        crew: &Crew<'_>,
+        threads: &Threads<'_>,
         plain: &mut Summed<&mut Output>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Decompressed>, Failure> {
-        let (conduct, workers) = match crew {
-            Crew::Together(conduct) => (Conduct { progress: None, ..*conduct }, decompression.workers),
-            Crew::Alone(_) => (Conduct::default(), 1),
+        let (run_options, workers) = match threads {
+            Threads::Together(run_options) => {
+                (RunOptions { progress: None, ..*run_options }, decompression.workers)
+            }
+            Threads::Alone(_) => (RunOptions::default(), 1),
         };
         let decompression = &Decompression { workers, ..decompression.clone() };
-        let places = ways::source(input, self.ways.input, setting.progress);
-        let indexed = Indexed { decompression, indexing: &self.indexing, conduct, places, setting };
-        indexed.decode(input, plain, told)
+        let places = io_mode::source(input, self.io_modes.input, setting.progress);
+        let indexed = Indexed { decompression, indexing: &self.indexing, run_options, places, setting };
+        indexed.decode(input, plain, messages)
     }
 
     /// Processes the bytes after the decoded members, if the tool does so, and returns the result.
@@ -177,7 +185,7 @@ impl Decoding {
         mut plain: Summed<&mut Output>,
         setting: Setting<'_>,
     ) -> Result<Done, Failure> {
-        let (decompression, manners) = (input.decompression(&self.decompression), &setting.talk.manners);
+        let (decompression, behaviour) = (input.decompression(&self.decompression), &setting.talk.behaviour);
         let (mut written, mut garbage_at) = (done.written, done.garbage_at);
         // The rest of a pipe has been read already.
         if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
@@ -186,8 +194,9 @@ impl Decoding {
             written += io::copy(&mut file, &mut plain).map_err(Error::Write)?;
             garbage_at = None;
         }
-        if let (true, Some(start), Some(garbage)) = (manners.takes_mixed, start, garbage_at)
-            && let Some(more) = decode_behind(input, start + garbage, &mut plain, (&decompression, manners))?
+        if let (true, Some(start), Some(garbage)) = (behaviour.takes_mixed, start, garbage_at)
+            && let Some(more) =
+                decode_behind(input, start + garbage, &mut plain, (&decompression, behaviour))?
         {
             written += more;
             garbage_at = None;
@@ -209,7 +218,7 @@ fn decode_behind(
     input: &Input,
     offset: u64,
     plain: &mut Summed<&mut Output>,
-    (decompression, manners): (&Decompression, &Manners),
+    (decompression, behaviour): (&Decompression, &Behaviour),
 ) -> Result<Option<u64>, Failure> {
     let mut file = &input.file;
     if !input.metadata.is_file() {
@@ -217,7 +226,7 @@ fn decode_behind(
     }
     file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
     let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
-    if format.filter(|format| *format != Format::GZIP && manners.read(*format)).is_none() {
+    if format.filter(|format| *format != Format::GZIP && behaviour.read(*format)).is_none() {
         return Ok(None);
     }
     let done = Tools::new().decompress(decompression, reader, plain)?;

@@ -5,19 +5,19 @@ use std::fs;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use abz::{Conduct, Decompressed, Decompression, Error, Format, Index};
+use abz::{Decompressed, Decompression, Error, Format, Index, RunOptions};
 
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::input::Input;
+use super::io_mode;
+use super::messages::Messages;
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::{Indexing, MakeIndex, Outputs, Source};
 use super::suffix::INDEX_SUFFIX;
 use super::target::Target;
-use super::told::Told;
+use super::threads::Threads;
 use super::verify::Failure;
-use super::ways;
 
 /// The advice for an index that cannot be used.
 const GO_ON: &str = "it is not used: make a new one with abz --index -f";
@@ -31,8 +31,8 @@ pub(super) fn make_index(
     request: &MakeIndex,
     setting: Setting<'_>,
     input: &Input,
-    crew: Crew<'_>,
-    told: &mut Told,
+    threads: Threads<'_>,
+    messages: &mut Messages,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
     let is_index =
@@ -40,26 +40,26 @@ pub(super) fn make_index(
     if input.was_found && is_index {
         return Ok(());
     }
-    let mut output = Output::open_for(input, Target::of(input, outputs, told)?, outputs)?;
+    let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
-    let Some(places) = ways::source(input, request.way, setting.progress) else {
+    let Some(places) = io_mode::source(input, request.mode, setting.progress) else {
         return Err(Problem::error(input, NOT_IN_PARTS));
     };
     let mut decompression = input.decompression(&request.decompression);
-    let conduct = match crew {
-        Crew::Together(conduct) => conduct,
-        Crew::Alone(_) => {
+    let run_options = match threads {
+        Threads::Together(run_options) => run_options,
+        Threads::Alone(_) => {
             decompression.workers = 1;
-            Conduct::default()
+            RunOptions::default()
         }
     };
-    let index = decompression.index(conduct, &places, request.every).and_then(|index| {
+    let index = decompression.index(run_options, &places, request.every).and_then(|index| {
         output.write_all(&index.to_bytes()).map_err(Error::Write)?;
         Ok(index)
     });
-    let index =
-        index.map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), told))?;
-    tell_of((&index, request.every), output, outputs, input, setting, told);
+    let index = index
+        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), messages))?;
+    tell_of((&index, request.every), output, outputs, input, setting, messages);
     Ok(())
 }
 
@@ -70,18 +70,18 @@ fn tell_of(
     outputs: &Outputs,
     input: &Input,
     setting: Setting<'_>,
-    told: &mut Told,
+    messages: &mut Messages,
 ) {
     let (input_name, output_name) = (input.to_string(), output.to_string());
     let parts = index.parts().len().max(1);
     if parts == 1 && index.contents() > every {
         let message = "has only one place where decoding can begin, its start: ranges are decoded from there";
-        told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+        messages.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
     }
-    told.add(output.commit(Attributes::Of(input), outputs));
-    if setting.talk.is_verbose() && !told.has_failed() {
+    messages.add(output.commit(Attributes::Of(input), outputs));
+    if setting.talk.is_verbose() && !messages.has_failed() {
         let places = if parts == 1 { "place" } else { "places" };
-        told.say(format!("{input_name}: {parts} {places} -- created {output_name}"));
+        messages.say(format!("{input_name}: {parts} {places} -- created {output_name}"));
     }
 }
 
@@ -90,8 +90,8 @@ pub(super) struct Indexed<'a> {
     pub(super) decompression: &'a Decompression,
     pub(super) indexing: &'a Indexing,
     /// Progress is reported by the reads from `places` alone.
-    pub(super) conduct: Conduct<'a>,
-    pub(super) places: Option<ways::Source<'a>>,
+    pub(super) run_options: RunOptions<'a>,
+    pub(super) places: Option<io_mode::Source<'a>>,
     pub(super) setting: Setting<'a>,
 }
 
@@ -102,13 +102,13 @@ impl Indexed<'_> {
         &self,
         input: &Input,
         plain: &mut (dyn Write + Send),
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<Option<Decompressed>, Failure> {
         let Indexing { file, made } = self.indexing;
         let is_for_use = is_for_use(self.decompression, input);
         let Some(places) = &self.places else {
             return match made {
-                Some(_) => Err(Failure::Told(Problem::error(input, NOT_IN_PARTS))),
+                Some(_) => Err(Failure::Problem(Problem::error(input, NOT_IN_PARTS))),
                 None => Ok(None),
             };
         };
@@ -118,35 +118,35 @@ impl Indexed<'_> {
         let is_made_anew = made.as_ref().is_some_and(|(_, outputs)| outputs.force);
         let index = match is_made_anew {
             true => None,
-            false => self.find(input, told)?,
+            false => self.find(input, messages)?,
         };
         if let Some(index) = &index
             && is_for_use
             && let Some((done, is_right)) =
-                self.decompression.conduct_indexed(self.conduct, places, index, plain)?
+                self.decompression.run_indexed(self.run_options, places, index, plain)?
         {
             if !is_right {
                 let message = format_args!("its index is wrong about where its parts are: {GO_ON}");
-                told.add(Err(Problem::new(Severity::Note, input, message).afterwards()));
+                messages.add(Err(Problem::new(Severity::Note, input, message).afterwards()));
             }
             return Ok(Some(done));
         }
         match made {
             Some((every, outputs)) if index.is_none() => {
-                let output = Target::of(input, outputs, told)
+                let output = Target::of(input, outputs, messages)
                     .and_then(|target| Output::open_for(input, target, outputs));
-                let mut output = output.map_err(Failure::Told)?;
+                let mut output = output.map_err(Failure::Problem)?;
                 let (done, index) =
-                    self.decompression.conduct_indexing(self.conduct, places, *every, plain)?;
+                    self.decompression.run_indexing(self.run_options, places, *every, plain)?;
                 let written = output.write_all(&index.to_bytes());
                 written.map_err(|error| {
-                    Failure::Told(Problem::of_run(
+                    Failure::Problem(Problem::of_run(
                         &input.to_string(),
                         &output.to_string(),
                         &Error::Write(error),
                     ))
                 })?;
-                tell_of((&index, *every), output, outputs, input, self.setting, told);
+                tell_of((&index, *every), output, outputs, input, self.setting, messages);
                 Ok(Some(done))
             }
             _ => Ok(None),
@@ -155,17 +155,17 @@ impl Indexed<'_> {
 
     /// Returns the index of `input`, if one exists and matches. A problem with an index that was not named is
     /// reported only with `--verbose`.
-    fn find(&self, input: &Input, told: &mut Told) -> Result<Option<Index>, Failure> {
+    fn find(&self, input: &Input, messages: &mut Messages) -> Result<Option<Index>, Failure> {
         let file = self.indexing.file.as_deref();
         let found = find_index(input, file);
         (&input.file).rewind().map_err(Error::Read)?;
         match found {
-            Err(problem) if file.is_some() && problem.is_error() => Err(Failure::Told(problem)),
+            Err(problem) if file.is_some() && problem.is_error() => Err(Failure::Problem(problem)),
             Err(problem) => {
                 if file.is_some() {
-                    told.add(Err(problem.afterwards()));
+                    messages.add(Err(problem.afterwards()));
                 } else if self.setting.talk.is_verbose() {
-                    told.say(problem.told(&self.setting.talk.manners.options));
+                    messages.say(problem.to_text(&self.setting.talk.behaviour.options));
                 }
                 Ok(None)
             }

@@ -15,8 +15,8 @@ use abz::gzip::{HEADER_LIMIT, Header, Origin};
 use abz::{Decompression, Format, Giving};
 use rustix::fs::OFlags;
 
+use super::behaviour::Refusal;
 use super::file_id::FileId;
-use super::manners::Refusal;
 use super::patient::Patient;
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
@@ -222,12 +222,13 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     let (path, found) = look_up(path, inputs);
     let subject = &path.display();
     let cannot = |error| {
-        Problem::of_file(subject, "cannot be opened", &error).with_severity(inputs.manners.severities.missing)
+        Problem::of_file(subject, "cannot be opened", &error)
+            .with_severity(inputs.behaviour.severities.missing)
     };
     let found = found.map_err(cannot)?;
 
     // An output that replaces its input must not replace the target of a link.
-    if let Some(severity) = inputs.manners.severities.link
+    if let Some(severity) = inputs.behaviour.severities.link
         && found.is_symlink()
         && inputs.are_replaced
         && !inputs.may_be_links()
@@ -272,9 +273,9 @@ fn look_up(path: PathBuf, inputs: &Inputs) -> (PathBuf, io::Result<Metadata>) {
 /// Returns a problem if files of this kind are not accepted.
 fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), Problem> {
     let subject = path.display();
-    let severities = &inputs.manners.severities;
+    let severities = &inputs.behaviour.severities;
     if metadata.is_dir() {
-        let advice = if inputs.manners.are_foreign() { "" } else { " (use -r to process the files in it)" };
+        let advice = if inputs.behaviour.is_foreign() { "" } else { " (use -r to process the files in it)" };
         let message = format_args!("is a directory -- ignored{advice}");
         return Err(Problem::new(severities.no_file, subject, message));
     }
@@ -303,7 +304,7 @@ fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), P
 /// Returns a problem if the file has special permissions that its output would not have.
 fn check_special_bits(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), Problem> {
     let (found, force, keep) = (metadata.mode(), inputs.force, inputs.keep);
-    let advice = match inputs.manners.special_bits.refused {
+    let advice = match inputs.behaviour.special_bits.refused {
         Refusal::Always if inputs.are_files && (found & RUNS_AS != 0 || !force) => "use -c",
         Refusal::UnlessKept if inputs.are_replaced && !force && !keep => {
             "its output would not be: use -k to keep it, or -f"
@@ -314,7 +315,7 @@ fn check_special_bits(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Resu
         None => Ok(()),
         Some(what) => {
             let message = format_args!("is {what} -- ignored ({advice})");
-            Err(Problem::new(inputs.manners.severities.no_file, path.display(), message))
+            Err(Problem::new(inputs.behaviour.severities.no_file, path.display(), message))
         }
     }
 }

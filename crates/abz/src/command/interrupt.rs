@@ -142,14 +142,14 @@ fn clean_up_without_memory() {
     // Several threads may be here. Each writes all its lines at once.
     let mut lines = [0; 1024];
     let mut rest = &mut lines[..];
-    let told = match soon(|| INPUTS.try_lock().ok()) {
+    let written = match soon(|| INPUTS.try_lock().ok()) {
         Some(inputs) if !inputs.is_empty() => {
             inputs.iter().try_for_each(|input| writeln!(rest, "abz: {input}: {EXHAUSTED}"))
         }
         _ => writeln!(rest, "abz: {EXHAUSTED}"),
     };
     // If there are too many files, only the first ones are named.
-    let _ = told;
+    let _ = written;
     let left = rest.len();
     let _ = io::stderr().write_all(&lines[..lines.len() - left]);
 }

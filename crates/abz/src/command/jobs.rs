@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::OnceLock;
 
-use abz::{Conduct, Pool, Report, Tools};
+use abz::{Pool, Report, RunOptions, Tools};
 use anabranch::Stream;
 
 use super::archive;
@@ -12,11 +12,11 @@ use super::ask;
 use super::bench;
 use super::console::Console;
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::input::Input;
 use super::join;
-use super::limits::{self, Company};
+use super::limits::{self, Parallelism};
 use super::list::Listing;
+use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
@@ -24,7 +24,7 @@ use super::recover;
 use super::reports::Reports;
 use super::request::{Asked, Destination, List, Outputs, Reporting, Request, Source, Talk};
 use super::tasks::{Task, Terms};
-use super::told::Told;
+use super::threads::Threads;
 use super::walk::{self, Walk};
 
 /// The largest number of files that are open at once.
@@ -101,12 +101,12 @@ impl Jobs<'_> {
     fn run(&self, console: &mut Console) {
         let tell = |report: &Report| self.reports.tell(report);
         let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-        let conduct = Conduct { report, traces: self.reports.traces, ..Conduct::default() };
+        let run_options = RunOptions { report, traces: self.reports.traces, ..RunOptions::default() };
         if let Some(conversion) = self.task.as_conversion()
             && let Some(outputs) = join::is_asked_for(conversion)
         {
-            let conduct = Conduct { pool: Some(self.pool()), ..conduct };
-            return join::run(conversion, outputs, self.setting, conduct, console);
+            let run_options = RunOptions { pool: Some(self.pool()), ..run_options };
+            return join::run(conversion, outputs, self.setting, run_options, console);
         }
         let inputs = self.task.terms().inputs;
         let is_only_one = inputs.sources.len() == 1 && !inputs.recursive;
@@ -119,24 +119,24 @@ impl Jobs<'_> {
                     return;
                 }
             }
-            let told = match inputs.next() {
+            let messages = match inputs.next() {
                 None => return,
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
                     let pool = (!is_only_one).then(|| self.pool());
-                    self.take(input, Crew::Together(Conduct { pool, ..conduct }))
+                    self.take(input, Threads::Together(RunOptions { pool, ..run_options }))
                 }
             };
-            console.tell(&told);
-            if told.is_hopeless {
+            console.tell(&messages);
+            if messages.is_hopeless {
                 return;
             }
         }
     }
 
     /// Processes one input.
-    fn take(&self, input: Input, crew: Crew<'_>) -> Told {
-        take(self.task, self.setting, input, crew)
+    fn take(&self, input: Input, threads: Threads<'_>) -> Messages {
+        take(self.task, self.setting, input, threads)
     }
 
     /// Processes small files in parallel, each on one thread. Returns `false` if the remaining inputs would fail too.
@@ -151,8 +151,8 @@ impl Jobs<'_> {
         // Results for standard output wait in memory, and waiting inputs are open files.
         let to_stdout = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
         let each = if to_stdout { 4 } else { 16 };
-        let most = Company { workers, window: (each * workers).min(MAX_OPEN) };
-        let Company { workers, window } = most.within(limits::free());
+        let most = Parallelism { workers, window: (each * workers).min(MAX_OPEN) };
+        let Parallelism { workers, window } = most.within(limits::free());
         let mut stdout = None;
         let stream = Stream::from_iter(inputs)
             .name("open")
@@ -162,18 +162,18 @@ impl Jobs<'_> {
             .window(window)
             .pool(self.pool())
             .map_with(Tools::new, move |tools, input| match input {
-                Ok(input) => take(task, setting, input, Crew::Alone(tools)),
+                Ok(input) => take(task, setting, input, Threads::Alone(tools)),
                 Err(problem) => Err(problem).into(),
             })
             .name("convert");
-        let end = |told: Told| {
-            console.tell(&told);
-            if let Some(outputs) = outputs.filter(|_| !told.output.is_empty()) {
-                write_out(&mut stdout, &told.output, outputs)
+        let end = |messages: Messages| {
+            console.tell(&messages);
+            if let Some(outputs) = outputs.filter(|_| !messages.output.is_empty()) {
+                write_out(&mut stdout, &messages.output, outputs)
                     .inspect_err(|problem| console.tell_problem(problem))
                     .map_err(drop)?;
             }
-            if told.is_hopeless { Err(()) } else { Ok(()) }
+            if messages.is_hopeless { Err(()) } else { Ok(()) }
         };
         match self.reports.is_wanted {
             false => stream.try_for_each(end).is_ok(),
@@ -204,11 +204,11 @@ impl Jobs<'_> {
 }
 
 /// Processes one input.
-fn take(task: &dyn Task, setting: Setting<'_>, input: Input, crew: Crew<'_>) -> Told {
-    let mut told = Told::default();
-    let result = task.take(input, crew, setting, &mut told);
-    told.add(result);
-    told
+fn take(task: &dyn Task, setting: Setting<'_>, input: Input, threads: Threads<'_>) -> Messages {
+    let mut messages = Messages::default();
+    let result = task.take(input, threads, setting, &mut messages);
+    messages.add(result);
+    messages
 }
 
 /// Writes the result of a file to standard output, which is opened for the first one.

@@ -1,16 +1,16 @@
 //! Several inputs with one output: the results are concatenated in order.
 
-use abz::Conduct;
+use abz::RunOptions;
 
 use super::ask;
 use super::console::Console;
 use super::conversion::{Conversion, Setting};
 use super::file_id::FileId;
+use super::messages::Messages;
 use super::output::{Attributes, Output, USUAL};
 use super::problem::Problem;
 use super::request::{Destination, Outputs};
 use super::target::Target;
-use super::told::Told;
 use super::walk::Walk;
 
 /// Returns the settings of the common output, if there is one and several inputs.
@@ -26,21 +26,21 @@ pub(super) fn run(
     conversion: &dyn Conversion,
     outputs: &Outputs,
     setting: Setting<'_>,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     console: &mut Console,
 ) {
-    let mut told = Told::default();
-    let result = join((conversion, outputs), setting, conduct, console, &mut told);
-    told.add(result);
-    console.tell(&told);
+    let mut messages = Messages::default();
+    let result = join((conversion, outputs), setting, run_options, console, &mut messages);
+    messages.add(result);
+    console.tell(&messages);
 }
 
 fn join(
     (conversion, outputs): (&dyn Conversion, &Outputs),
     setting: Setting<'_>,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     console: &mut Console,
-    told: &mut Told,
+    messages: &mut Messages,
 ) -> Result<(), Problem> {
     let Destination::File(path) = &outputs.destination else { return Ok(()) };
     let target = Target::File(path.clone());
@@ -61,9 +61,9 @@ fn join(
         if found == Some(FileId::of(&input.metadata)) {
             return Err(target.is_read());
         }
-        match setting.convert_open(conversion, &input, (&mut output, &name), conduct, told)? {
+        match setting.convert_open(conversion, &input, (&mut output, &name), run_options, messages)? {
             Some(problem) if problem.is_error() => return Err(problem),
-            Some(problem) => told.add(Err(problem.afterwards())),
+            Some(problem) => messages.add(Err(problem.afterwards())),
             None => {}
         }
         joined += 1;

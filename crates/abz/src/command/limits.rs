@@ -22,19 +22,19 @@ const SPARE: usize = 2;
 
 /// The parallelism for small files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Company {
+pub(super) struct Parallelism {
     pub(super) workers: usize,
     /// Inputs that are waiting, in process or done.
     pub(super) window: usize,
 }
 
-impl Company {
+impl Parallelism {
     /// Returns the largest parallelism within this one that opens at most `free` files.
-    pub(super) fn within(self, free: usize) -> Company {
+    pub(super) fn within(self, free: usize) -> Parallelism {
         let free = free.saturating_sub(SPARE);
         let workers = self.workers.min(free / (OUTPUTS + 1)).max(1);
         let window = self.window.min(free.saturating_sub(OUTPUTS * workers)).max(1);
-        Company { workers, window }
+        Parallelism { workers, window }
     }
 }
 
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn few_files_are_done_by_few_at_once_and_many_by_all() {
-        let most = Company { workers: 8, window: 128 };
+        let most = Parallelism { workers: 8, window: 128 };
         for free in 0..1000 {
-            let Company { workers, window } = most.within(free);
+            let Parallelism { workers, window } = most.within(free);
             assert!((1..=8).contains(&workers) && (1..=128).contains(&window), "{free}");
             assert!(free < LEAST || window + OUTPUTS * workers + SPARE <= free, "{free}");
         }

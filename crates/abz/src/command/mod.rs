@@ -5,9 +5,9 @@
 //! | [`arguments`] | the command line of `abz`, for clap and `--help` |
 //! | [`command_line`] | translation of the arguments of `abz` |
 //! | [`dialect`] | translation of the command lines of other tools |
-//! | [`low`] | the arguments that both are translated to |
+//! | [`raw_arguments`] | the arguments that both are translated to |
 //! | [`request`] | the checked command line: an action with its settings |
-//! | [`manners`] | the behaviour of abz and of other tools |
+//! | [`behaviour`] | the behaviour of abz and of other tools |
 //! | [`options`] | the spelling of options in messages |
 //! | [`pages`] | the manual page and the completions |
 //! | [`walk`] | iteration over the inputs, and over folders with `-r` |
@@ -17,11 +17,11 @@
 //! | [`compressing`], [`decompressing`] | the operations on its bytes |
 //! | [`indices`] | indices of compressed files |
 //! | [`explain`] | the action of `--explain` |
-//! | [`crew`] | the threads that process an input |
+//! | [`threads`] | the threads that process an input |
 //! | [`limits`] | resource limits: open files, address space, stack |
 //! | [`join`] | several inputs with one output |
 //! | [`access`] | the action of `--range` and `--line-range` |
-//! | [`ways`] | the I/O modes of `--input-io` and `--output-io` |
+//! | [`io_mode`] | the I/O modes of `--input-io` and `--output-io` |
 //! | [`verify`] | the check of `--verify` |
 //! | [`sums`] | checksums of the uncompressed data |
 //! | [`checksum`] | the output of `--checksum` |
@@ -42,7 +42,7 @@
 //! | [`holes`] | sparse files |
 //! | [`sandbox`] | restriction of file access |
 //! | [`interrupt`] | signals and broken pipes |
-//! | [`told`] | the messages about an input |
+//! | [`messages`] | the messages about an input |
 //! | [`problem`] | errors and warnings, with advice |
 //! | [`status`] | verbosity, and the exit status |
 //! | [`console`] | standard error |
@@ -58,13 +58,13 @@ mod access;
 mod archive;
 mod arguments;
 mod ask;
+mod behaviour;
 pub mod bench;
 mod checksum;
 mod command_line;
 mod compressing;
 mod console;
 mod conversion;
-mod crew;
 mod decompressing;
 mod dialect;
 mod explain;
@@ -73,12 +73,12 @@ mod holes;
 mod indices;
 mod input;
 pub mod interrupt;
+mod io_mode;
 pub mod jobs;
 mod join;
 pub mod limits;
 mod list;
-mod low;
-mod manners;
+mod messages;
 mod mirror;
 mod options;
 mod output;
@@ -87,6 +87,7 @@ mod patient;
 mod problem;
 mod progress;
 mod quote;
+mod raw_arguments;
 mod recover;
 mod reports;
 mod request;
@@ -98,11 +99,10 @@ mod sums;
 mod target;
 mod tasks;
 mod temporary;
-mod told;
+mod threads;
 mod verify;
 mod volumes;
 mod walk;
-mod ways;
 
 pub use command_line::asked;
 pub use console::Console;

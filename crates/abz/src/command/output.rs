@@ -69,7 +69,7 @@ pub(super) struct Temporary {
     file: Option<Unnamed>,
     target: PathBuf,
     overwrite: bool,
-    /// `None` if zeros are written like all else.
+    /// `None` if zeros are written instead of holes.
     holes: Option<Holes>,
     /// Parts must be written in order, since the file may have contents already.
     is_in_order: bool,
@@ -220,10 +220,10 @@ impl Output {
             Attributes::Of(input) if input.metadata.is_file() => {
                 let restores = outputs.restores_names && outputs.made != Made::Compressed;
                 let restored = if restores { input.stored_time() } else { None };
-                temporary.take_over(&input.metadata, outputs.manners.special_bits.kept, restored).map(
+                temporary.take_over(&input.metadata, outputs.behaviour.special_bits.kept, restored).map(
                     |mode| {
                         let lost = special_bits(input.metadata.mode() & !mode);
-                        unlike = lost.filter(|_| !outputs.keep || outputs.manners.are_foreign());
+                        unlike = lost.filter(|_| !outputs.keep || outputs.behaviour.is_foreign());
                     },
                 )
             }
@@ -244,7 +244,7 @@ impl Output {
         attributes.map_err(|error| {
             Problem::warning(subject, format_args!("its attributes could not be set: {error}")).afterwards()
         })?;
-        match outputs.manners.special_bits.lost.zip(unlike) {
+        match outputs.behaviour.special_bits.lost.zip(unlike) {
             None => Ok(()),
             Some((severity, what)) => {
                 Err(Problem::new(severity, subject, format_args!("is not {what} any more")).afterwards())
@@ -274,7 +274,7 @@ impl Write for Output {
 pub(super) struct Direct {
     name: String,
     file: Patient<File>,
-    /// `None` if zeros are written like all else.
+    /// `None` if zeros are written instead of holes.
     holes: Option<Holes>,
 }
 
@@ -433,5 +433,5 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 pub(super) fn exists(target: &Path, outputs: &Outputs) -> Problem {
     let message = "already exists -- not overwritten (use -f to overwrite it)";
-    Problem::new(outputs.manners.severities.exists, target.display(), message)
+    Problem::new(outputs.behaviour.severities.exists, target.display(), message)
 }

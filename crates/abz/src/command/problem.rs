@@ -42,7 +42,7 @@ enum Advice {
 /// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Severity {
-    /// Nothing to worry about.
+    /// Information that is no cause for concern.
     Note,
     /// Something was not done, or is unusual; no data is at risk.
     Warning,
@@ -54,7 +54,7 @@ pub(super) enum Severity {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(&OWN))
+        f.write_str(&self.to_text(&OWN))
     }
 }
 
@@ -92,7 +92,7 @@ impl Problem {
     }
 
     /// Returns the message, with options spelled as in a tool.
-    pub(super) fn told(&self, options: &Options) -> String {
+    pub(super) fn to_text(&self, options: &Options) -> String {
         let advice = self.advice.map(|advice| format!("; {}", advice.in_words(options)));
         format!("{}: {}{}", self.subject, self.message, advice.unwrap_or_default())
     }

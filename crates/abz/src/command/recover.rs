@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abz::{Conduct, Error, Format, Gap, ReadAt, Recovered, Recovery, Report, Written};
+use abz::{Error, Format, Gap, ReadAt, Recovered, Recovery, Report, RunOptions, Written};
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
@@ -13,6 +13,7 @@ use super::console::Console;
 use super::file_id::FileId;
 use super::input::Input;
 use super::interrupt;
+use super::messages::Messages;
 use super::output::{Attributes, Output, PRIVATE};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
@@ -20,7 +21,6 @@ use super::reports::Reports;
 use super::request::{Destination, Recover, Source, Talk};
 use super::stdout::print;
 use super::target::Target;
-use super::told::Told;
 use super::walk::Walk;
 
 /// The largest number of gaps that are reported for one file.
@@ -32,26 +32,27 @@ pub(super) fn run(request: &Recover, talk: &Talk, progress: &Progress, console: 
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
-    let mut told_as_json = Vec::new();
+    let mut objects = Vec::new();
     for input in Walk::new(&request.inputs) {
-        let mut told = Told::default();
-        let result = input.and_then(|input| recover(&input, (request, talk), progress, &reports, &mut told));
+        let mut messages = Messages::default();
+        let result =
+            input.and_then(|input| recover(&input, (request, talk), progress, &reports, &mut messages));
         match result {
             Ok(object) => {
                 if object["is_complete"] == false {
                     console.remember(Severity::Damage);
                 }
-                told_as_json.push(object);
+                objects.push(object);
             }
-            Err(problem) => told.add(Err(problem)),
+            Err(problem) => messages.add(Err(problem)),
         }
-        console.tell(&told);
-        if told.is_hopeless {
+        console.tell(&messages);
+        if messages.is_hopeless {
             break;
         }
     }
     if request.as_json {
-        let array = format!("{:#}", Value::Array(told_as_json));
+        let array = format!("{:#}", Value::Array(objects));
         match request.outputs.destination {
             // The data goes to standard output.
             Destination::Stdout => console.say(&array),
@@ -73,7 +74,7 @@ fn recover(
     (request, talk): (&Recover, &Talk),
     progress: &Progress,
     reports: &Reports,
-    told: &mut Told,
+    messages: &mut Messages,
 ) -> Result<Value, Problem> {
     let Some(size) = input.len().filter(|_| input.is_file()) else {
         let message = "--recover reads at arbitrary offsets: it needs the name of a regular file";
@@ -84,23 +85,23 @@ fn recover(
     recovery.memory_limit = request.memory_limit;
     recovery.workers = request.workers;
     let outputs = &request.outputs;
-    let target = Target::of(input, outputs, told)?;
+    let target = Target::of(input, outputs, messages)?;
     let mut output = Output::open(target, outputs, FileId::of(&input.metadata), PRIVATE)?;
     let output_name = output.to_string();
 
     let places = Places { input, size, progress, furthest: AtomicU64::new(0) };
     let tell_report = |report: &Report| reports.tell(report);
     let report = reports.is_wanted.then_some(&tell_report as &dyn Fn(&Report));
-    let conduct = Conduct { pool: None, report, traces: reports.traces, ..Conduct::default() };
+    let run_options = RunOptions { pool: None, report, traces: reports.traces, ..RunOptions::default() };
     let mut gaps = Vec::new();
     let note = |gap| {
         if gaps.len() < MOST_TOLD {
             gaps.push(gap);
         }
     };
-    let done = recovery.conduct(conduct, &places, &mut output, note).map_err(|error| {
+    let done = recovery.run_with(run_options, &places, &mut output, note).map_err(|error| {
         if let Error::Write(error) = &error {
-            told.is_hopeless = outputs.destination == Destination::Stdout;
+            messages.is_hopeless = outputs.destination == Destination::Stdout;
             interrupt::end_if_broken_pipe(error);
         }
         Problem::of_run(&input.to_string(), &output_name, &error)
@@ -110,11 +111,12 @@ fn recover(
     if is_empty {
         drop(output);
     } else {
-        told.add(output.commit(Attributes::Of(input), outputs));
+        messages.add(output.commit(Attributes::Of(input), outputs));
     }
-    let has_output = !is_empty && !told.has_failed();
+    let has_output = !is_empty && !messages.has_failed();
     if !request.as_json {
-        let mut tell = |message: &dyn Display| told.add(Err(Problem::damage(input, message).afterwards()));
+        let mut tell =
+            |message: &dyn Display| messages.add(Err(Problem::damage(input, message).afterwards()));
         gaps.iter().for_each(|gap| tell(&in_words(gap)));
         let more = done.gaps - gaps.len() as u64;
         if more > 0 {
@@ -124,7 +126,7 @@ fn recover(
             _ if is_empty => tell(
                 &"no part of it is undamaged: there is no output (-dc writes what comes before the damage)",
             ),
-            0 if talk.is_verbose() => told.say(format!("{input}: {}", summary(&done, &output_name))),
+            0 if talk.is_verbose() => messages.say(format!("{input}: {}", summary(&done, &output_name))),
             0 => {}
             _ => tell(&summary(&done, &output_name)),
         }
@@ -142,10 +144,10 @@ fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> 
         Source::File(path) => Format::of_archive(path).map(Format::from),
         Source::Stdin => None,
     };
-    let told = [input.format(), by_name].into_iter().flatten();
-    match told.clone().find_map(Recovery::new) {
+    let formats = [input.format(), by_name].into_iter().flatten();
+    match formats.clone().find_map(Recovery::new) {
         Some(recovery) => Ok(recovery),
-        None => Err(match told.into_iter().next() {
+        None => Err(match formats.into_iter().next() {
             Some(format) => cannot(input, format),
             None => {
                 let message = "neither its start nor its name shows its format: use -F";

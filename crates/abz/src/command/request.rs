@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use abz::{Compression, Decompression, Span, Written};
 
-use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
+use super::arguments::{Explained, Gaps, InputMode, OutputMode, Reported};
+use super::behaviour::Behaviour;
 use super::file_id::FileId;
-use super::manners::Manners;
 use super::problem::Problem;
 use super::status::Loudness;
 use super::suffix::Names;
@@ -49,11 +49,11 @@ pub(super) struct Compress {
     pub(super) stores_names: bool,
     /// Settings to decompress the output for comparison with the input.
     pub(super) verify: Option<Decompression>,
-    /// Tell the SHA-256 of the plain data.
+    /// Print the SHA-256 of the uncompressed data.
     pub(super) checksum: bool,
     /// The largest size of an output file in bytes.
     pub(super) volume_size: Option<u64>,
-    pub(super) ways: Ways,
+    pub(super) io_modes: IoModes,
     pub(super) reporting: Reporting,
 }
 
@@ -81,20 +81,20 @@ pub(super) struct Test {
 pub(super) struct Decoding {
     /// The settings; the workers are adapted to each file.
     pub(super) decompression: Decompression,
-    /// Tell the SHA-256 of the plain data.
+    /// Print the SHA-256 of the uncompressed data.
     pub(super) checksum: bool,
     /// Copy files that are not compressed.
     pub(super) copies: bool,
     /// Decode a damaged lzip member as far as possible before the damage is reported.
     pub(super) gives_what_it_can: bool,
     pub(super) indexing: Indexing,
-    pub(super) ways: Ways,
+    pub(super) io_modes: IoModes,
 }
 
 /// The use of indices while decoding.
 #[derive(Debug)]
 pub(super) struct Indexing {
-    /// The index, instead of that beside the file.
+    /// The index to use instead of the one beside the file.
     pub(super) file: Option<PathBuf>,
     /// Make an index for each file that has no matching one: the distance of points in bytes of contents, and the
     /// outputs.
@@ -129,7 +129,7 @@ pub(super) struct MakeIndex {
     pub(super) decompression: Decompression,
     /// The distance of points in bytes of contents.
     pub(super) every: u64,
-    pub(super) way: InputWay,
+    pub(super) mode: InputMode,
     pub(super) reporting: Reporting,
 }
 
@@ -140,9 +140,9 @@ pub(super) struct Access {
     pub(super) outputs: Outputs,
     pub(super) decompression: Decompression,
     pub(super) span: Span,
-    /// The index, instead of that beside the file.
+    /// The index to use instead of the one beside the file.
     pub(super) index_file: Option<PathBuf>,
-    pub(super) way: InputWay,
+    pub(super) mode: InputMode,
     pub(super) reporting: Reporting,
 }
 
@@ -246,13 +246,13 @@ pub(super) struct Inputs {
     /// The common folder of all outputs. Only one of several inputs with the same name is processed.
     pub(super) one_folder: Option<PathBuf>,
     pub(super) names: Names,
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
 }
 
 impl Inputs {
     /// Returns `true` if inputs that are replaced may be symbolic links or have several hard links.
     pub(super) fn may_be_links(&self) -> bool {
-        self.force || self.keep && self.manners.keeps_links
+        self.force || self.keep && self.behaviour.keeps_links
     }
 
     /// Returns the files and folders that are named.
@@ -290,7 +290,7 @@ pub(super) struct Outputs {
     /// Restore stored names and times.
     pub(super) restores_names: bool,
     pub(super) names: Names,
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
 }
 
 /// Which outputs get holes for zeros.
@@ -328,9 +328,9 @@ pub(super) enum Destination {
 
 /// The I/O modes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
-    pub(super) input: InputWay,
-    pub(super) output: OutputWay,
+pub(super) struct IoModes {
+    pub(super) input: InputMode,
+    pub(super) output: OutputMode,
 }
 
 /// The settings of reports.
@@ -351,7 +351,7 @@ pub(super) struct Reporting {
 pub(super) struct Talk {
     pub(super) loudness: Loudness,
     /// The behaviour of the tool by whose name the program is called.
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
     /// The user may be asked questions.
     pub(super) asks: bool,
 }
@@ -417,14 +417,16 @@ impl Asked {
     /// Returns `true` if files may be mapped, so that SIGBUS is possible.
     pub fn maps(&self) -> bool {
         let (input, output) = match &self.request {
-            Request::Compress(Compress { ways, .. })
-            | Request::Decompress(Decompress { decoding: Decoding { ways, .. }, .. })
-            | Request::Test(Test { decoding: Decoding { ways, .. }, .. }) => (ways.input, ways.output),
-            Request::Index(MakeIndex { way, .. }) | Request::Access(Access { way, .. }) => {
-                (*way, OutputWay::Auto)
+            Request::Compress(Compress { io_modes, .. })
+            | Request::Decompress(Decompress { decoding: Decoding { io_modes, .. }, .. })
+            | Request::Test(Test { decoding: Decoding { io_modes, .. }, .. }) => {
+                (io_modes.input, io_modes.output)
+            }
+            Request::Index(MakeIndex { mode, .. }) | Request::Access(Access { mode, .. }) => {
+                (*mode, OutputMode::Auto)
             }
             _ => return false,
         };
-        input == InputWay::Mmap || output == OutputWay::Mmap
+        input == InputMode::Mmap || output == OutputMode::Mmap
     }
 }

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use super::file_id::FileId;
 use super::input::Input;
+use super::messages::Messages;
 use super::mirror::folder_for;
 use super::output::STDOUT;
 use super::problem::Problem;
 use super::request::{Destination, Inputs, Made, Outputs, Source};
 use super::suffix::{INDEX_SUFFIX, with_suffix};
-use super::told::Told;
 
 /// The target of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,10 +24,10 @@ pub(super) enum Target {
 
 impl Target {
     /// Returns the target of the output of `input`. If the name has to be guessed, adds a message.
-    pub(super) fn of(input: &Input, outputs: &Outputs, told: &mut Told) -> Result<Target, Problem> {
-        let manners = &outputs.manners;
+    pub(super) fn of(input: &Input, outputs: &Outputs, messages: &mut Messages) -> Result<Target, Problem> {
+        let behaviour = &outputs.behaviour;
         if let (true, Some(severity), Source::File(path)) =
-            (manners.minds_suffix, manners.severities.suffix, &input.source)
+            (behaviour.minds_suffix, behaviour.severities.suffix, &input.source)
             && outputs.made == Made::Compressed
             && outputs.names.without_suffix(path.file_name().unwrap_or_default()).is_some()
         {
@@ -44,7 +44,7 @@ impl Target {
         };
         let name = path.file_name().unwrap_or_default();
         let stem = outputs.names.without_suffix(name);
-        if let Some(severity) = manners.severities.suffix
+        if let Some(severity) = behaviour.severities.suffix
             && outputs.made == Made::Compressed
             && stem.is_some()
             && !outputs.force
@@ -64,10 +64,10 @@ impl Target {
             },
             (_, Some(stem)) => stem,
             (_, None) => {
-                let addition = manners.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
+                let addition = behaviour.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
                 let guess = with_suffix(name, addition.as_ref());
                 let message = format_args!("the original name is not known, using {}", guess.display());
-                told.add(Err(Problem::new(manners.severities.no_suffix, input, message).afterwards()));
+                messages.add(Err(Problem::new(behaviour.severities.no_suffix, input, message).afterwards()));
                 guess
             }
         };
@@ -124,7 +124,7 @@ impl Target {
 
 fn unknown_suffix(input: &Input, outputs: &Outputs) -> Problem {
     let suffix = outputs.names.suffix.display();
-    let advice = if outputs.manners.are_foreign() { "use -c" } else { "use -c, or -o FILE" };
+    let advice = if outputs.behaviour.is_foreign() { "use -c" } else { "use -c, or -o FILE" };
     let message = format_args!("unknown suffix, expected {suffix} -- ignored ({advice})");
-    Problem::new(outputs.manners.severities.no_suffix, input, message)
+    Problem::new(outputs.behaviour.severities.no_suffix, input, message)
 }

@@ -4,16 +4,16 @@ use abz::Decompression;
 
 use super::access;
 use super::conversion::{Conversion, Setting};
-use super::crew::Crew;
 use super::explain;
 use super::indices;
 use super::input::Input;
+use super::messages::Messages;
 use super::problem::Problem;
 use super::request::{
     Access, Compress, Decompress, Destination, Explain, Explainable, Inputs, MakeIndex, Outputs, Reporting,
     Test,
 };
-use super::told::Told;
+use super::threads::Threads;
 use super::volumes;
 
 /// The parameters of a task.
@@ -56,13 +56,13 @@ pub(super) trait Task: Sync {
     /// Returns `true` if a small input may be processed in parallel with others.
     fn may_be_side_by_side(&self, input: &Input) -> bool;
 
-    /// Processes one input, and adds its messages to `told`.
+    /// Processes one input, and adds its messages to `messages`.
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem>;
 
     /// Returns the task as a conversion, if all inputs may go to one output.
@@ -89,13 +89,13 @@ impl Task for Compress {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
         match volumes::size(self, &input) {
-            Some(size) => volumes::make((self, setting), size, &input, crew, told),
-            None => setting.convert_file(self, input, crew, told),
+            Some(size) => volumes::make((self, setting), size, &input, threads, messages),
+            None => setting.convert_file(self, input, threads, messages),
         }
     }
 
@@ -113,7 +113,7 @@ impl Task for Decompress {
         // The contents of a small compressed file may be large, and must not wait in memory.
         self.outputs.destination != Destination::Stdout
             // No input after a failed one may be processed.
-            && !self.outputs.manners.stops_at_failure
+            && !self.outputs.behaviour.stops_at_failure
             && !replaces_one_by_one(&self.outputs)
             && fits(input, self.decoding.decompression.memory_limit)
     }
@@ -121,11 +121,11 @@ impl Task for Decompress {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, crew, told)
+        setting.convert_file(self, input, threads, messages)
     }
 
     fn as_conversion(&self) -> Option<&dyn Conversion> {
@@ -145,11 +145,11 @@ impl Task for Test {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, crew, told)
+        setting.convert_file(self, input, threads, messages)
     }
 }
 
@@ -165,11 +165,11 @@ impl Task for MakeIndex {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        indices::make_index(self, setting, &input, crew, told)
+        indices::make_index(self, setting, &input, threads, messages)
     }
 }
 
@@ -187,11 +187,11 @@ impl Task for Access {
     fn take(
         &self,
         input: Input,
-        crew: Crew<'_>,
+        threads: Threads<'_>,
         setting: Setting<'_>,
-        told: &mut Told,
+        messages: &mut Messages,
     ) -> Result<(), Problem> {
-        access::take_span(self, setting, &input, crew, told)
+        access::take_span(self, setting, &input, threads, messages)
     }
 }
 
@@ -208,7 +208,7 @@ impl Task for Explain {
         false
     }
 
-    fn take(&self, input: Input, _: Crew<'_>, _: Setting<'_>, _: &mut Told) -> Result<(), Problem> {
+    fn take(&self, input: Input, _: Threads<'_>, _: Setting<'_>, _: &mut Messages) -> Result<(), Problem> {
         explain::print_plan(self, &input)
     }
 }

@@ -3,12 +3,12 @@
 use std::io::{self, PipeWriter, Read, Write};
 use std::thread;
 
-use abz::{Compressed, Compression, Conduct, Decompressed, Decompression, Error, Tools};
+use abz::{Compressed, Compression, Decompressed, Decompression, Error, RunOptions, Tools};
 
-use super::crew::Crew;
 use super::output::Output;
 use super::problem::Problem;
 use super::sums::{Fingerprint, Summed};
+use super::threads::Threads;
 
 /// The reason why there is no output.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) enum Failure {
     /// The output does not decompress to the input, with a description.
     Check(String),
     /// Any other problem.
-    Told(Problem),
+    Problem(Problem),
 }
 
 impl From<Error> for Failure {
@@ -35,12 +35,14 @@ pub(super) fn compress<R: Read + Send>(
     compression: &Compression,
     input: &mut Summed<R>,
     output: &mut Output,
-    crew: Crew<'_>,
+    threads: Threads<'_>,
     decompression: &Decompression,
 ) -> Result<Compressed, Failure> {
-    let (done, found) = match crew {
-        Crew::Alone(tools) => alone(compression, &mut *input, output, tools, decompression)?,
-        Crew::Together(conduct) => together(compression, &mut *input, output, conduct, decompression)?,
+    let (done, found) = match threads {
+        Threads::Alone(tools) => alone(compression, &mut *input, output, tools, decompression)?,
+        Threads::Together(run_options) => {
+            together(compression, &mut *input, output, run_options, decompression)?
+        }
     };
     let expected = input.fingerprint().expect("the input takes one");
     match found {
@@ -70,23 +72,23 @@ fn together(
     compression: &Compression,
     input: impl Read + Send,
     output: &mut Output,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let cannot = |error: io::Error| Failure::Check(format!("it cannot be verified: {error}"));
     let (reader, pipe) = io::pipe().map_err(cannot)?;
-    let pool = conduct.pool;
+    let pool = run_options.pool;
     thread::scope(|scope| {
         let read_back = move || {
-            let conduct = Conduct { pool, ..Conduct::default() };
-            fingerprint(|data| decompression.conduct(conduct, reader, data))
+            let run_options = RunOptions { pool, ..RunOptions::default() };
+            fingerprint(|data| decompression.run_with(run_options, reader, data))
         };
         let thread = thread::Builder::new().name("abz verify".into()).spawn_scoped(scope, read_back);
         let Ok(thread) = thread else {
-            return one_after_the_other(compression, input, output, conduct, decompression);
+            return one_after_the_other(compression, input, output, run_options, decompression);
         };
         // Dropping the tee closes the pipe.
-        let done = compression.conduct(conduct, input, Tee { output, pipe: Some(pipe) });
+        let done = compression.run_with(run_options, input, Tee { output, pipe: Some(pipe) });
         let found = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((done?, found))
     })
@@ -98,13 +100,13 @@ fn one_after_the_other(
     compression: &Compression,
     input: impl Read + Send,
     output: &mut Output,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let Some(mut written) = output.written().map_err(Error::Write)? else {
         return alone(compression, input, output, &mut Tools::new(), decompression);
     };
-    let done = compression.conduct(conduct, input, &mut *output)?;
+    let done = compression.run_with(run_options, input, &mut *output)?;
     Ok((done, fingerprint(|data| decompression.run(&mut written, data))))
 }
 

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::conversion::Setting;
-use super::crew::Crew;
 use super::file_id::FileId;
 use super::input::Input;
 use super::list::saved;
+use super::messages::Messages;
 use super::output::{Attributes, Output, rights_meanwhile};
 use super::problem::Problem;
 use super::request::{Compress, Destination, Outputs, Source};
 use super::target::Target;
-use super::told::Told;
+use super::threads::Threads;
 
 /// The largest number of volumes.
 const MOST: u32 = 99_999;
@@ -36,12 +36,12 @@ pub(super) fn make(
     (request, setting): (&Compress, Setting<'_>),
     size: u64,
     input: &Input,
-    crew: Crew<'_>,
-    told: &mut Told,
+    threads: Threads<'_>,
+    messages: &mut Messages,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
     // This checks whether the input may be compressed.
-    let target = Target::of(input, outputs, told)?;
+    let target = Target::of(input, outputs, messages)?;
     let stem = match (&outputs.destination, &input.source) {
         (Destination::File(path), _) | (_, Source::File(path)) => path.clone(),
         _ => return Err(Problem::error(input, format_args!("volumes need a name, found {target:?}"))),
@@ -52,22 +52,22 @@ pub(super) fn make(
     compression.block_size = Some(compression.block_len().min(most));
     let mut volumes = Volumes { input, outputs, stem, size, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
-    let done = match crew.telling(&tell) {
-        Crew::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
-        Crew::Together(conduct) => compression.conduct(conduct, &input.file, &mut volumes),
+    let done = match threads.telling(&tell) {
+        Threads::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
+        Threads::Together(run_options) => compression.run_with(run_options, &input.file, &mut volumes),
     };
     if let Some(problem) = volumes.problem {
         return Err(problem);
     }
     let (name, count) = (input.to_string(), volumes.made.len());
     let output = volumes.made.last().map_or_else(String::new, Output::to_string);
-    let done = done.map_err(|error| setting.failed(&error, (&name, &output), Some(outputs), told))?;
+    let done = done.map_err(|error| setting.failed(&error, (&name, &output), Some(outputs), messages))?;
     for output in volumes.made {
         output.commit(Attributes::Of(input), outputs)?;
     }
     if setting.talk.is_verbose() {
         let saved = saved(done.written, done.read);
-        told.say(format!("{name}: {saved:.1}% -- created {count} volumes, the last of them {output}"));
+        messages.say(format!("{name}: {saved:.1}% -- created {count} volumes, the last of them {output}"));
     }
     Ok(())
 }

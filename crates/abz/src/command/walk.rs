@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
         let name = path.file_name().filter(|_| !self.inputs.force)?;
         let message = format_args!("another file of this name goes to {} -- ignored", folder.display());
         (!self.taken.insert(name.to_owned()))
-            .then(|| Problem::new(self.inputs.manners.severities.exists, path.display(), message))
+            .then(|| Problem::new(self.inputs.behaviour.severities.exists, path.display(), message))
     }
 
     /// Returns `true` if the path is a folder to walk. `found` is its type if it was found in a folder.

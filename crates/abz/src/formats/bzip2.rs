@@ -13,18 +13,18 @@ use anabranch::{Plan, TryStream};
 
 use super::reads::{Names, Reads};
 use super::writes::{Setting, Writes};
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
+use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::{Run, RunAlone};
-use crate::tally::{Indexed, Tally};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 pub(super) struct Bzip2;
@@ -43,8 +43,8 @@ impl Reads for Bzip2 {
     }
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        let Run { how, conduct, input, output, .. } = run;
-        assemble(how, conduct, input, |_, contents| {
+        let Run { how, options, input, output, .. } = run;
+        assemble(how, options, input, |_, contents| {
             contents.write_to(&mut *output).map(drop).map_err(Error::Write)
         })
     }
@@ -59,32 +59,32 @@ impl Reads for Bzip2 {
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
-        decompress(how.workers, io::empty(), Conduct::default()).plan()
+        decompress(how.workers, io::empty(), RunOptions::default()).plan()
     }
 
     /// The parts are the blocks, whose sizes are known once they are decoded.
     fn index(
         &self,
         how: &Decompression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
-        let mut tally = Tally::new(Vec::new(), output);
-        let done = assemble(how, &conduct, Along::new(input), |assembler, contents| {
-            let start = tally.position();
-            contents.write_to(&mut tally).map_err(Error::Write)?;
+        let mut builder = IndexBuilder::new(Vec::new(), output);
+        let done = assemble(how, &options, Along::new(input), |assembler, contents| {
+            let start = builder.position();
+            contents.write_to(&mut builder).map_err(Error::Write)?;
             let ((stream, number), bits) = assembler.last();
-            let contents = start..tally.position();
-            tally.end_part(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None });
+            let contents = start..builder.position();
+            builder.end_part(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None });
             Ok(())
         });
         let garbage_at = match done {
             Ok(()) => None,
             Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
         };
-        Ok(Indexed { garbage_at, ..tally.finish() })
+        Ok(Indexed { garbage_at, ..builder.finish() })
     }
 
     fn recover(&self) -> Option<Recover> {
@@ -120,14 +120,14 @@ impl Writes for Bzip2 {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         let mut input = input.in_order();
         let mut input = Counted::new(&mut *input);
-        let stream = compress(how, &mut input, conduct);
-        let written = write_out!(stream, &conduct, output, |to| StreamWriter::new(to, level(how)));
+        let stream = compress(how, &mut input, options);
+        let written = write_out!(stream, &options, output, |to| StreamWriter::new(to, level(how)));
         Ok(Compressed { read: input.bytes, written })
     }
 
@@ -151,7 +151,7 @@ impl Writes for Bzip2 {
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        compress(how, io::empty(), Conduct::default()).plan()
+        compress(how, io::empty(), RunOptions::default()).plan()
     }
 }
 
@@ -168,11 +168,11 @@ fn level(how: &Compression) -> Level {
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, EncodedBlock, Error> {
-    let mut cutter = Cutter::new(Telling::new(input, conduct.advance()), level(how));
+    let mut cutter = Cutter::new(Telling::new(input, options.advance()), level(how));
     let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::of_input).transpose());
-    begin(blocks, "abz compress", how.workers, window(how.workers), conduct.pool)
+    begin(blocks, "abz compress", how.workers, window(how.workers), options.pool)
         .try_map_with(Encoder::new, |encoder, block| {
             encoder.encode_into(&block, Vec::new()).map_err(Error::Memory)
         })
@@ -182,13 +182,13 @@ fn compress<'a, R: Read + Send + 'a>(
 /// Decompresses `input`, and passes the contents of each block to `write`.
 fn assemble(
     how: &Decompression,
-    conduct: &Conduct<'_>,
+    options: &RunOptions<'_>,
     input: impl Read + Send,
     mut write: impl FnMut(&Assembler, Contents) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     let mut assembler = Assembler::new();
-    let stream = decompress(how.workers_within(), input, *conduct);
-    carry_out(stream, conduct, |decoded: Decoded| match assembler.next(decoded)? {
+    let stream = decompress(how.workers_within(), input, *options);
+    carry_out(stream, options, |decoded: Decoded| match assembler.next(decoded)? {
         Some(contents) => write(&assembler, contents),
         None => Ok(()),
     })?;
@@ -202,10 +202,10 @@ fn assemble(
 fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Decoded, Error> {
-    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
-    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+    let inputs = Inputs::new(Telling::new(input, options.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), options.pool)
         .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
             true => scanner.finish(),
             false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),

@@ -10,7 +10,6 @@ use anabranch::{Plan, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
@@ -20,6 +19,7 @@ use crate::places::Along;
 use crate::places::{Reading, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::{Run, RunAlone};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 pub(super) struct Lzip;
@@ -101,14 +101,14 @@ impl Writes for Lzip {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         let (mut input, mut output) = (Counted::new(&mut *input), Counted::new(output));
         let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
-        carry_out(compress(how, &mut input, conduct), &conduct, write)?;
+        carry_out(compress(how, &mut input, options), &options, write)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
@@ -131,7 +131,7 @@ impl Writes for Lzip {
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        compress(how, io::empty(), Conduct::default()).plan()
+        compress(how, io::empty(), RunOptions::default()).plan()
     }
 }
 
@@ -156,12 +156,12 @@ fn settings(how: &Compression) -> Settings {
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Vec<u8>, Error> {
     let (workers, settings) = (how.workers, settings(how));
     let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
-    let advance = conduct.advance();
-    begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
+    let advance = options.advance();
+    begin(blocks, "abz compress", workers, parts::window(workers), options.pool)
         .try_map_with(
             move || Encoder::new(settings),
             move |encoder, block: Block| {

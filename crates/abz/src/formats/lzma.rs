@@ -11,13 +11,13 @@ use anabranch::{Plan, TryStream};
 use super::reads::{Names, Reads};
 use super::writes::{Compressed, Compression, Setting, Writes};
 use super::xz::{Xz, settings};
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::{begin, carry_out};
 use crate::places::{Reading, Writing};
 use crate::run::{Run, RunAlone};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 /// The number of bytes read at once.
@@ -91,14 +91,14 @@ impl Writes for Lzma {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         let (mut input, mut output) = (Counted::new(&mut *input), Counted::new(output));
         let write = |piece: Vec<u8>| output.write_all(&piece).map_err(Error::Write);
-        carry_out(compress(how, &mut input, conduct), &conduct, write)?;
+        carry_out(compress(how, &mut input, options), &options, write)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
@@ -114,7 +114,7 @@ impl Writes for Lzma {
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        compress(how, io::empty(), Conduct::default()).plan()
+        compress(how, io::empty(), RunOptions::default()).plan()
     }
 }
 
@@ -122,11 +122,11 @@ impl Writes for Lzma {
 fn compress<'a, R: Read + Send + 'a>(
     how: &Compression,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Vec<u8>, Error> {
-    let advance = conduct.advance();
+    let advance = options.advance();
     let pieces = pieces(how, input, move |len| advance.by(len));
-    begin(pieces, "abz compress", 1, 1, conduct.pool).name("read and encode")
+    begin(pieces, "abz compress", 1, 1, options.pool).name("read and encode")
 }
 
 /// The compressed file, piece by piece. `watch` receives the number of further bytes encoded.

@@ -139,17 +139,17 @@ impl Format {
         WRITTEN.into_iter().find(ends).map(Written)
     }
 
-    /// Its name, in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         self.0.names().name
     }
 
-    /// The usual end of a file's name.
+    /// Returns the usual suffix of a file's name.
     pub fn suffix(self) -> &'static str {
         self.0.names().suffix
     }
 
-    /// The suffixes of file names, each with the suffix that replaces it in the name of the decompressed file.
+    /// Returns the known suffixes, each with its replacement in the name of the decompressed file.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
         self.0.names().suffixes
     }
@@ -159,7 +159,7 @@ impl Format {
         self.0.asks_for_memory()
     }
 
-    /// Returns true if [`Decompression::conduct_at`](crate::Decompression::conduct_at) decodes some files of this
+    /// Returns `true` if [`Decompression::run_at`](crate::Decompression::run_at) decodes some files of this
     /// format.
     pub fn is_read_at(self) -> bool {
         self.0.is_read_at()
@@ -213,12 +213,12 @@ impl Written {
         Format(self.0)
     }
 
-    /// Its name, in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         self.0.names().name
     }
 
-    /// The usual end of a file's name.
+    /// Returns the usual suffix of a file's name.
     pub fn suffix(self) -> &'static str {
         self.format().suffix()
     }
@@ -256,14 +256,14 @@ impl Written {
 }
 
 impl Default for Format {
-    /// gzip.
+    /// Returns gzip.
     fn default() -> Self {
         Format::GZIP
     }
 }
 
 impl Default for Written {
-    /// gzip.
+    /// Returns gzip.
     fn default() -> Self {
         Written::GZIP
     }

@@ -7,15 +7,15 @@ use std::sync::atomic::AtomicU64;
 use abz_codec::access::{Kind, Part};
 use anabranch::Plan;
 
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
+use crate::index_builder::{IndexBuilder, Indexed};
 use crate::places::Along;
 use crate::places::{ReadAt, WriteAt};
 use crate::recovery::Recover;
 use crate::run::{Run, RunAlone};
-use crate::tally::{Indexed, Tally};
+use crate::run_options::RunOptions;
 
 /// A reader that can seek, as a trait object.
 pub(crate) trait ReadSeek: Read + Seek {}
@@ -87,7 +87,7 @@ pub(crate) trait Reads: Sync {
     fn decompress_at(
         &self,
         _how: &Decompression,
-        _conduct: &Conduct<'_>,
+        _options: &RunOptions<'_>,
         _input: &dyn ReadAt,
         _output: &dyn WriteAt,
     ) -> Result<Option<Decompressed>, Error> {
@@ -126,13 +126,13 @@ pub(crate) trait Reads: Sync {
     fn index(
         &self,
         how: &Decompression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         let parts = self.parts(&mut Along::new(input)).map_err(Error::Read)?;
-        index_of_parts(self, parts.unwrap_or_default(), how, conduct, input, output)
+        index_of_parts(self, parts.unwrap_or_default(), how, options, input, output)
     }
 
     /// Decodes a file by the parts of an index, if that is quicker. The parts are not trusted: only those contents are
@@ -140,7 +140,7 @@ pub(crate) trait Reads: Sync {
     fn decompress_indexed(
         &self,
         _how: &Decompression,
-        _conduct: &Conduct<'_>,
+        _options: &RunOptions<'_>,
         _input: &dyn ReadAt,
         _parts: &[Part],
         _output: &mut (dyn Write + Send),
@@ -175,14 +175,14 @@ impl Behind {
 pub(crate) fn decode<R: Reads + ?Sized>(
     format: &R,
     how: &Decompression,
-    conduct: &Conduct<'_>,
+    options: &RunOptions<'_>,
     input: &mut (dyn Read + Send),
     output: &mut (dyn Write + Send),
 ) -> Result<Decompressed, Error> {
     let mut input = Counted::new(input);
     let mut output = Counted::new(output);
     let mistaken = AtomicU64::new(0);
-    let run = Run { how, conduct, input: &mut input, output: &mut output, mistaken: &mistaken };
+    let run = Run { how, options, input: &mut input, output: &mut output, mistaken: &mistaken };
     let garbage_at = match format.decompress(run) {
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
@@ -197,11 +197,11 @@ pub(crate) fn index_of_parts<R: Reads + ?Sized>(
     format: &R,
     parts: Vec<Part>,
     how: &Decompression,
-    conduct: Conduct<'_>,
+    options: RunOptions<'_>,
     input: &dyn ReadAt,
     output: &mut (dyn Write + Send),
 ) -> Result<Indexed, Error> {
-    let mut tally = Tally::new(parts, output);
-    let done = decode(format, how, &conduct, &mut Along::new(input), &mut tally)?;
-    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..tally.finish() })
+    let mut builder = IndexBuilder::new(parts, output);
+    let done = decode(format, how, &options, &mut Along::new(input), &mut builder)?;
+    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..builder.finish() })
 }

@@ -8,12 +8,12 @@ use abz_codec::parts;
 use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::reads::{Names, Reads};
-use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window};
 use crate::run::{Run, RunAlone};
+use crate::run_options::RunOptions;
 
 /// A format with the decoder `S`.
 pub(super) struct Serial<S>(PhantomData<fn() -> S>);
@@ -36,9 +36,9 @@ impl<S: parts::Serial + Default + Send> Reads for Serial<S> {
     }
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        let Run { how, conduct, input, output, .. } = run;
-        let stream = decompress(S::default(), how.workers, input, *conduct);
-        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+        let Run { how, options, input, output, .. } = run;
+        let stream = decompress(S::default(), how.workers, input, *options);
+        carry_out(stream, options, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
@@ -62,7 +62,7 @@ impl<S: parts::Serial + Default + Send> Reads for Serial<S> {
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
-        decompress(S::default(), how.workers, io::empty(), Conduct::default()).plan()
+        decompress(S::default(), how.workers, io::empty(), RunOptions::default()).plan()
     }
 }
 
@@ -71,15 +71,15 @@ fn decompress<'a, S, R>(
     decoder: S,
     workers: usize,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error>
 where
     S: parts::Serial + Send + 'a,
     R: Read + Send + 'a,
 {
     let buffers = Recycler::new(window(workers), Vec::new);
-    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
-    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+    let inputs = Inputs::new(Telling::new(input, options.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), options.pool)
         .try_serial_spread(decoder, move |decoder, input| {
             let mut data = buffers.take();
             let has_data = match input.is_end() {

@@ -13,12 +13,12 @@ use super::gzip::Gzip;
 use super::reads::{Names, Reads};
 use super::serial::Serial;
 use super::writes::{Setting, Writes};
-use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::places::{Reading, Writing};
 use crate::run::{Run, RunAlone};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 /// A format with the decoder `S`, whose files have `layout`.
@@ -114,11 +114,11 @@ impl<S: parts::Serial + Default + Send> Writes for Wrapped<S> {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        Gzip.compress(&self.as_gzip(how), conduct, input, output)
+        Gzip.compress(&self.as_gzip(how), options, input, output)
     }
 
     fn compress_alone(

@@ -10,9 +10,9 @@ use abz_codec::{Blocks, xz};
 use anabranch::Plan;
 
 use super::reads::Reads;
-use crate::conduct::Conduct;
 use crate::error::Error;
 use crate::places::{Reading, Writing};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 /// The settings of a compression. All of them but `workers` affect the output.
@@ -139,7 +139,7 @@ pub(crate) trait Writes: Reads {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error>;

@@ -11,7 +11,6 @@ use anabranch::{Plan, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
@@ -20,6 +19,7 @@ use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
 use crate::places::{Reading, Writing};
 use crate::run::{Run, RunAlone};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 pub(super) struct Xz;
@@ -104,7 +104,7 @@ impl Writes for Xz {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
@@ -113,8 +113,8 @@ impl Writes for Xz {
         let mut file = StreamWriter::new(Counted::new(output), how.lzma.check);
         let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
         match is_encoded_as_it_comes(how) {
-            true => carry_out(compress_as_it_comes(how, &mut input, conduct), &conduct, write)?,
-            false => carry_out(compress(how, &mut input, conduct), &conduct, write)?,
+            true => carry_out(compress_as_it_comes(how, &mut input, options), &options, write)?,
+            false => carry_out(compress(how, &mut input, options), &options, write)?,
         }
         let mut output = file.finish().map_err(Error::Write)?;
         output.flush().map_err(Error::Write)?;
@@ -151,8 +151,8 @@ impl Writes for Xz {
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
         match is_encoded_as_it_comes(how) {
-            true => compress_as_it_comes(how, io::empty(), Conduct::default()).plan(),
-            false => compress(how, io::empty(), Conduct::default()).plan(),
+            true => compress_as_it_comes(how, io::empty(), RunOptions::default()).plan(),
+            false => compress(how, io::empty(), RunOptions::default()).plan(),
         }
     }
 }
@@ -177,12 +177,12 @@ pub(super) fn settings(how: &Compression) -> Settings {
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, EncodedBlock, Error> {
     let (workers, settings) = (how.workers, settings(how));
     let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
-    let advance = conduct.advance();
-    begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
+    let advance = options.advance();
+    begin(blocks, "abz compress", workers, parts::window(workers), options.pool)
         .try_map_with(
             move || Encoder::new(settings),
             move |encoder, block: Block| {
@@ -203,12 +203,12 @@ fn is_encoded_as_it_comes(how: &Compression) -> bool {
 fn compress_as_it_comes<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     mut input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, EncodedBlock, Error> {
-    let (mut encoder, advance, most) = (Encoder::new(settings(how)), conduct.advance(), Xz.block_len(how));
+    let (mut encoder, advance, most) = (Encoder::new(settings(how)), options.advance(), Xz.block_len(how));
     let blocks = iter::from_fn(move || {
         let block = encoder.encode_from(&mut input, most, Vec::new(), &mut |len| advance.by(len));
         block.map_err(Error::of_input).transpose()
     });
-    begin(blocks, "abz compress", 1, 1, conduct.pool).name("read and encode")
+    begin(blocks, "abz compress", 1, 1, options.pool).name("read and encode")
 }

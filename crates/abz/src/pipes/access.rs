@@ -17,9 +17,9 @@ const LARGE: u64 = 192 << 20;
 /// The size of a part in bytes, compressed and decompressed together, above which fewer are in memory at once.
 const SMALL: u64 = 8 << 20;
 
-/// The number of workers that decode `parts` as a whole, and of parts in memory at once. `None` if a part is too large
-/// for that, or there is no room for two.
-pub(crate) fn crew_for(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
+/// Returns the numbers of workers and of parts in memory at once, or `None` if parts are too large or the memory
+/// limit too low.
+pub(crate) fn workers_and_window(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     let largest = parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(0).max(1);
     let room = how.memory_limit.map_or(u64::MAX, |limit| limit / largest);
     if !parts.iter().all(is_decoded_whole) || room < 2 {

@@ -4,8 +4,8 @@ use std::io::{self, Read};
 
 use anabranch::{Recycled, Recycler};
 
-use crate::conduct::{Advance, Pauses};
 use crate::error::Error;
+use crate::run_options::{Advance, Pauses};
 
 /// The number of bytes read at once.
 const INPUT: usize = 128 * 1024;

@@ -6,9 +6,9 @@ pub(crate) mod parts;
 
 use anabranch::{Pool, Stream, TryStream};
 
-use crate::conduct::{Conduct, at_work};
 use crate::error::Error;
 use crate::places::WriteAt;
+use crate::run_options::{RunOptions, at_work};
 
 /// Begins a stream of `items`, with the settings that are the same for all pipelines.
 pub(crate) fn begin<'a, T, I>(
@@ -40,14 +40,14 @@ pub(crate) fn window(workers: usize) -> usize {
     2 * at_work(workers)
 }
 
-/// Runs a stream to its end, and passes its report to `conduct`.
+/// Runs a stream to its end, and reports as `options` asks.
 pub(crate) fn carry_out<'a, T: Send + 'a>(
     stream: TryStream<'a, T, Error>,
-    conduct: &Conduct<'_>,
+    options: &RunOptions<'_>,
     write: impl FnMut(T) -> Result<(), Error> + Send + 'a,
 ) -> Result<(), Error> {
-    let Some(tell) = conduct.report else { return stream.try_for_each(write) };
-    let stream = if conduct.traces { stream.trace() } else { stream };
+    let Some(tell) = options.report else { return stream.try_for_each(write) };
+    let stream = if options.traces { stream.trace() } else { stream };
     let (result, report) = stream.report().try_for_each(write);
     tell(&report);
     result
@@ -57,7 +57,7 @@ pub(crate) fn carry_out<'a, T: Send + 'a>(
 /// offset at which the next bytes begin.
 pub(crate) fn carry_out_at<'a, T: Send + 'a>(
     stream: TryStream<'a, T, Error>,
-    conduct: &Conduct<'_>,
+    options: &RunOptions<'_>,
     places: &'a dyn WriteAt,
     end: &'a mut u64,
     mut gather: impl FnMut(T) -> Result<Vec<u8>, Error> + Send + 'a,
@@ -72,19 +72,19 @@ pub(crate) fn carry_out_at<'a, T: Send + 'a>(
         .name("place")
         .try_map(move |(at, bytes): (u64, Vec<u8>)| places.write_at(&bytes, at).map_err(Error::Write))
         .name("write at its place");
-    carry_out(stream, conduct, |()| Ok(()))
+    carry_out(stream, options, |()| Ok(()))
 }
 
 /// Writes the results of a stream with the writer of its format, and returns the size of the file in bytes. It is a
 /// macro because the writer has to outlive the stream.
 macro_rules! write_out {
-    ($stream:expr, $conduct:expr, $output:expr, |$to:ident| $writer:expr) => {
+    ($stream:expr, $options:expr, $output:expr, |$to:ident| $writer:expr) => {
         match $output {
             $crate::places::Writing::Stream(output) => {
                 let $to = $crate::count::Counted::new(output);
                 let mut file = $writer;
                 let write = |part| file.write(&part).map_err($crate::error::Error::Write);
-                $crate::pipes::carry_out($stream, $conduct, write)?;
+                $crate::pipes::carry_out($stream, $options, write)?;
                 let mut output = file.finish().map_err($crate::error::Error::Write)?;
                 std::io::Write::flush(&mut output).map_err($crate::error::Error::Write)?;
                 output.bytes
@@ -92,7 +92,7 @@ macro_rules! write_out {
             $crate::places::Writing::Places(places) => {
                 let ($to, mut end) = (Vec::new(), 0);
                 let mut file = $writer;
-                $crate::pipes::carry_out_at($stream, $conduct, places, &mut end, |part| {
+                $crate::pipes::carry_out_at($stream, $options, places, &mut end, |part| {
                     file.write(&part).map_err($crate::error::Error::Write)?;
                     Ok(std::mem::take(file.get_mut()))
                 })?;

@@ -9,10 +9,10 @@ use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::inputs::Inputs;
 use super::{begin, carry_out};
-use crate::conduct::{Conduct, at_work};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::run::{Run, RunAlone};
+use crate::run_options::{RunOptions, at_work};
 
 /// The maximum number of lzip or xz parts in memory at once: one for each worker that is at work, and one that waits to
 /// be written. One is enough, because a part takes many times as long as workers wait for each other.
@@ -28,9 +28,9 @@ pub(crate) fn room(how: &Decompression, workers: usize) -> Room {
 
 /// Decodes a file, with at most `window` parts in memory at once.
 pub(crate) fn run<S: Scan + Send>(scanner: S, window: usize, run: Run<'_>) -> Result<(), Error> {
-    let Run { how, conduct, input, output, .. } = run;
-    let stream = decompress(scanner, (how.workers, window), input, *conduct);
-    carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+    let Run { how, options, input, output, .. } = run;
+    let stream = decompress(scanner, (how.workers, window), input, *options);
+    carry_out(stream, options, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
 }
 
 /// Decodes a file on the calling thread.
@@ -47,7 +47,7 @@ pub(crate) fn run_alone<S: Scan>(scanner: S, run: RunAlone<'_>) -> Result<(), Er
 
 /// Returns the plan of [`run`].
 pub(crate) fn plan<S: Scan + Send>(scanner: S, workers: usize, window: usize) -> Plan {
-    decompress(scanner, (workers, window), io::empty(), Conduct::default()).plan()
+    decompress(scanner, (workers, window), io::empty(), RunOptions::default()).plan()
 }
 
 /// Decompresses `input`, with at most `window` parts in memory at once. All workers decode parts that the scanner gives
@@ -56,7 +56,7 @@ fn decompress<'a, S, R>(
     scanner: S,
     (workers, window): (usize, usize),
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error>
 where
     S: Scan + Send + 'a,
@@ -65,9 +65,9 @@ where
     let make_decoder = scanner.decoders();
     let spares = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
-    let advance = conduct.advance();
-    let inputs = Inputs::new(input, window).telling(conduct.pauses());
-    begin(inputs, "abz decompress", workers, window, conduct.pool)
+    let advance = options.advance();
+    let inputs = Inputs::new(input, window).telling(options.pauses());
+    begin(inputs, "abz decompress", workers, window, options.pool)
         .try_serial_spread((scanner, 0), move |(scanner, passed), input| {
             let (mut data, before) = (spares.take(), input.left());
             let found = match input.is_end() {

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::salvage::Salvage;
 
-use crate::conduct::Conduct;
 use crate::error::Error;
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::ReadAt;
+use crate::run_options::RunOptions;
 use judge::Judge;
 pub(crate) use outcome::To;
 pub use outcome::{Gap, Recovered};
@@ -27,13 +27,13 @@ pub(crate) struct How {
     pub(crate) memory_limit: Option<u64>,
 }
 
-/// The recovery of a format: [`carry`] with its [`Salvage`].
-pub(crate) type Recover = fn(&How, Conduct<'_>, &dyn ReadAt, To<'_>) -> Result<Recovered, Error>;
+/// The function that recovers a format: [`carry`] for its implementation of [`Salvage`].
+pub(crate) type Recover = fn(&How, RunOptions<'_>, &dyn ReadAt, To<'_>) -> Result<Recovered, Error>;
 
 /// Writes the contents of all undamaged parts of `input`, and reports each gap.
 pub(crate) fn carry<S: Salvage + 'static>(
     how: &How,
-    conduct: Conduct<'_>,
+    options: RunOptions<'_>,
     input: &dyn ReadAt,
     to: To<'_>,
 ) -> Result<Recovered, Error> {
@@ -43,7 +43,7 @@ pub(crate) fn carry<S: Salvage + 'static>(
     let passed = AtomicU64::new(0);
     let mut judge = Judge::<S>::new(input, to, how.fill, &passed)?;
     let candidates = Candidates::<S>::new(input);
-    let stream = begin(candidates, "abz recover", how.workers, window, conduct.pool)
+    let stream = begin(candidates, "abz recover", how.workers, window, options.pool)
         .name("look for parts")
         .try_map_with(
             || Prober::<S>::new(input, hold),
@@ -54,7 +54,7 @@ pub(crate) fn carry<S: Salvage + 'static>(
             },
         )
         .name("try");
-    carry_out(stream, &conduct, |(start, tried)| match tried {
+    carry_out(stream, &options, |(start, tried)| match tried {
         Some(tried) => judge.take(start, tried),
         None => Ok(()),
     })?;

@@ -20,7 +20,7 @@ pub struct Recovered {
     pub lost: u64,
 }
 
-/// A place in a file where something is missing or wrong.
+/// A gap: a place in a file where data is missing or damaged.
 #[derive(Debug)]
 pub struct Gap {
     /// The range in the compressed file, in bits. It is empty if the file ends too early, or if all parts are right but

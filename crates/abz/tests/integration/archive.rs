@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::support::{Folder, Ran, fed, have, noise, program, prose};
 use tar::{EntryType, Header};
 
-/// A folder with a file of each kind.
+/// Returns a folder with files of all types.
 fn furnished() -> Folder {
     let folder = Folder::new();
     fs::create_dir_all(folder.path("d/e/empty")).unwrap();

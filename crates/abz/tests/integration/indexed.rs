@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::Cursor;
 
-use abz::{Conduct, Decompression, Index};
+use abz::{Decompression, Index, RunOptions};
 use abz_codec::access::Part;
 use abz_codec::gzip::{PartDecoder, Refusal, find_parts};
 use flate2::Compression;
@@ -52,7 +52,7 @@ fn index_of(file: &[u8], parts: Vec<Part>) -> Index {
 fn by_index(file: &Vec<u8>, index: &Index) -> (Result<Option<bool>, String>, Vec<u8>) {
     let mut out = Vec::new();
     let decompression = Decompression { workers: 3, ..Decompression::default() };
-    let done = decompression.conduct_indexed(Conduct::default(), file, index, &mut out);
+    let done = decompression.run_indexed(RunOptions::default(), file, index, &mut out);
     let done = done.map(|done| {
         done.map(|(done, is_right)| {
             assert_eq!((done.read, done.written), (file.len() as u64, out.len() as u64));
@@ -209,7 +209,7 @@ fn damage_is_told_as_without_an_index() {
 
         // The same holds for making an index.
         let mut out = Vec::new();
-        let done = decompression.conduct_indexing(Conduct::default(), &file, SPACING, &mut out);
+        let done = decompression.run_indexing(RunOptions::default(), &file, SPACING, &mut out);
         let expected = decompression.run(&file[..], std::io::sink());
         assert!(out.starts_with(&right), "round {round}: {} of {} bytes", out.len(), right.len());
         match (done, expected) {

@@ -1,6 +1,6 @@
 //! Files are complete or untouched after any signal or failure.
 //!
-//! `ABZ_SOAK=100 cargo test --release -p abz --test integration interruptions` does a hundred times as many rounds.
+//! `ABZ_SOAK=100 cargo test --release -p abz --test integration interruptions` runs a hundred times as many rounds.
 
 use std::collections::BTreeMap;
 use std::fs;

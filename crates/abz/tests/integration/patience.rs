@@ -100,7 +100,7 @@ fn messages_and_lists_wait_for_their_readers() {
             true => command.stdout(Stdio::null()).stderr(writer),
             false => command.stdout(writer).stderr(Stdio::inherit()),
         };
-        // The pipe is nearly full.
+        // The pipe is almost full.
         (&said).write_all(&vec![b'\n'; (64 << 10) - 100]).unwrap();
         drop(said);
         let mut child = command.spawn().unwrap();

@@ -2,15 +2,15 @@
 
 use std::sync::Mutex;
 
-use abz::{Compression, Conduct, Decompression, Setting, Written};
+use abz::{Compression, Decompression, RunOptions, Setting, Written};
 
 use crate::support::{noise, prose};
 
-/// The calls of the progress function during a run, in order.
-fn told(run: impl FnOnce(Conduct<'_>)) -> Vec<u64> {
+/// Returns the numbers of bytes that a run has reported as done, in order.
+fn told(run: impl FnOnce(RunOptions<'_>)) -> Vec<u64> {
     let told = Mutex::new(Vec::new());
     let tell = |bytes| told.lock().unwrap().push(bytes);
-    run(Conduct { progress: Some(&tell), ..Conduct::default() });
+    run(RunOptions { progress: Some(&tell), ..RunOptions::default() });
     told.into_inner().unwrap()
 }
 
@@ -23,14 +23,14 @@ fn all_of_the_input_is_told_and_nothing_twice() {
             let block_size = format.has(Setting::BlockSize).then_some(500_000);
             let compression = Compression { format, level, block_size, workers, ..Default::default() };
             let mut file = Vec::new();
-            let done = told(|conduct| {
-                compression.conduct(conduct, &data[..], &mut file).unwrap();
+            let done = told(|run_options| {
+                compression.run_with(run_options, &data[..], &mut file).unwrap();
             });
             assert_eq!(done.iter().sum::<u64>(), data.len() as u64, "{format}");
             let decompression = Decompression { workers, ..Default::default() };
             let mut out = Vec::new();
-            let done = told(|conduct| {
-                decompression.conduct(conduct, &file[..], &mut out).unwrap();
+            let done = told(|run_options| {
+                decompression.run_with(run_options, &file[..], &mut out).unwrap();
             });
             assert!(out == data);
             assert_eq!(done.iter().sum::<u64>(), file.len() as u64, "{format}");
@@ -44,8 +44,8 @@ fn within_a_long_block_it_is_told_how_far_it_is() {
     for format in [Written::LZIP, Written::XZ] {
         let (level, block_size) = (*format.levels().start(), Some(data.len()));
         let compression = Compression { format, level, block_size, workers: 1, ..Default::default() };
-        let done = told(|conduct| {
-            compression.conduct(conduct, &data[..], std::io::sink()).unwrap();
+        let done = told(|run_options| {
+            compression.run_with(run_options, &data[..], std::io::sink()).unwrap();
         });
         assert!(done.len() >= 10 && done.iter().all(|&bytes| bytes <= 1 << 20), "{format}: {done:?}");
     }

@@ -249,7 +249,7 @@ fn what_is_there_of_streams_that_other_programs_flush_comes_out_at_once() {
         let mut python = program("python3");
         python.args(["-c", script, format]);
         let file = fed(python, &data).stdout;
-        // No program can know all that follows from half of it, but most.
+        // Half of the file determines most of the contents up to there, but not all.
         let half = file.len() / 2;
         for workers in WORKERS {
             let pieces = [
@@ -265,7 +265,7 @@ fn what_is_there_of_streams_that_other_programs_flush_comes_out_at_once() {
 fn what_is_there_of_a_member_of_lzip_that_pauses_comes_out_at_once() {
     let (folder, data) = (Folder::new(), prose(900_000));
     let file = folder.abz_fed(&["-F", "lzip", "-0"], &data).exits(0).stdout();
-    // No program can know all that follows from half of it, but most.
+    // Half of the file determines most of the contents up to there, but not all.
     let half = file.len() / 2;
     let pieces = [
         (file[..half].to_vec(), data[..400_000].to_vec()),

@@ -380,7 +380,7 @@ impl<R: Read> Entries<R> {
 enum Obstacle {
     /// The member is not understood; the archive can be read on.
     Member(String),
-    /// The archive cannot be read on.
+    /// The rest of the archive cannot be read.
     Archive(io::Error),
 }
 

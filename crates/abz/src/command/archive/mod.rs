@@ -17,7 +17,7 @@ use std::io::{self, Read, Seek, Write};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use abz::{Conduct, Decompressed, Decompression, Error};
+use abz::{Decompressed, Decompression, Error, RunOptions};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
@@ -25,27 +25,27 @@ use super::console::Console;
 use super::file_id::FileId;
 use super::input::Input;
 use super::interrupt;
+use super::messages::Messages;
 use super::output::{Attributes, Output, PRIVATE, USUAL};
 use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Archive, Extract, Talk};
 use super::target::Target;
 use super::temporary::Unnamed;
-use super::told::Told;
 use super::walk::Walk;
 
 /// The number of bytes at the start of a file that show whether it is an uncompressed archive.
 const LOOK: u64 = header::BLOCK as u64;
 
-/// Makes one archive of all sources.
+/// Makes one archive of all inputs.
 pub(super) fn make(request: &Archive, progress: &Progress, console: &mut Console) {
-    let mut told = Told::default();
-    let result = make_one(request, progress, &mut told);
-    told.add(result);
-    console.tell(&told);
+    let mut messages = Messages::default();
+    let result = make_one(request, progress, &mut messages);
+    messages.add(result);
+    console.tell(&messages);
 }
 
-fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(), Problem> {
+fn make_one(request: &Archive, progress: &Progress, messages: &mut Messages) -> Result<(), Problem> {
     let (archiving, outputs) = (&request.archiving, &request.outputs);
     let target = match archiving.output.as_os_str() == "-" {
         true => Target::Stdout,
@@ -60,10 +60,10 @@ fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(
     let archive = progress.of(archive);
     let done = match &request.compression {
         None => copy(archive, &mut output),
-        Some(compression) => compression.conduct(Conduct::default(), archive, &mut output).map(drop),
+        Some(compression) => compression.run_with(RunOptions::default(), archive, &mut output).map(drop),
     };
     for problem in problems.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        told.add(Err(problem.afterwards()));
+        messages.add(Err(problem.afterwards()));
     }
     done.map_err(|error| {
         if let Error::Write(error) = &error {
@@ -81,10 +81,10 @@ pub(super) fn take_apart(request: &Extract, talk: &Talk, progress: &Progress, co
         return console.tell_problem(&Problem::error(folder.display(), "is not a folder: create it first"));
     }
     for input in Walk::new(&request.inputs) {
-        let mut told = Told::default();
-        let result = input.and_then(|input| take_one_apart(&input, (request, talk), progress, &mut told));
-        told.add(result);
-        console.tell(&told);
+        let mut messages = Messages::default();
+        let result = input.and_then(|input| take_one_apart(&input, (request, talk), progress, &mut messages));
+        messages.add(result);
+        console.tell(&messages);
     }
 }
 
@@ -92,7 +92,7 @@ fn take_one_apart(
     input: &Input,
     (request, talk): (&Extract, &Talk),
     progress: &Progress,
-    told: &mut Told,
+    messages: &mut Messages,
 ) -> Result<(), Problem> {
     let name = &input.to_string();
     let cannot = |error: io::Error| Problem::of_file(name, "cannot be extracted", &error);
@@ -104,7 +104,9 @@ fn take_one_apart(
     let mut reader = io::Cursor::new(head).chain(reader);
     let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive: {error}")));
     if is_plain {
-        return Unpack::new(request, FileId::of(&input.metadata), told).run(&mut reader).or_else(no_archive);
+        return Unpack::new(request, FileId::of(&input.metadata), messages)
+            .run(&mut reader)
+            .or_else(no_archive);
     }
     let (mut contents, into) = io::pipe().map_err(cannot)?;
     let decompression = &request.decompression;
@@ -118,9 +120,14 @@ fn take_one_apart(
     let (unpacked, decompressed) = thread::scope(|scope| {
         let worker = thread::Builder::new().name("abz extract".into()).spawn_scoped(scope, decompress);
         let Ok(worker) = worker else {
-            return one_after_the_other((take().0, input, start), request, FileId::of(&input.metadata), told);
+            return one_after_the_other(
+                (take().0, input, start),
+                request,
+                FileId::of(&input.metadata),
+                messages,
+            );
         };
-        let unpacked = Unpack::new(request, FileId::of(&input.metadata), told).run(&mut contents);
+        let unpacked = Unpack::new(request, FileId::of(&input.metadata), messages).run(&mut contents);
         // Padding follows the end of the archive. The rest of the compressed file has to be verified too.
         if unpacked.is_ok() {
             let _ = io::copy(&mut contents.by_ref(), &mut io::sink());
@@ -132,7 +139,7 @@ fn take_one_apart(
         // Extraction stopped first, so the write error of the decompressor is only a consequence.
         (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => no_archive(error),
         (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
-        (Ok(done), Ok(())) => match talk.manners.severities.garbage.zip(done.garbage_at) {
+        (Ok(done), Ok(())) => match talk.behaviour.severities.garbage.zip(done.garbage_at) {
             Some((severity, at)) => Err(Problem::trailing_garbage(severity, name, at)),
             None => Ok(()),
         },
@@ -145,7 +152,7 @@ fn one_after_the_other(
     (reader, input, start): (impl Read + Send, &Input, Option<u64>),
     request: &Extract,
     archive: FileId,
-    told: &mut Told,
+    messages: &mut Messages,
 ) -> (io::Result<()>, Result<Decompressed, Error>) {
     let plain = match Unnamed::make(&request.folder, PRIVATE) {
         Ok(plain) => plain,
@@ -153,7 +160,7 @@ fn one_after_the_other(
     };
     let mut file = plain.file();
     let decompressed = in_two_tries((&request.decompression, reader), (input, start), &mut file);
-    let unpacked = file.rewind().and_then(|()| Unpack::new(request, archive, told).run(file));
+    let unpacked = file.rewind().and_then(|()| Unpack::new(request, archive, messages).run(file));
     (unpacked, decompressed)
 }
 

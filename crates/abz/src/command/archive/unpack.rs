@@ -17,12 +17,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
 
 use super::super::file_id::FileId;
+use super::super::messages::Messages;
 use super::super::output::{Attributes, Output, PRIVATE, USUAL, exists};
 use super::super::problem::Problem;
 use super::super::quote::quoted;
 use super::super::request::{Extract, Outputs};
 use super::super::target::Target;
-use super::super::told::Told;
 use super::entries::{Entries, Entry, Kind, Piece};
 use super::names;
 
@@ -32,7 +32,7 @@ pub(super) struct Unpack<'a> {
     folder: &'a Path,
     /// The archive itself, which no member may replace.
     archive: FileId,
-    told: &'a mut Told,
+    messages: &'a mut Messages,
     /// The folders created, with the modes and times that they get once all files are in them.
     folders: BTreeMap<PathBuf, (u32, SystemTime)>,
     /// Everything else created. A later member of the same name may replace it.
@@ -42,7 +42,7 @@ pub(super) struct Unpack<'a> {
 /// The reason why a member was not extracted.
 enum Refused {
     Entry(Problem),
-    /// The archive cannot be read on.
+    /// The rest of the archive cannot be read.
     Archive(io::Error),
 }
 
@@ -53,9 +53,9 @@ impl From<Problem> for Refused {
 }
 
 impl<'a> Unpack<'a> {
-    pub(super) fn new(request: &'a Extract, archive: FileId, told: &'a mut Told) -> Self {
+    pub(super) fn new(request: &'a Extract, archive: FileId, messages: &'a mut Messages) -> Self {
         let Extract { outputs, folder, .. } = request;
-        Unpack { outputs, folder, archive, told, folders: BTreeMap::new(), made: HashSet::new() }
+        Unpack { outputs, folder, archive, messages, folders: BTreeMap::new(), made: HashSet::new() }
     }
 
     /// Extracts all members of an archive. Refused members are reported, and the others are extracted.
@@ -74,7 +74,7 @@ impl<'a> Unpack<'a> {
             });
             if let Err(error) = done {
                 let message = format_args!("its permissions and time could not be set: {error}");
-                self.told.add(Err(Problem::warning(quoted(&path), message).afterwards()));
+                self.messages.add(Err(Problem::warning(quoted(&path), message).afterwards()));
             }
         }
         result
@@ -85,7 +85,7 @@ impl<'a> Unpack<'a> {
         while let Some(entry) = entries.next()? {
             match self.entry(&entry, &mut entries) {
                 Ok(()) => {}
-                Err(Refused::Entry(problem)) => self.told.add(Err(problem.afterwards())),
+                Err(Refused::Entry(problem)) => self.messages.add(Err(problem.afterwards())),
                 Err(Refused::Archive(error)) => return Err(error),
             }
         }
@@ -136,7 +136,7 @@ impl<'a> Unpack<'a> {
                     symlink(link, &target).map_err(cannot)?;
                     if let Err(error) = set_time(&target, entry.modified) {
                         let message = format_args!("its time could not be set: {error}");
-                        self.told.add(Err(Problem::warning(quoted(&target), message).afterwards()));
+                        self.messages.add(Err(Problem::warning(quoted(&target), message).afterwards()));
                     }
                 } else {
                     let other = names::inside(&entry.link)
@@ -257,7 +257,7 @@ impl<'a> Unpack<'a> {
 fn set_time(link: &Path, modified: SystemTime) -> io::Result<()> {
     let (seconds, nanoseconds) = match modified.duration_since(UNIX_EPOCH) {
         Ok(since) => (since.as_secs().cast_signed(), since.subsec_nanos()),
-        // The system counts nanoseconds from the second before.
+        // Unix times count nanoseconds forward from the second before.
         Err(before) => match (before.duration().as_secs().cast_signed(), before.duration().subsec_nanos()) {
             (seconds, 0) => (-seconds, 0),
             (seconds, nanoseconds) => (-seconds - 1, 1_000_000_000 - nanoseconds),

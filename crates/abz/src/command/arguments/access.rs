@@ -11,7 +11,7 @@ use super::how::parse_size;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parts of files")]
 pub struct Access {
-    /// Write the bytes A to B of the plain data, B not included, counted from 0; FILE stays
+    /// Write bytes A to B of the uncompressed data, without B, counted from 0; FILE stays
     ///
     /// A.. means everything from A on, ..B the first B bytes; 10M..11M is the eleventh MiB. They go to standard
     /// output, or to OUT with -o. A range past the end of the data is cut off. Only the needed parts are read and
@@ -21,7 +21,7 @@ pub struct Access {
     #[arg(conflicts_with_all = ["line_range", "test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum"])]
     pub range: Option<Range<u64>>,
 
-    /// Write the lines A to B of the plain data, both included, counted from 1, as sed -n A,Bp does; FILE stays
+    /// Write lines A to B of the uncompressed data, with B, counted from 1, as sed -n A,Bp; FILE stays
     ///
     /// A.. means everything from line A on, ..B the first B lines. Works like --range, but without an index the data
     /// is decoded from its start.

@@ -52,7 +52,7 @@ pub struct Files {
     /// Use SUFFIX for compressed files instead of .gz, .bz2, .lz, .xz or .zst
     ///
     /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z, _z, .bz2, .bz, .tbz2, .tbz, .lz, .tlz, .xz, .txz, .lzma,
-    /// .zst and .tzst are known too; those with a t become .tar.
+    /// .zst and .tzst are recognized too; those with a t become .tar.
     #[arg(short = 'S', long, value_name = "SUFFIX")]
     pub suffix: Option<OsString>,
 

@@ -120,18 +120,18 @@ pub struct How {
     /// blocks; with mmap, from mapped memory. This applies to files compressed to gzip, and to gzip files written by
     /// abz; everything else is read as a stream. Auto is stream to compress and pread to decompress. With mmap, a
     /// file that is truncated meanwhile ends the whole run.
-    #[arg(long, value_name = "WAY", value_enum, default_value = "auto")]
+    #[arg(long, value_name = "MODE", value_enum, default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
-    pub input_io: InputWay,
+    pub input_io: InputMode,
 
     /// Output mode: auto, stream, pwrite or mmap [default: auto]
     ///
     /// With stream, one thread at a time writes the blocks of all. With pwrite, each thread writes its own blocks at
     /// their offsets; with mmap, to mapped memory. This applies to gzip and bzip2, and to files that are decompressed
     /// in parts; everything else is written as a stream. Auto is stream to compress and pwrite to decompress.
-    #[arg(long, value_name = "WAY", value_enum, default_value = "auto")]
+    #[arg(long, value_name = "MODE", value_enum, default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
-    pub output_io: OutputWay,
+    pub output_io: OutputMode,
 }
 
 /// The values of `--speculate`.
@@ -156,7 +156,7 @@ impl From<Speculate> for Speculation {
 
 /// The values of `--input-io`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum InputWay {
+pub enum InputMode {
     /// The fastest safe mode.
     #[default]
     Auto,
@@ -167,7 +167,7 @@ pub enum InputWay {
 
 /// The values of `--output-io`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum OutputWay {
+pub enum OutputMode {
     /// The fastest mode.
     #[default]
     Auto,

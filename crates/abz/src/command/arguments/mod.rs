@@ -7,7 +7,7 @@ mod files;
 mod headings;
 mod how;
 mod level;
-mod told;
+mod messages;
 mod what;
 mod zstd;
 
@@ -18,9 +18,9 @@ use clap::{Parser, ValueHint};
 pub(super) use access::Access;
 pub(super) use archive::Archive;
 pub(super) use files::Files;
-pub(super) use how::{How, InputWay, OutputWay, parse_block_size, parse_dictionary_size};
+pub(super) use how::{How, InputMode, OutputMode, parse_block_size, parse_dictionary_size};
 pub(super) use level::with_long_levels;
-pub(super) use told::{Generated, Reported, Told};
+pub(super) use messages::{Generated, MessageOptions, Reported};
 pub(super) use what::{Explained, Gaps, What};
 pub(super) use zstd::Zstd;
 
@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     pub(super) access: Access,
 
     #[command(flatten)]
-    pub(super) told: Told,
+    pub(super) messages: MessageOptions,
 }
 
 const TEMPLATE: &str = "\

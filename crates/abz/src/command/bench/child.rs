@@ -27,11 +27,11 @@ pub(super) fn row(path: &Path, format: Written, level: u32, workers: usize) -> i
     let compression = Compression { format, level, workers, ..Compression::default() };
     let decompression = Decompression { workers, ..Decompression::default() };
     let (compress, file) = match child(&words, Some(path.as_os_str()), &[])? {
-        Some(made) => (cost_told(&made.stderr)?, made.stdout),
+        Some(made) => (parse_cost(&made.stderr)?, made.stdout),
         None => compress(&compression, path).map_err(io::Error::other)?,
     };
     let decompress = match child(&words, None, &file)? {
-        Some(read) => cost_told(&read.stderr)?,
+        Some(read) => parse_cost(&read.stderr)?,
         None => decompress(&decompression, &file).map_err(io::Error::other)?,
     };
     Ok(Row { format, level, compressed: file.len(), compress, decompress })
@@ -50,11 +50,11 @@ fn child(words: &[String], path: Option<&OsStr>, input: &[u8]) -> io::Result<Opt
     child.wait_with_output().map(Some)
 }
 
-fn cost_told(said: &[u8]) -> io::Result<Cost> {
-    let told: Option<Value> = serde_json::from_slice(said).ok();
-    let seconds = told.as_ref().and_then(|told| told["seconds"].as_f64());
-    match (told, seconds) {
-        (Some(told), Some(seconds)) => Ok(Cost { seconds, memory: told["memory"].as_u64() }),
+fn parse_cost(said: &[u8]) -> io::Result<Cost> {
+    let result: Option<Value> = serde_json::from_slice(said).ok();
+    let seconds = result.as_ref().and_then(|result| result["seconds"].as_f64());
+    match (result, seconds) {
+        (Some(result), Some(seconds)) => Ok(Cost { seconds, memory: result["memory"].as_u64() }),
         _ => Err(io::Error::other(String::from_utf8_lossy(said).trim_end().to_owned())),
     }
 }
@@ -67,7 +67,7 @@ pub fn run() -> Option<bool> {
     }
     let mut word = || arguments.next()?.into_string().ok();
     let (format, level, workers) = (Written::named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
-    let told = match arguments.next() {
+    let result = match arguments.next() {
         Some(path) => {
             let compression = Compression { format, level, workers, ..Compression::default() };
             compress(&compression, Path::new(&path)).and_then(|(cost, file)| {
@@ -81,11 +81,11 @@ pub fn run() -> Option<bool> {
             read.and_then(|_| decompress(&Decompression { workers, ..Decompression::default() }, &file))
         }
     };
-    match &told {
+    match &result {
         Ok(Cost { seconds, memory }) => eprintln!("{}", json!({ "seconds": seconds, "memory": memory })),
         Err(error) => eprintln!("{error}"),
     }
-    Some(told.is_ok())
+    Some(result.is_ok())
 }
 
 fn compress(compression: &Compression, path: &Path) -> Result<(Cost, Vec<u8>), Error> {

@@ -1,8 +1,8 @@
-//! bzip2 1.0.8, and lbzip2 2.5, which takes bzip2's options and more.
+//! The command lines of bzip2 1.0.8 and of lbzip2 2.5, which has further options.
 
 use abz::{Format, Written};
 
-use super::super::manners::{Copies, Lists, Manners, OWN, Severities, SpecialBits};
+use super::super::behaviour::{Behaviour, Copies, Lists, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -11,7 +11,7 @@ pub(super) static BZIP2: Tool = Tool {
     names: &[("bzip2", Mode::Compress), ("bunzip2", Mode::Decompress), ("bzcat", Mode::Cat)],
     format: Written::BZIP2,
     writes: &[],
-    manners: MANNERS,
+    behaviour: BEHAVIOUR,
     flags: &[FLAGS],
     one_operation: false,
     keeps: false,
@@ -31,7 +31,7 @@ pub(super) static BZIP2: Tool = Tool {
 
 pub(super) static LBZIP2: Tool = Tool {
     names: &[("lbzip2", Mode::Compress), ("lbunzip2", Mode::Decompress), ("lbzcat", Mode::Cat)],
-    manners: Manners {
+    behaviour: Behaviour {
         severities: Severities {
             garbage: Some(Severity::Note),
             no_suffix: Severity::Note,
@@ -42,7 +42,7 @@ pub(super) static LBZIP2: Tool = Tool {
         copies: Copies::ToStdout,
         lists: Lists::Own,
         statuses: [4, 1, 1],
-        ..MANNERS
+        ..BEHAVIOUR
     },
     flags: &[FLAGS, LBZIP2_FLAGS],
     variables: &["LBZIP2", "BZIP2", "BZIP"],
@@ -50,7 +50,7 @@ pub(super) static LBZIP2: Tool = Tool {
     ..BZIP2
 };
 
-const MANNERS: Manners = Manners {
+const BEHAVIOUR: Behaviour = Behaviour {
     name: "bzip2",
     options: OWN.options,
     reads: Some(&[Format::BZIP2]),

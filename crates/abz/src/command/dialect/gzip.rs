@@ -1,9 +1,9 @@
-//! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
+//! The command lines of gzip 1.12 and of pigz 2.6, which has further options.
 
 use abz::gzip::{DecodeError, Fault};
 use abz::{Format, Written};
 
-use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
+use super::super::behaviour::{Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -12,7 +12,7 @@ pub(super) static GZIP: Tool = Tool {
     names: &[("gzip", Mode::Compress), ("gunzip", Mode::Decompress), ("zcat", Mode::Cat)],
     format: Written::GZIP,
     writes: &[],
-    manners: MANNERS,
+    behaviour: BEHAVIOUR,
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
     keeps: false,
@@ -38,7 +38,7 @@ pub(super) static PIGZ: Tool = Tool {
     names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
     format: Written::GZIP,
     writes: &[],
-    manners: Manners {
+    behaviour: Behaviour {
         reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP, Format::ZLIB]),
         suffixes: Some(&[
             (".gz", ""),
@@ -58,7 +58,7 @@ pub(super) static PIGZ: Tool = Tool {
         takes_mixed: false,
         lists: Lists::Pigz,
         write_status: Some(|error| error as u8),
-        ..MANNERS
+        ..BEHAVIOUR
     },
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
@@ -77,7 +77,7 @@ pub(super) static PIGZ: Tool = Tool {
     allows: |_| true,
 };
 
-const MANNERS: Manners = Manners {
+const BEHAVIOUR: Behaviour = Behaviour {
     name: "gzip",
     options: OWN.options,
     reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP]),

@@ -1,8 +1,8 @@
-//! lzip 1.23, and plzip 1.10, which has threads.
+//! The command lines of lzip 1.23 and plzip 1.10.
 
 use abz::{Format, Written};
 
-use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
+use super::super::behaviour::{Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -11,7 +11,7 @@ pub(super) static LZIP: Tool = Tool {
     names: &[("lzip", Mode::Compress), ("plzip", Mode::Compress)],
     format: Written::LZIP,
     writes: &[],
-    manners: Manners {
+    behaviour: Behaviour {
         name: "lzip",
         options: OWN.options,
         reads: Some(&[Format::LZIP]),

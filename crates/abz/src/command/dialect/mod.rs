@@ -26,10 +26,10 @@ use abz::{Compression, Format, Written};
 use self::tool::{Flag, Means, Mode, Takes, Tool};
 use self::words::Word;
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
-use super::low::{Action, Low, dictionary, reference};
-use super::manners::{Lists, Manners};
+use super::behaviour::{Behaviour, Lists};
 use super::patient::{self, Patient};
 use super::problem::Severity;
+use super::raw_arguments::{Action, RawArguments, dictionary, reference};
 use super::request::{Asked, Source, Sparse};
 use super::status::Loudness;
 use super::stdout::print;
@@ -46,7 +46,8 @@ static TOOLS: [&Tool; 8] =
 
 /// The reasons not to run.
 enum Stop {
-    Told,
+    /// Help or the like has been printed.
+    Printed,
     /// A mistake on the command line; the message points to `--help`.
     Mistake(String),
     /// An option with a value, or a combination of options, that is not supported.
@@ -63,7 +64,7 @@ pub(super) fn asked() -> Option<Result<Asked, ExitCode>> {
     let (tool, name, mode) = find(Path::new(&called).file_name()?)?;
     let asked = tool.read(name, mode, arguments, |variable| std::env::var_os(variable));
     Some(asked.map_err(|stop| match stop {
-        Stop::Told => ExitCode::SUCCESS,
+        Stop::Printed => ExitCode::SUCCESS,
         Stop::Failed => ExitCode::FAILURE,
         Stop::Mistake(message) => {
             patient::tell(&format!("{name}: {message}\nTry `{name} --help' for more information.\n"));
@@ -109,7 +110,7 @@ impl Tool {
         }
         words.extend(words::read(&flags, arguments).map_err(Stop::Mistake)?);
 
-        let mut low = Low {
+        let mut raw = RawArguments {
             action: if mode == Mode::Compress { Action::Compress } else { Action::Decompress },
             stdout: mode == Mode::Cat,
             keep: self.keeps,
@@ -117,10 +118,10 @@ impl Tool {
             passes_through: (mode == Mode::Cat && self.cat_copies).then_some(true),
             asks_to_join: self.asks_to_join,
             sparse: self.sparse,
-            manners: Manners { name, options: self.options(), ..self.manners },
-            ..Low::plain(self.format)
+            behaviour: Behaviour { name, options: self.options(), ..self.behaviour },
+            ..RawArguments::plain(self.format)
         };
-        low.lzip.current = self.format == Written::LZIP;
+        raw.lzip.current = self.format == Written::LZIP;
         let operations = [Means::Decompress, Means::Test, Means::List];
         let said =
             words.iter().filter(|word| matches!(word, Word::Flag(means, _) if operations.contains(means)));
@@ -135,21 +136,21 @@ impl Tool {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
                 Word::File(file) => files.push(Source::File(file.into())),
-                Word::Flag(Means::Stdout, _) => (low.stdout, says_stdout) = (true, true),
+                Word::Flag(Means::Stdout, _) => (raw.stdout, says_stdout) = (true, true),
                 Word::Flag(Means::Output, file) if file.is_empty() => {
                     return Err(Stop::Mistake("the name of the output is empty".to_owned()));
                 }
-                Word::Flag(Means::Output, file) => low.output = Some(file),
+                Word::Flag(Means::Output, file) => raw.output = Some(file),
                 Word::Flag(Means::NoAdjust, _) => adjusts = false,
                 Word::Flag(Means::FormatIs, name) => format = Some(name),
                 Word::Flag(Means::Files, list) => lists.push((list, b'\n')),
                 Word::Flag(Means::Files0, list) => lists.push((list, 0)),
                 Word::Flag(Means::OutputFolder { mirrors }, name) => {
-                    (low.folder, low.mirrors) = (Some(name.into()), mirrors);
+                    (raw.folder, raw.mirrors) = (Some(name.into()), mirrors);
                 }
                 Word::Flag(Means::InfoMemory, _) => {
                     let limits = [most_to_compress, most_to_decompress];
-                    return tell(&memory_told(limits, low.compression.workers, low.for_robots));
+                    return tell(&memory_info(limits, raw.compression.workers, raw.for_robots));
                 }
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
@@ -160,33 +161,33 @@ impl Tool {
                     most_to_decompress = if decompressing { limit } else { most_to_decompress };
                 }
                 Word::Flag(means, value) => {
-                    apply(means, value, &mut low).map_err(|message| Stop::Refused(Some(means), message))?;
+                    apply(means, value, &mut raw).map_err(|message| Stop::Refused(Some(means), message))?;
                 }
             }
         }
         if let Some(name) = format {
             let name = name.to_string_lossy();
-            let named = match low.action {
-                Action::Compress => self.write(&name, &mut low),
-                _ if self.reads_named_format => read(&name, &mut low),
+            let named = match raw.action {
+                Action::Compress => self.write(&name, &mut raw),
+                _ if self.reads_named_format => read(&name, &mut raw),
                 // The format of compressed input is detected.
                 _ => Ok(()),
             };
             named.map_err(|message| Stop::Refused(Some(Means::FormatIs), message))?;
         }
-        if low.action == Action::List && low.manners.lists == Lists::Xz && !low.manners.read(Format::XZ) {
+        if raw.action == Action::List && raw.behaviour.lists == Lists::Xz && !raw.behaviour.read(Format::XZ) {
             let message = "--list works only on .xz files (--format=xz or --format=auto)";
             return Err(Stop::Refused(Some(Means::List), message.to_owned()));
         }
         // Standard input goes to standard output anyway.
-        if low.action == Action::Test
+        if raw.action == Action::Test
             && !self.tests_to_stdout
-            && (says_stdout || low.stdout && files.iter().any(|file| *file != Source::Stdin))
+            && (says_stdout || raw.stdout && files.iter().any(|file| *file != Source::Stdin))
         {
             return Err(Stop::Refused(None, "-c and -t cannot be used together".to_owned()));
         }
-        if self.drops_links && mode != Mode::Cat && !low.force {
-            drop_links(&mut files, name, low.loudness)?;
+        if self.drops_links && mode != Mode::Cat && !raw.force {
+            drop_links(&mut files, name, raw.loudness)?;
         }
         let has_lists = !lists.is_empty();
         for (list, end) in lists {
@@ -197,17 +198,17 @@ impl Tool {
             files.retain(|file| *file != Source::Stdin || std::mem::take(&mut is_first));
         }
         if has_lists || !files.is_empty() {
-            low.sources = files;
+            raw.sources = files;
         }
-        match low.action {
-            Action::Compress => (low.most_to_compress, low.adjusts) = (most_to_compress, adjusts),
-            _ => low.most_to_decompress = most_to_decompress,
+        match raw.action {
+            Action::Compress => (raw.most_to_compress, raw.adjusts) = (most_to_compress, adjusts),
+            _ => raw.most_to_decompress = most_to_decompress,
         }
-        low.request().map_err(|message| Stop::Refused(None, message))
+        raw.request().map_err(|message| Stop::Refused(None, message))
     }
 
     /// Selects the output format of this name, if the tool writes it.
-    fn write(&self, name: &str, low: &mut Low) -> Result<(), String> {
+    fn write(&self, name: &str, raw: &mut RawArguments) -> Result<(), String> {
         let written = self.writes.iter().find(|format| format.name() == name);
         let format = match (written, name) {
             (Some(format), _) => *format,
@@ -218,11 +219,11 @@ impl Tool {
                 return Err(format!("--format: abz writes {known} under this name, and not {name}"));
             }
         };
-        let compression = &mut low.compression;
+        let compression = &mut raw.compression;
         compression.format = format;
         // Keep a suffix from -S.
-        if low.suffix == self.format.suffix() {
-            low.suffix = format.suffix().into();
+        if raw.suffix == self.format.suffix() {
+            raw.suffix = format.suffix().into();
         }
         // As in zstd, a level that this format does not have becomes its highest one.
         compression.level = compression.level.min(*format.levels().end());
@@ -256,141 +257,143 @@ fn version(name: &str) -> String {
 
 fn tell(text: &str) -> Result<Asked, Stop> {
     match print(|out| out.write_all(text.as_bytes())) {
-        Ok(()) => Err(Stop::Told),
+        Ok(()) => Err(Stop::Printed),
         Err(problem) => Err(Stop::Refused(None, problem.to_string())),
     }
 }
 
 /// Applies an option to the arguments collected so far.
-fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
+fn apply(means: Means, value: OsString, raw: &mut RawArguments) -> Result<(), String> {
     let text = value.to_string_lossy();
     match means {
-        Means::Compress => low.action = Action::Compress,
+        Means::Compress => raw.action = Action::Compress,
         // Testing and listing imply decompressing.
-        Means::Decompress if low.action == Action::Compress => low.action = Action::Decompress,
+        Means::Decompress if raw.action == Action::Compress => raw.action = Action::Decompress,
         Means::Decompress | Means::Nothing => {}
-        Means::Test => low.action = Action::Test,
-        Means::List => low.action = Action::List,
-        Means::Keep => low.keep = true,
-        Means::Remove => low.keep = false,
+        Means::Test => raw.action = Action::Test,
+        Means::List => raw.action = Action::List,
+        Means::Keep => raw.keep = true,
+        Means::Remove => raw.keep = false,
         Means::Long => {
             let log = if text.is_empty() { Ok(27) } else { text.parse() };
             let Ok(log @ 10..=31) = log else {
                 return Err(format!("invalid window '{text}': expected 10 to 31"));
             };
-            low.compression.zstd.long = Some(log);
-            low.zstd.max_window = low.zstd.max_window.max(1 << log);
+            raw.compression.zstd.long = Some(log);
+            raw.zstd.max_window = raw.zstd.max_window.max(1 << log);
         }
         Means::Dictionary => {
             let dictionary = dictionary(Path::new(&value));
             let dictionary =
                 dictionary.map_err(|error| format!("the dictionary {text} cannot be used: {error}"))?;
-            low.compression.zstd.dictionary = Some(dictionary.clone());
-            low.zstd.dictionary = Some(dictionary);
+            raw.compression.zstd.dictionary = Some(dictionary.clone());
+            raw.zstd.dictionary = Some(dictionary);
         }
         Means::PatchFrom => {
             let reference = reference(Path::new(&value));
             let (reference, id) =
                 reference.map_err(|error| format!("the file {text} cannot be used for a patch: {error}"))?;
-            low.patch_from = Some(id);
-            low.compression.zstd.patch_from = Some(reference.clone());
-            low.zstd.patch_from = Some(reference);
+            raw.patch_from = Some(id);
+            raw.compression.zstd.patch_from = Some(reference.clone());
+            raw.zstd.patch_from = Some(reference);
         }
-        Means::Checksum => low.compression.zstd.checksum = true,
-        Means::NoChecksum => low.compression.zstd.checksum = false,
-        Means::Force => low.force = true,
-        Means::Recursive => low.recursive = true,
-        Means::Sync => low.sync = true,
-        Means::Rsyncable => low.compression.rsyncable = true,
-        Means::NoName => (low.stores_names, low.restores_names) = (false, false),
-        Means::Name => (low.stores_names, low.restores_names) = (true, true),
+        Means::Checksum => raw.compression.zstd.checksum = true,
+        Means::NoChecksum => raw.compression.zstd.checksum = false,
+        Means::Force => raw.force = true,
+        Means::Recursive => raw.recursive = true,
+        Means::Sync => raw.sync = true,
+        Means::Rsyncable => raw.compression.rsyncable = true,
+        Means::NoName => (raw.stores_names, raw.restores_names) = (false, false),
+        Means::Name => (raw.stores_names, raw.restores_names) = (true, true),
         Means::Verbose => {
-            low.detailed = low.loudness == Loudness::Verbose;
-            low.loudness = Loudness::Verbose;
+            raw.detailed = raw.loudness == Loudness::Verbose;
+            raw.loudness = Loudness::Verbose;
         }
-        Means::Quiet => low.loudness = Loudness::Quiet,
-        Means::Silent => low.loudness = Loudness::Silent,
+        Means::Quiet => raw.loudness = Loudness::Quiet,
+        Means::Silent => raw.loudness = Loudness::Silent,
         Means::Suffix if text.is_empty() || text.contains('/') => {
             return Err(format!("invalid suffix '{text}'"));
         }
-        Means::Suffix => low.suffix = value,
+        Means::Suffix => raw.suffix = value,
         Means::Level => {
             let level = text.parse().map_err(|_| format!("invalid level '{text}'"))?;
-            return apply(Means::LevelIs(level), OsString::new(), low);
+            return apply(Means::LevelIs(level), OsString::new(), raw);
         }
         Means::LevelIs(level) => {
-            let format = low.compression.format;
+            let format = raw.compression.format;
             let (lowest, highest) = format.levels().into_inner();
             if !(lowest..=highest).contains(&level) {
                 return Err(format!("abz has no level {level} for {format}: expected {lowest} to {highest}"));
             }
-            low.compression.level = level;
-            low.compression.fast = None;
+            raw.compression.level = level;
+            raw.compression.fast = None;
         }
         Means::Fast => {
             let fast = if text.is_empty() { Ok(1) } else { text.parse() };
             let Ok(fast @ 1..=Compression::MAX_FAST) = fast else {
                 return Err(format!("invalid level '{text}': expected 1 to {}", Compression::MAX_FAST));
             };
-            low.compression.fast = Some(fast);
+            raw.compression.fast = Some(fast);
         }
         Means::Threads => match text.parse() {
-            Ok(workers @ 1..) => low.compression.workers = workers.min(MOST_THREADS),
-            Ok(0) => low.compression.workers = Low::plain(low.compression.format).compression.workers,
+            Ok(workers @ 1..) => raw.compression.workers = workers.min(MOST_THREADS),
+            Ok(0) => {
+                raw.compression.workers = RawArguments::plain(raw.compression.format).compression.workers
+            }
             _ => return Err(format!("invalid number of threads '{text}': expected 1 to {MOST_THREADS}")),
         },
         Means::Block => match parse_block_size(&format!("{text}K"))? {
             size if size > MAX_BLOCK => return Err("gzip blocks have at most 4M".into()),
-            size => low.compression.block_size = Some(size),
+            size => raw.compression.block_size = Some(size),
         },
-        Means::MemberSize => low.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
-        Means::BlockSize => low.compression.block_size = Some(parse_block_size(&binary(&text)?)?),
+        Means::MemberSize => raw.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
+        Means::BlockSize => raw.compression.block_size = Some(parse_block_size(&binary(&text)?)?),
         Means::VolumeSize => match bytes(&text)?.parse() {
-            Ok(size @ MIN_VOLUME..) => low.volume_size = Some(size),
+            Ok(size @ MIN_VOLUME..) => raw.volume_size = Some(size),
             _ => return Err(format!("invalid volume size '{text}': expected at least {MIN_VOLUME} bytes")),
         },
         Means::DictionarySize => {
-            low.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
+            raw.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
         }
         Means::Ignored { most } => match text.parse() {
             Ok(number) if (1..=most).contains(&number) => {}
             _ => return Err(format!("invalid number '{text}': expected 1 to {most}")),
         },
         Means::MatchLength => match text.parse() {
-            Ok(length @ 5..=273) => low.compression.lzma.match_length = Some(length),
+            Ok(length @ 5..=273) => raw.compression.lzma.match_length = Some(length),
             _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
         },
         Means::Writes(format) => {
-            low.compression.format = format;
-            low.suffix = format.suffix().into();
+            raw.compression.format = format;
+            raw.suffix = format.suffix().into();
         }
-        Means::PassThrough(passes) => low.passes_through = Some(passes),
-        Means::Sparse => low.sparse = Sparse::Everywhere,
-        Means::NoSparse => low.sparse = Sparse::Nowhere,
+        Means::PassThrough(passes) => raw.passes_through = Some(passes),
+        Means::Sparse => raw.sparse = Sparse::Everywhere,
+        Means::NoSparse => raw.sparse = Sparse::Nowhere,
         Means::Check => {
             let check = Check::ALL.into_iter().find(|check| check.name() == text);
             let check = check.ok_or_else(|| format!("there is no check {text}"))?;
-            low.compression.lzma.check = check;
+            raw.compression.lzma.check = check;
         }
-        Means::ExcludeCompressed => low.exclude_compressed = true,
-        Means::Robot => low.for_robots = true,
+        Means::ExcludeCompressed => raw.exclude_compressed = true,
+        Means::Robot => raw.for_robots = true,
         Means::SingleStream => {
-            low.xz.single_stream = true;
-            low.manners.severities.garbage = None;
+            raw.xz.single_stream = true;
+            raw.behaviour.severities.garbage = None;
         }
-        Means::IgnoreCheck => low.xz.ignore_check = true,
-        Means::Extreme => low.compression.lzma.extreme = true,
-        Means::Quieter if low.loudness == Loudness::Quiet => low.loudness = Loudness::Silent,
-        Means::Quieter => low.loudness = Loudness::Quiet,
-        Means::NoWarn => low.manners.statuses[0] = 0,
-        Means::Recompress => low.manners.severities.suffix = None,
+        Means::IgnoreCheck => raw.xz.ignore_check = true,
+        Means::Extreme => raw.compression.lzma.extreme = true,
+        Means::Quieter if raw.loudness == Loudness::Quiet => raw.loudness = Loudness::Silent,
+        Means::Quieter => raw.loudness = Loudness::Quiet,
+        Means::NoWarn => raw.behaviour.statuses[0] = 0,
+        Means::Recompress => raw.behaviour.severities.suffix = None,
         Means::TrailingError => {
-            low.manners.severities.garbage = Some(Severity::Damage);
-            low.lzip.padding = true;
+            raw.behaviour.severities.garbage = Some(Severity::Damage);
+            raw.lzip.padding = true;
         }
-        Means::LooseTrailing => low.lzip.loose_trailing = true,
-        Means::EmptyError => low.lzip.empty = true,
-        Means::MarkingError => low.lzip.marking = true,
+        Means::LooseTrailing => raw.lzip.loose_trailing = true,
+        Means::EmptyError => raw.lzip.empty = true,
+        Means::MarkingError => raw.lzip.marking = true,
         Means::Refused(reason) => return Err(reason.to_owned()),
         Means::Stdout
         | Means::Output
@@ -411,8 +414,8 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
 }
 
 /// Restricts the input to the format of this name.
-fn read(name: &str, low: &mut Low) -> Result<(), String> {
-    low.manners.reads = Some(match name {
+fn read(name: &str, raw: &mut RawArguments) -> Result<(), String> {
+    raw.behaviour.reads = Some(match name {
         "auto" => &[Format::XZ, Format::LZMA, Format::LZIP],
         "xz" => &[Format::XZ],
         "lzma" | "alone" => &[Format::LZMA],
@@ -476,14 +479,14 @@ fn memory(text: &str) -> Result<Option<u64>, String> {
 
 /// Returns the size of the physical memory in bytes, if the system reports it.
 fn memory_there_is() -> Option<u64> {
-    let told = fs::read_to_string("/proc/meminfo").ok()?;
-    let kilobytes = told.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let kilobytes = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     kilobytes.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
 /// Returns the output of xz's `--info-memory`: the physical memory, and the limits for both directions. abz has no
 /// separate limit for several threads.
-fn memory_told(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> String {
+fn memory_info(limits: [Option<u64>; 2], threads: usize, for_robots: bool) -> String {
     let there_is = memory_there_is();
     let [compress, decompress] = limits;
     if for_robots {

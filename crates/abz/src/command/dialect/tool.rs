@@ -2,7 +2,7 @@
 
 use abz::Written;
 
-use super::super::manners::Manners;
+use super::super::behaviour::Behaviour;
 use super::super::options::{OF_ABZ, Options, Spelling};
 use super::super::request::Sparse;
 
@@ -13,7 +13,7 @@ pub(super) struct Tool {
     pub(super) format: Written,
     /// The formats that `--format` can select for writing.
     pub(super) writes: &'static [Written],
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
     /// The options, some of them shared with other tools.
     pub(super) flags: &'static [&'static [Flag]],
     /// Environment variables with options, which precede those of the command line.

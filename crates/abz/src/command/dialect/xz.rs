@@ -1,8 +1,8 @@
-//! xz 5.4, and lzma, which is xz that writes `.lzma`.
+//! The command lines of xz 5.4, and of its alias lzma, which writes `.lzma`.
 
 use abz::{Format, Written};
 
-use super::super::manners::{Copies, Lists, Manners, OWN, Refusal, Severities, SpecialBits};
+use super::super::behaviour::{Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -11,7 +11,7 @@ pub(super) static XZ: Tool = Tool {
     names: &[("xz", Mode::Compress), ("unxz", Mode::Decompress), ("xzcat", Mode::Cat)],
     format: Written::XZ,
     writes: &[Written::XZ, Written::LZMA],
-    manners: MANNERS,
+    behaviour: BEHAVIOUR,
     flags: &[FLAGS],
     variables: &["XZ_DEFAULTS", "XZ_OPT"],
     numbers: &[],
@@ -32,11 +32,11 @@ pub(super) static XZ: Tool = Tool {
 pub(super) static LZMA: Tool = Tool {
     names: &[("lzma", Mode::Compress), ("unlzma", Mode::Decompress), ("lzcat", Mode::Cat)],
     format: Written::LZMA,
-    manners: Manners { reads: Some(&[Format::LZMA]), ..MANNERS },
+    behaviour: Behaviour { reads: Some(&[Format::LZMA]), ..BEHAVIOUR },
     ..XZ
 };
 
-const MANNERS: Manners = Manners {
+const BEHAVIOUR: Behaviour = Behaviour {
     name: "xz",
     options: OWN.options,
     reads: Some(&[Format::XZ, Format::LZMA, Format::LZIP]),

@@ -1,8 +1,8 @@
-//! zstd 1.5.
+//! The command line of zstd 1.5.
 
 use abz::{Format, Written};
 
-use super::super::manners::{Copies, Lists, Manners, OWN, Severities, SpecialBits};
+use super::super::behaviour::{Behaviour, Copies, Lists, OWN, Severities, SpecialBits};
 use super::super::problem::Severity;
 use super::super::request::Sparse;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
@@ -16,7 +16,7 @@ pub(super) static ZSTD: Tool = Tool {
     ],
     format: Written::ZSTD,
     writes: &[Written::ZSTD, Written::GZIP, Written::XZ, Written::LZMA],
-    manners: Manners {
+    behaviour: Behaviour {
         name: "zstd",
         options: OWN.options,
         reads: Some(&[Format::ZSTD, Format::GZIP, Format::XZ, Format::LZMA]),

@@ -10,11 +10,11 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
 use abz::lzip::{Contents, Strictness};
-use abz::{Conduct, Error, Format};
+use abz::{Error, Format, RunOptions};
 use serde_json::json;
 
+use super::behaviour::Lists;
 use super::input::Input;
-use super::manners::Lists;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::quote::quoted;
@@ -67,7 +67,7 @@ pub(super) fn saved(compressed: u64, plain: u64) -> f64 {
 
 impl<'a> Listing<'a> {
     pub(super) fn new(request: &'a List, talk: &'a Talk) -> Self {
-        let foreign = match talk.manners.lists {
+        let foreign = match talk.behaviour.lists {
             Lists::Lzip => Foreign::Lzip(lzip::Table::new(match talk.loudness {
                 Loudness::Silent => lzip::Detail::Nothing,
                 Loudness::Verbose if request.form.detailed => lzip::Detail::Members,
@@ -95,7 +95,7 @@ impl<'a> Listing<'a> {
             Foreign::Lzip(table) => {
                 let contents = lzip_contents(input, self.request.decompression.lzip)?;
                 let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::LZIP))?;
-                if let Some(severity) = self.talk.manners.severities.garbage
+                if let Some(severity) = self.talk.behaviour.severities.garbage
                     && contents.trailing > 0
                 {
                     let at = input.metadata.len() - contents.trailing;
@@ -162,7 +162,7 @@ impl<'a> Listing<'a> {
 
     /// Returns `true` for a list in the form of gzip, when called by that name.
     fn is_of_gzip(&self) -> bool {
-        self.talk.manners.lists == Lists::Gzip
+        self.talk.behaviour.lists == Lists::Gzip
     }
 
     /// Determines the size of the contents. Nothing is decoded if the file records the sizes of its parts (gzip files
@@ -181,7 +181,7 @@ impl<'a> Listing<'a> {
         let mut how = self.request.decompression.clone();
         // Reading the file only once matters more than speed.
         how.lzip.late_flushes = true;
-        let done = how.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
+        let done = how.run_with(RunOptions::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {
             format: format.unwrap_or_default(),

@@ -8,15 +8,15 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
 use anabranch::{Plan, Pool, Recycled, Recycler, TryStream};
 
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::reads::ByIndex;
-use crate::pipes::access::{crew_for, read_part};
+use crate::index_builder::Indexed;
+use crate::pipes::access::{read_part, workers_and_window};
 use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
-use crate::tally::Indexed;
+use crate::run_options::RunOptions;
 
 /// The maximum contents of a part in bytes, so that a wrong index cannot exhaust memory.
 const LARGEST: u64 = 16 << 20;
@@ -24,7 +24,7 @@ const LARGEST: u64 = 16 << 20;
 /// Decodes a file, and finds its parts. One worker inflates, while another one writes.
 pub(super) fn find(
     how: &Decompression,
-    conduct: Conduct<'_>,
+    options: RunOptions<'_>,
     input: &dyn ReadAt,
     spacing: u64,
     output: &mut (dyn Write + Send),
@@ -40,9 +40,9 @@ pub(super) fn find(
             Err(error) => Some(Err(error.into())),
         }
     });
-    let stream = begin(contents, "abz index", workers, window(workers), conduct.pool).name("inflate");
+    let stream = begin(contents, "abz index", workers, window(workers), options.pool).name("inflate");
     let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-    let garbage_at = match carry_out(stream, &conduct, write) {
+    let garbage_at = match carry_out(stream, &options, write) {
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
     };
@@ -53,14 +53,14 @@ pub(super) fn find(
 /// Decodes a file by the parts of an index, if some of them are blocks inside members.
 pub(super) fn decompress(
     how: &Decompression,
-    conduct: &Conduct<'_>,
+    options: &RunOptions<'_>,
     input: &dyn ReadAt,
     parts: &[Part],
     output: &mut (dyn Write + Send),
 ) -> Result<ByIndex, Error> {
-    let Some(crew) = crew(how, parts) else { return Ok(ByIndex::Unused) };
+    let Some(counts) = counts(how, parts) else { return Ok(ByIndex::Unused) };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
-    let done = carry_out(claims(crew, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
+    let done = carry_out(claims(counts, input, parts, options.pool), options, |Claim { decoded, data }| {
         let taken = match decoded {
             Ok(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
             Err(refusal) => Err(refusal),
@@ -91,16 +91,15 @@ pub(super) fn decompress(
 
 /// Returns the plan of [`decompress`].
 pub(super) fn plan(how: &Decompression, parts: &[Part]) -> Option<Plan> {
-    Some(claims(crew(how, parts)?, &Vec::new(), parts, None).plan())
+    Some(claims(counts(how, parts)?, &Vec::new(), parts, None).plan())
 }
 
-/// The number of workers that decode such parts, and of parts in memory at once. `None` if decoding by the index is no
-/// faster.
-fn crew(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
+/// Returns the numbers of workers and of parts in memory at once, or `None` if decoding by parts does not help.
+fn counts(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
     let is_of_use = how.workers > 1
         && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
         && parts.iter().all(|part| part.len() <= LARGEST);
-    crew_for(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
+    workers_and_window(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
 }
 
 /// The result if a part is refused after `written` bytes of contents.

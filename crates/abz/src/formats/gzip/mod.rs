@@ -17,17 +17,17 @@ use anabranch::{Plan, Recycled};
 
 use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
+use crate::index_builder::Indexed;
 use crate::pipes::{carry_out, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, WriteAt, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::{Run, RunAlone};
-use crate::tally::Indexed;
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 pub(super) struct Gzip;
@@ -42,14 +42,14 @@ impl Reads for Gzip {
     }
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        let Run { how, conduct, input, output, mistaken } = run;
+        let Run { how, options, input, output, mistaken } = run;
         let workers = how.workers_within();
         let mut start = Vec::new();
-        // A report needs the stream.
-        if conduct.report.is_none() && is_small(how, input, &mut start) {
+        // A report needs the pipeline to run.
+        if options.report.is_none() && is_small(how, input, &mut start) {
             let mut data = Vec::new();
             if Decoder::new().decode_alone(&start, &mut data) {
-                conduct.advance().by(start.len());
+                options.advance().by(start.len());
                 return output.write_all(&data).map_err(Error::Write);
             }
         }
@@ -57,10 +57,10 @@ impl Reads for Gzip {
         let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
         let (tells_parts, input) = tells_parts(input).map_err(Error::Read)?;
         if !tells_parts && how.speculation.is_done(workers) {
-            let stream = streams::decompress_guessing((how, workers), input, *conduct, mistaken);
-            return carry_out(stream, conduct, &mut write);
+            let stream = streams::decompress_guessing((how, workers), input, *options, mistaken);
+            return carry_out(stream, options, &mut write);
         }
-        carry_out(streams::decompress((how, workers), input, *conduct, mistaken), conduct, &mut write)
+        carry_out(streams::decompress((how, workers), input, *options, mistaken), options, &mut write)
     }
 
     fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
@@ -98,13 +98,13 @@ impl Reads for Gzip {
 
     /// The plan for files that do not record where their blocks lie. Files that do are never decoded speculatively.
     fn plan_to_read(&self, how: &Decompression) -> Plan {
-        let (conduct, mistaken) = (Conduct::default(), AtomicU64::new(0));
+        let (options, mistaken) = (RunOptions::default(), AtomicU64::new(0));
         match how.speculation.is_done(how.workers_within()) {
             true => {
-                streams::decompress_guessing((how, how.workers_within()), io::empty(), conduct, &mistaken)
+                streams::decompress_guessing((how, how.workers_within()), io::empty(), options, &mistaken)
                     .plan()
             }
-            false => streams::decompress((how, how.workers), io::empty(), conduct, &mistaken).plan(),
+            false => streams::decompress((how, how.workers), io::empty(), options, &mistaken).plan(),
         }
     }
 
@@ -115,7 +115,7 @@ impl Reads for Gzip {
     fn decompress_at(
         &self,
         how: &Decompression,
-        conduct: &Conduct<'_>,
+        options: &RunOptions<'_>,
         input: &dyn ReadAt,
         output: &dyn WriteAt,
     ) -> Result<Option<Decompressed>, Error> {
@@ -132,12 +132,12 @@ impl Reads for Gzip {
         if !index.entries().iter().all(is_ours) {
             return Ok(None);
         }
-        let stream = streams::decompress_at(how.workers, input, index.entries(), conduct.pool)
+        let stream = streams::decompress_at(how.workers, input, index.entries(), options.pool)
             .try_map(|(data, start): (Recycled<Vec<u8>>, u64)| {
                 output.write_at(&data, start).map_err(Error::Write)
             })
             .name("write");
-        match carry_out(stream, conduct, |()| Ok(())) {
+        match carry_out(stream, options, |()| Ok(())) {
             Ok(()) => Ok(Some(Decompressed {
                 read: input.size(),
                 written: index.uncompressed(),
@@ -164,26 +164,26 @@ impl Reads for Gzip {
     fn index(
         &self,
         how: &Decompression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         spacing: u64,
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match gzip::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => index_of_parts(self, parts, how, conduct, input, output),
-            None => indexed::find(how, conduct, input, spacing, output),
+            Some(parts) => index_of_parts(self, parts, how, options, input, output),
+            None => indexed::find(how, options, input, spacing, output),
         }
     }
 
     fn decompress_indexed(
         &self,
         how: &Decompression,
-        conduct: &Conduct<'_>,
+        options: &RunOptions<'_>,
         input: &dyn ReadAt,
         parts: &[Part],
         output: &mut (dyn Write + Send),
     ) -> Result<ByIndex, Error> {
-        indexed::decompress(how, conduct, input, parts, output)
+        indexed::decompress(how, options, input, parts, output)
     }
 
     fn plan_to_read_indexed(&self, how: &Decompression, parts: &[Part]) -> Option<Plan> {
@@ -238,21 +238,21 @@ impl Writes for Gzip {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         match input {
             Reading::Places(places) if !how.rsyncable => {
-                let stream = streams::compress_at(how, places, conduct.pool);
-                let written = write_out!(stream, &conduct, output, |to| streams::writer(how, to));
+                let stream = streams::compress_at(how, places, options.pool);
+                let written = write_out!(stream, &options, output, |to| streams::writer(how, to));
                 Ok(Compressed { read: places.size(), written })
             }
             input => {
                 let mut input = input.in_order();
                 let mut input = Counted::new(&mut *input);
-                let stream = streams::compress(how, &mut input, conduct);
-                let written = write_out!(stream, &conduct, output, |to| streams::writer(how, to));
+                let stream = streams::compress(how, &mut input, options);
+                let written = write_out!(stream, &options, output, |to| streams::writer(how, to));
                 Ok(Compressed { read: input.bytes, written })
             }
         }
@@ -281,7 +281,7 @@ impl Writes for Gzip {
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        streams::compress(how, io::empty(), Conduct::default()).plan()
+        streams::compress(how, io::empty(), RunOptions::default()).plan()
     }
 }
 

@@ -10,24 +10,24 @@ use abz_codec::gzip::{
 use abz_codec::{Block, Place};
 use anabranch::{Pool, Recycled, Recycler, TryStream};
 
-use crate::conduct::{Conduct, at_work};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::pipes::inputs::{Input, Inputs, Telling};
 use crate::pipes::{begin, window};
 use crate::places::ReadAt;
+use crate::run_options::{RunOptions, at_work};
 
 /// Compresses `input`.
 pub(super) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Encoded, Error> {
     let workers = compression.workers;
     let blocks = compression.blocks(input).map(|block| block.map_err(Error::of_input));
-    let advance = conduct.advance();
-    begin(blocks, "abz compress", workers, window(workers), conduct.pool)
+    let advance = options.advance();
+    begin(blocks, "abz compress", workers, window(workers), options.pool)
         .try_map_with(
             || encoder(compression),
             move |encoder, block: Block| {
@@ -128,14 +128,14 @@ fn is_not(entry: &Entry, found: usize) -> Error {
 pub(super) fn decompress<'a, R: Read + Send + 'a>(
     (how, workers): (&Decompression, usize),
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
     mistaken: &'a AtomicU64,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
     let homes = Recycler::new(window(workers), Vec::new);
     let buffers = Recycler::new(window(workers), Vec::new);
     let mut verifier = Verifier::new();
-    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
-    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+    let inputs = Inputs::new(Telling::new(input, options.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), options.pool)
         .try_serial_spread(Scanner::new().giving(how.giving), move |scanner, input| {
             let mut data = homes.take();
             let found = match input.is_end() {
@@ -179,7 +179,7 @@ const GUESSED: usize = 256 << 10;
 pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     (how, workers): (&Decompression, usize),
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
     mistaken: &'a AtomicU64,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
     // A piece decoded with markers takes megabytes.
@@ -187,8 +187,8 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     let homes = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
     let mut verifier = Verifier::new();
-    let inputs = Inputs::of_size(Telling::new(input, conduct.advance()), window, GUESSED);
-    begin(inputs, "abz decompress", workers, window, conduct.pool)
+    let inputs = Inputs::of_size(Telling::new(input, options.advance()), window, GUESSED);
+    begin(inputs, "abz decompress", workers, window, options.pool)
         .map_with(Guesser::new, |guesser, input: Input| {
             let guess = guesser.guess(input.bytes());
             (input, guess)

@@ -17,16 +17,16 @@ use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
+use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::{access, begin, carry_out, parts, window};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
 use crate::run::{Run, RunAlone};
-use crate::tally::{Indexed, Tally};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 /// The maximum contents of frames in memory at once, in bytes.
@@ -75,14 +75,14 @@ impl Reads for Zstd {
     fn index(
         &self,
         how: &Decompression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match zstd::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => index_of_parts(self, parts, how, conduct, input, output),
-            None => index_of_frames(how, conduct, input, output),
+            Some(parts) => index_of_parts(self, parts, how, options, input, output),
+            None => index_of_frames(how, options, input, output),
         }
     }
 }
@@ -125,17 +125,17 @@ impl Writes for Zstd {
     fn compress(
         &self,
         how: &Compression,
-        conduct: Conduct<'_>,
+        options: RunOptions<'_>,
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         if how.zstd.patch_from.is_some() {
-            return patch::compress((how, level(how)), conduct, &mut *input, output);
+            return patch::compress((how, level(how)), options, &mut *input, output);
         }
         let mut input = Counted::new(&mut *input);
         let mut output = in_frames(how, &mut input, Counted::new(output), |portion, file| {
-            carry_out(compress(how, portion, conduct), &conduct, |encoded| write(file, encoded))
+            carry_out(compress(how, portion, options), &options, |encoded| write(file, encoded))
         })?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
@@ -173,8 +173,8 @@ impl Writes for Zstd {
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
         match how.zstd.patch_from {
-            Some(_) => patch::blocks(how, io::empty(), Conduct::default()).plan(),
-            None => compress(how, io::empty(), Conduct::default()).plan(),
+            Some(_) => patch::blocks(how, io::empty(), RunOptions::default()).plan(),
+            None => compress(how, io::empty(), RunOptions::default()).plan(),
         }
     }
 }
@@ -198,29 +198,29 @@ fn scanner(how: &Decompression, from: Behind) -> Scanner {
 /// only one.
 fn index_of_frames(
     how: &Decompression,
-    conduct: Conduct<'_>,
+    options: RunOptions<'_>,
     input: &dyn ReadAt,
     output: &mut (dyn Write + Send),
 ) -> Result<Indexed, Error> {
-    let mut tally = Tally::new(Vec::new(), output);
+    let mut builder = IndexBuilder::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
     let Some((frames, (workers, window))) = frames.and_then(|frames| {
-        let crew = access::crew_for(how, &frames)?;
-        Some((frames, crew))
+        let counts = access::workers_and_window(how, &frames)?;
+        Some((frames, counts))
     }) else {
-        let done = decode(&Zstd, how, &conduct, &mut Along::new(input), &mut tally)?;
-        return Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() });
+        let done = decode(&Zstd, how, &options, &mut Along::new(input), &mut builder)?;
+        return Ok(Indexed { garbage_at: done.garbage_at, ..builder.finish() });
     };
-    let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), conduct.pool);
+    let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), options.pool);
     let mut ahead = frames.iter();
-    carry_out(stream, &conduct, |data: Recycled<Vec<u8>>| {
-        let start = tally.position();
-        tally.write_all(&data).map_err(Error::Write)?;
+    carry_out(stream, &options, |data: Recycled<Vec<u8>>| {
+        let start = builder.position();
+        builder.write_all(&data).map_err(Error::Write)?;
         let frame = ahead.next().expect("there is one for each");
-        tally.end_part(Part { contents: start..tally.position(), ..frame.clone() });
+        builder.end_part(Part { contents: start..builder.position(), ..frame.clone() });
         Ok(())
     })?;
-    Ok(tally.finish())
+    Ok(builder.finish())
 }
 
 /// An encoded block, the buffer that its bytes go back to once they are written, and the checksum of all contents up to
@@ -334,7 +334,7 @@ fn level(how: &Compression) -> i32 {
 fn compress<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Encoded, Error> {
     let workers = how.workers;
     let mut blocks = how.blocks(input);
@@ -349,8 +349,8 @@ fn compress<'a, R: Read + Send + 'a>(
             (block, buffer, checksum)
         }))
     });
-    let advance = conduct.advance();
-    begin(blocks, "abz compress", workers, window(workers), conduct.pool)
+    let advance = options.advance();
+    begin(blocks, "abz compress", workers, window(workers), options.pool)
         .try_map_with(
             move || Encoder::new(level(how), &how.zstd),
             move |encoder, (block, mut buffer, checksum): (Block, Recycled<Vec<u8>>, u32)| {

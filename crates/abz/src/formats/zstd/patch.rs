@@ -6,12 +6,12 @@ use abz_codec::Block;
 use abz_codec::zstd::{PatchWriter, Reference};
 use anabranch::TryStream;
 
-use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::inputs::Telling;
 use crate::pipes::{begin, carry_out, window};
+use crate::run_options::RunOptions;
 use crate::tools::Tools;
 
 /// The size of a block in bytes.
@@ -20,12 +20,12 @@ pub(super) const BLOCK: usize = 1 << 20;
 /// Makes a patch of `input`.
 pub(super) fn compress(
     (how, level): (&Compression, i32),
-    conduct: Conduct<'_>,
+    options: RunOptions<'_>,
     input: impl Read + Send,
     output: impl Write + Send,
 ) -> Result<Compressed, Error> {
     let mut patch = Patch::new((how, level), output)?;
-    carry_out(blocks(how, input, conduct), &conduct, |block: Block| patch.write(&block.data))?;
+    carry_out(blocks(how, input, options), &options, |block: Block| patch.write(&block.data))?;
     patch.finish()
 }
 
@@ -49,11 +49,11 @@ pub(super) fn compress_alone(
 pub(super) fn blocks<'a, R: Read + Send + 'a>(
     how: &'a Compression,
     input: R,
-    conduct: Conduct<'a>,
+    options: RunOptions<'a>,
 ) -> TryStream<'a, Block, Error> {
     let blocks =
-        how.blocks(Telling::new(input, conduct.advance())).map(|block| block.map_err(Error::of_input));
-    begin(blocks, "abz patch", how.workers, window(how.workers), conduct.pool)
+        how.blocks(Telling::new(input, options.advance())).map(|block| block.map_err(Error::of_input));
+    begin(blocks, "abz patch", how.workers, window(how.workers), options.pool)
 }
 
 /// A patch that is being written.

@@ -59,7 +59,7 @@ fn a_file_is_replaced_by_its_compressed_self_and_back(format: &Format) {
 fn other_programs_read_what_abz_writes(format: &Format) {
     let folder = Folder::new();
     for data in (format.inputs)() {
-        for options in format.ways {
+        for options in format.option_sets {
             let file = folder.abz_fed(&with(format, options), &data).exits(0).stdout();
             for (program, arguments) in format.readers {
                 if let Some(back) = through(program, arguments, &file) {

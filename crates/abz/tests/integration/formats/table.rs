@@ -19,8 +19,8 @@ pub struct Format {
     pub magic: &'static [u8],
     /// The contents that one program compresses and another one decompresses.
     pub inputs: fn() -> Vec<Vec<u8>>,
-    /// Options with which abz makes files for other programs.
-    pub ways: &'static [&'static [&'static str]],
+    /// Options whose output other programs have to read.
+    pub option_sets: &'static [&'static [&'static str]],
     pub readers: Programs,
     /// Programs that make files for abz. `--stream-size` stands for that option with the size of the input.
     pub writers: Programs,
@@ -70,7 +70,7 @@ pub static GZIP: Format = Format {
         let mixed = [prose(300_000), noise(200_000, 4)].concat();
         vec![vec![], vec![b'x'], prose(70_001), noise(300_000, 3), mixed]
     },
-    ways: &[&["-1"], &["-6", "-b64K"], &["-9", "-b4K", "-p3"]],
+    option_sets: &[&["-1"], &["-6", "-b64K"], &["-9", "-b4K", "-p3"]],
     readers: &[
         ("gzip", &["-dc"]),
         ("pigz", &["-dc", "-p2"]),
@@ -125,7 +125,7 @@ pub static BZIP2: Format = Format {
     archive_suffix: ".tbz2",
     magic: b"BZh",
     inputs: || vec![vec![], vec![b'x'], vec![0; 1_000_000], [prose(700_000), noise(300_000, 4)].concat()],
-    ways: &[&["-1"], &["-9"]],
+    option_sets: &[&["-1"], &["-9"]],
     readers: &[
         ("bzip2", &["-dc"]),
         ("lbzip2", &["-dc", "-n2"]),
@@ -176,7 +176,7 @@ pub static LZIP: Format = Format {
     archive_suffix: ".tlz",
     magic: b"LZIP\x01",
     inputs: || vec![vec![], vec![b'x'], vec![0; 3_000_000], [prose(700_000), noise(300_000, 4)].concat()],
-    ways: &[&["-0"], &["-3", "-b300K"], &["-s64K", "--member-size=100K", "--match-length=20"]],
+    option_sets: &[&["-0"], &["-3", "-b300K"], &["-s64K", "--member-size=100K", "--match-length=20"]],
     readers: &[("lzip.lzip", &["-dc"]), ("plzip", &["-dc", "-n2"]), ("clzip", &["-dc"])],
     writers: &[
         ("lzip.lzip", &["-c", "-0"]),
@@ -217,7 +217,7 @@ pub static XZ: Format = Format {
     archive_suffix: ".txz",
     magic: b"\xfd7zXZ\0",
     inputs: || vec![vec![], vec![b'x'], vec![0; 1_000_000], [prose(350_000), noise(150_000, 4)].concat()],
-    ways: &[
+    option_sets: &[
         &["-0"],
         &["-1e", "-b300K", "--check", "sha256"],
         &["-s64K", "-b100K", "--check=none"],
@@ -273,7 +273,7 @@ pub static ZSTD: Format = Format {
     archive_suffix: ".tzst",
     magic: b"\x28\xb5\x2f\xfd",
     inputs: || vec![vec![], vec![b'x'], vec![0; 10_000_000], [prose(5_000_000), noise(300_000, 4)].concat()],
-    ways: &[&["-1"], &[], &["-9", "--no-check"], &["--level=12", "-b", "100K"], &["--long=24"]],
+    option_sets: &[&["-1"], &[], &["-9", "--no-check"], &["--level=12", "-b", "100K"], &["--long=24"]],
     readers: &[("zstd", &["-dcq"]), ("pzstd", &["-dcq"])],
     writers: &[
         ("zstd", &["-cq"]),

@@ -5,8 +5,8 @@ use super::quote::without_controls;
 
 /// The messages about one input in order, and its data for standard output if that has to wait its turn.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    messages: Vec<Message>,
+pub(super) struct Messages {
+    list: Vec<Message>,
     pub(super) output: Vec<u8>,
     /// All other inputs would fail too: standard output accepts no more data.
     pub(super) is_hopeless: bool,
@@ -19,31 +19,31 @@ pub(super) enum Message {
     Done(String),
 }
 
-impl Told {
+impl Messages {
     /// Adds the problem of `result`, if there is one.
     pub(super) fn add(&mut self, result: Result<(), Problem>) {
-        self.messages.extend(result.err().map(Message::Problem));
+        self.list.extend(result.err().map(Message::Problem));
     }
 
     pub(super) fn say(&mut self, done: String) {
-        self.messages.push(Message::Done(without_controls(done)));
+        self.list.push(Message::Done(without_controls(done)));
     }
 
     /// Returns all messages in order.
-    pub(super) fn messages(&self) -> &[Message] {
-        &self.messages
+    pub(super) fn all(&self) -> &[Message] {
+        &self.list
     }
 
     /// Returns `true` if a problem has ended the work on the input.
     pub(super) fn has_failed(&self) -> bool {
-        self.messages.iter().any(|message| matches!(message, Message::Problem(problem) if problem.ends_work))
+        self.list.iter().any(|message| matches!(message, Message::Problem(problem) if problem.ends_work))
     }
 }
 
-impl From<Result<(), Problem>> for Told {
+impl From<Result<(), Problem>> for Messages {
     fn from(result: Result<(), Problem>) -> Self {
-        let mut told = Told::default();
-        told.add(result);
-        told
+        let mut messages = Messages::default();
+        messages.add(result);
+        messages
     }
 }

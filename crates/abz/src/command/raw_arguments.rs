@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use abz::zstd::{self, Dictionary, Reference};
 use abz::{Compression, Decompression, Giving, Setting, Span, Speculation, Written, lzip, xz};
 
-use super::arguments::{Explained, Gaps, InputWay, OutputWay};
+use super::arguments::{Explained, Gaps, InputMode, OutputMode};
+use super::behaviour::{Behaviour, Copies, OWN};
 use super::file_id::FileId;
 use super::limits;
-use super::manners::{Copies, Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
-    Explainable, Extract, Indexing, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting,
-    Request, Source, Sparse, Talk, Test, Ways,
+    Explainable, Extract, Indexing, Inputs, IoModes, List, ListForm, Made, MakeIndex, Outputs, Recover,
+    Reporting, Request, Source, Sparse, Talk, Test,
 };
 use super::status::Loudness;
 use super::suffix::Names;
@@ -30,7 +30,7 @@ pub(super) const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
 
 /// The arguments of a command line, independent of the tool. No [`Request`] needs all of them.
 #[derive(Debug)]
-pub(super) struct Low {
+pub(super) struct RawArguments {
     pub(super) action: Action,
     /// Print the plan of the action instead.
     pub(super) explain: Option<Explained>,
@@ -93,9 +93,9 @@ pub(super) struct Low {
     /// The file that a patch refers to.
     pub(super) patch_from: Option<FileId>,
     pub(super) speculation: Speculation,
-    pub(super) ways: Ways,
+    pub(super) io_modes: IoModes,
     pub(super) loudness: Loudness,
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
 }
 
 /// The action of a command line.
@@ -109,10 +109,10 @@ pub(super) enum Action {
     Index,
 }
 
-impl Low {
+impl RawArguments {
     /// Returns the default arguments, which compress standard input.
-    pub(super) fn plain(format: Written) -> Low {
-        Low {
+    pub(super) fn plain(format: Written) -> RawArguments {
+        RawArguments {
             action: Action::Compress,
             explain: None,
             as_json: false,
@@ -161,9 +161,9 @@ impl Low {
             zstd: zstd::Decoding::default(),
             patch_from: None,
             speculation: Speculation::default(),
-            ways: Ways { input: InputWay::default(), output: OutputWay::default() },
+            io_modes: IoModes { input: InputMode::default(), output: OutputMode::default() },
             loudness: Loudness::Normal,
-            manners: OWN,
+            behaviour: OWN,
         }
     }
 
@@ -177,7 +177,7 @@ impl Low {
         self.check_patch()?;
         self.check_block_size()?;
         let note = self.limit_compression()?;
-        let talk = Talk { loudness: self.loudness, manners: self.manners, asks: !self.force };
+        let talk = Talk { loudness: self.loudness, behaviour: self.behaviour, asks: !self.force };
         let sandbox = self.sandbox;
         let destination = self.destination()?;
         let request = self.with(destination);
@@ -187,9 +187,9 @@ impl Low {
     fn with(self, destination: Destination) -> Request {
         let inputs = self.inputs(&destination);
         let decompression = self.decompression();
-        let way = self.ways.input;
-        let Low { action, recover, reporting, checksum, .. } = self;
-        let names = Names { suffix: self.suffix, known: self.manners.suffixes };
+        let mode = self.io_modes.input;
+        let RawArguments { action, recover, reporting, checksum, .. } = self;
+        let names = Names { suffix: self.suffix, known: self.behaviour.suffixes };
         let outputs = |made| Outputs {
             made,
             keep: self.keep || !matches!(destination, Destination::Beside | Destination::Folder { .. }),
@@ -200,7 +200,7 @@ impl Low {
             sparse: self.sparse,
             restores_names: self.restores_names,
             names: names.clone(),
-            manners: self.manners,
+            behaviour: self.behaviour,
         };
         if let Some(archiving) = self.archiving {
             let compression = (!self.is_plain).then_some(self.compression);
@@ -241,7 +241,7 @@ impl Low {
                 decompression,
                 span,
                 index_file: self.index_file,
-                way,
+                mode,
                 reporting,
             });
         }
@@ -250,7 +250,7 @@ impl Low {
             || Outputs { destination: Destination::Beside, restores_names: false, ..outputs(Made::Index) };
         let indexing =
             Indexing { made: self.indexes.then(|| (self.index_every, beside())), file: self.index_file };
-        let copies = self.passes_through.unwrap_or(match self.manners.copies {
+        let copies = self.passes_through.unwrap_or(match self.behaviour.copies {
             Copies::Nowhere => false,
             Copies::ToStdout => self.force && to_stdout,
             Copies::Everywhere => self.force && action == Action::Decompress,
@@ -259,9 +259,9 @@ impl Low {
             decompression,
             checksum,
             copies,
-            gives_what_it_can: self.manners.gives_what_it_can && to_stdout,
+            gives_what_it_can: self.behaviour.gives_what_it_can && to_stdout,
             indexing,
-            ways: self.ways,
+            io_modes: self.io_modes,
         };
         match action {
             Action::Compress => Request::Compress(Compress {
@@ -272,7 +272,7 @@ impl Low {
                 verify: self.verify.then_some(decompression),
                 checksum,
                 volume_size: self.volume_size,
-                ways: self.ways,
+                io_modes: self.io_modes,
                 reporting,
             }),
             Action::Decompress => {
@@ -298,7 +298,7 @@ impl Low {
                 outputs: outputs(Made::Index),
                 decompression,
                 every: self.index_every,
-                way,
+                mode,
                 reporting,
             }),
             Action::Bench => Request::Bench(Bench {
@@ -334,8 +334,8 @@ impl Low {
             are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder { .. }),
             small: self.compression.block_len() as u64,
             one_folder,
-            names: Names { suffix: self.suffix.clone(), known: self.manners.suffixes },
-            manners: self.manners,
+            names: Names { suffix: self.suffix.clone(), known: self.behaviour.suffixes },
+            behaviour: self.behaviour,
         }
     }
 
@@ -449,7 +449,7 @@ impl Low {
             zstd.max_whole = zstd.max_whole.min(share);
         }
         let (memory_limit, lzip, xz) = (self.most_to_decompress, self.lzip, self.xz);
-        let loose_trailing = !self.manners.looks_behind || xz.single_stream;
+        let loose_trailing = !self.behaviour.looks_behind || xz.single_stream;
         Decompression {
             workers,
             zstd,

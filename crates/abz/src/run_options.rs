@@ -1,4 +1,4 @@
-//! The threads, reports and progress of a run.
+//! The [`RunOptions`] of a run: its threads, and the callbacks that observe it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -10,8 +10,8 @@ use anabranch::{Pool, Report};
 
 /// The threads, reports and progress of a run. None of it changes the output for an undamaged file.
 #[derive(Clone, Copy, Default)]
-pub struct Conduct<'a> {
-    /// A pool from which to take the threads instead of starting them.
+pub struct RunOptions<'a> {
+    /// A pool to take threads from. Without one, a run starts its own.
     pub pool: Option<&'a Pool>,
     /// Receives a report when the run is over, whether it failed or not.
     pub report: Option<&'a dyn Fn(&Report)>,
@@ -26,8 +26,7 @@ pub struct Conduct<'a> {
     pub traces: bool,
 }
 
-impl<'a> Conduct<'a> {
-    /// Returns the progress function.
+impl<'a> RunOptions<'a> {
     pub(crate) fn advance(&self) -> Advance<'a> {
         Advance(self.progress)
     }
@@ -46,7 +45,7 @@ pub fn at_work(workers: usize) -> usize {
     workers.min((*processors).max(2))
 }
 
-/// Reports progress, if anybody listens.
+/// Reports progress to [`RunOptions::progress`].
 #[derive(Clone, Copy)]
 pub(crate) struct Advance<'a>(Option<&'a (dyn Fn(u64) + Sync)>);
 
@@ -59,7 +58,7 @@ impl Advance<'_> {
     }
 }
 
-/// Tests whether the input pauses.
+/// Asks [`RunOptions::pauses`].
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pauses<'a>(Option<&'a (dyn Fn() -> bool + Sync)>);
 
@@ -70,9 +69,9 @@ impl Pauses<'_> {
     }
 }
 
-impl fmt::Debug for Conduct<'_> {
+impl fmt::Debug for RunOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Conduct")
+        f.debug_struct("RunOptions")
             .field("pool", &self.pool)
             .field("report", &self.report.is_some())
             .field("progress", &self.progress.is_some())

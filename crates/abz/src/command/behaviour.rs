@@ -10,7 +10,7 @@ use super::status::Status;
 
 /// The behaviour of a tool: severities, formats that it reads, exit statuses, and more.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manners {
+pub(super) struct Behaviour {
     /// The name that messages begin with.
     pub(super) name: &'static str,
     /// The spelling of the options that messages mention.
@@ -147,7 +147,7 @@ impl SpecialBits {
 }
 
 /// The behaviour of `abz` under its own name, which is mostly that of gzip.
-pub(super) const OWN: Manners = Manners {
+pub(super) const OWN: Behaviour = Behaviour {
     name: "abz",
     options: options::OWN,
     reads: None,
@@ -176,7 +176,7 @@ pub(super) const OWN: Manners = Manners {
     write_status: None,
 };
 
-impl Manners {
+impl Behaviour {
     /// Returns `true` if the format is read.
     pub(super) fn read(&self, format: Format) -> bool {
         self.reads.is_none_or(|reads| reads.contains(&format))
@@ -188,7 +188,7 @@ impl Manners {
     }
 
     /// Returns `true` for another tool than abz.
-    pub(super) fn are_foreign(&self) -> bool {
+    pub(super) fn is_foreign(&self) -> bool {
         self.name != OWN.name
     }
 

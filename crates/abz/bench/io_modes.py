@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times each way of reading and writing files, with the file sets of the paper on parallel DEFLATE.
+"""Measures each I/O mode of abz with the sets of the paper on parallel DEFLATE.
 
-    ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
+    io_modes.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
 
 Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB),
-each of random bytes and of files of this machine. A round compresses each set (at level 1, which waits most for files)
-and decompresses it in each way, one after the other. Each round begins with another way. The table has the shortest
-time of each way in seconds. Blocks have the default size, and in a second run the size of the largest file divided by
-the number of threads (at most 4 MiB, the limit of abz). The contents are verified. A run takes about five minutes.
+each of random bytes and of files of this machine. A round compresses (at level 1, which waits most for its files) and
+decompresses each set in each mode, one after the other, beginning with another mode each time. The table has the
+shortest time of each in seconds. Blocks have the default size, and once the size of the largest file per thread (at
+most 4 MiB, which abz allows). The script fails if decompressed contents differ. It takes some five minutes.
 """
 
 import argparse
@@ -20,13 +20,13 @@ import tempfile
 import time
 from pathlib import Path
 
-WAYS = [("stream", "stream"), ("pread", "stream"), ("stream", "pwrite"), ("pread", "pwrite"), ("mmap", "mmap")]
+MODES = [("stream", "stream"), ("pread", "stream"), ("stream", "pwrite"), ("pread", "pwrite"), ("mmap", "mmap")]
 KIB, MB = 1 << 10, 1_000_000
 
-HEADING = """# The ways of reading and writing
+HEADING = """# I/O modes
 
-Times in seconds, measured by `crates/abz/bench/ways.py --markdown`, which describes the file sets. Each
-is the shorter of two runs.
+Times in seconds from `crates/abz/bench/io_modes.py --markdown`, whose description names the sets. Each is the
+shorter of two runs.
 """
 
 
@@ -47,7 +47,7 @@ def sizes(name, chance):
 
 
 def real():
-    """Yields the files of this machine, repeatedly."""
+    """Yields the contents of files of this machine, repeatedly."""
     while True:
         for path in sorted(Path("/usr").rglob("*")):
             if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
@@ -84,23 +84,23 @@ def run(arguments, folder):
 
 
 def measure(options, folder, threads):
-    """Returns the times of each way for a set: compressing, decompressing, compressing in blocks of size / threads."""
+    """Returns the times of each mode for one set: compressing, with blocks of a thread's share, and decompressing."""
     names = sorted(path.name for path in folder.iterdir())
     share = max(path.stat().st_size for path in folder.iterdir()) // threads
     block = f"{min(max(share, 4 * KIB), 4 << 20) // KIB}K"
     expected, times = digest(folder), {}
     for turn in range(options.rounds):
-        for place in range(len(WAYS)):
-            way = WAYS[(turn + place) % len(WAYS)]
-            program = [options.abz, "-q", "-f", "-1", f"-p{threads}", "--input-io", way[0], "--output-io", way[1]]
+        for place in range(len(MODES)):
+            mode = MODES[(turn + place) % len(MODES)]
+            program = [options.abz, "-q", "-f", "-1", f"-p{threads}", "--input-io", mode[0], "--output-io", mode[1]]
             packed = [name + ".gz" for name in names]
             found = [run([*program, *names], folder), run([*program, "-d", "--no-sparse", *packed], folder)]
             found.append(run([*program, "-b", block, *names], folder))
             run([*program, "-d", *packed], folder)
-            times.setdefault(way, []).append(found)
+            times.setdefault(mode, []).append(found)
     if digest(folder) != expected:
         raise SystemExit(f"WRONG CONTENTS in {folder}")
-    return {way: [min(column) for column in zip(*found)] for way, found in times.items()}
+    return {mode: [min(column) for column in zip(*found)] for mode, found in times.items()}
 
 
 def main():

@@ -7,7 +7,7 @@ use clap::{ArgAction, Args, ValueEnum, ValueHint};
 /// Options for messages and reports.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Messages and reports")]
-pub struct Told {
+pub struct MessageOptions {
     /// Print the compression ratio of each file
     #[arg(short, long, overrides_with = "quiet")]
     pub verbose: bool,

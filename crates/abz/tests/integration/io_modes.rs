@@ -19,8 +19,8 @@ const OUTPUT_WAYS: [&str; 3] = ["stream", "pwrite", "mmap"];
 const LOSES: &str = "ABZ_TEST_LOSES_MEMORY";
 const TOLD: i32 = 7;
 
-/// Calls `f` with the options for each combination of ways to read and to write, and with those of the default.
-fn each_way(f: impl Fn(&[&str])) {
+/// Calls `f` with the options for each input mode with each output mode.
+fn each_mode(f: impl Fn(&[&str])) {
     f(&["-p3"]);
     for input in INPUT_WAYS {
         for output in OUTPUT_WAYS {
@@ -47,9 +47,9 @@ fn every_way_compresses_to_the_same_bytes() {
                 continue;
             }
             let expected = folder.abz(&[&["-p1", "-c"], format, &["x"]].concat()).exits(0).stdout();
-            each_way(|ways| {
-                folder.abz(&[ways, format, &["-kf", "-o", "out", "x"]].concat()).exits(0).says("");
-                assert!(folder.read("out") == expected, "{len} {format:?} {ways:?}");
+            each_mode(|modes| {
+                folder.abz(&[modes, format, &["-kf", "-o", "out", "x"]].concat()).exits(0).says("");
+                assert!(folder.read("out") == expected, "{len} {format:?} {modes:?}");
             });
         }
         assert_eq!(folder.names(), ["out", "x"]);
@@ -67,13 +67,13 @@ fn every_way_decompresses_to_the_same_bytes_also_into_a_file_with_holes() {
         folder.abz(&["-b64K", "-k", "x"]).exits(0);
         // Two concatenated files: the index at the end covers only the second.
         folder.write("two.gz", &[folder.read("x.gz"), folder.read("x.gz")].concat());
-        each_way(|ways| {
+        each_mode(|modes| {
             for sparse in [&[][..], &["--no-sparse"]] {
-                folder.abz(&[ways, sparse, &["-dkf", "-o", "out", "x.gz"]].concat()).exits(0).says("");
-                assert!(folder.read("out") == data, "{ways:?}");
+                folder.abz(&[modes, sparse, &["-dkf", "-o", "out", "x.gz"]].concat()).exits(0).says("");
+                assert!(folder.read("out") == data, "{modes:?}");
             }
-            folder.abz(&[ways, &["-dkf", "-o", "out", "two.gz"]].concat()).exits(0).says("");
-            assert!(folder.read("out") == [&data[..], &data].concat(), "{ways:?}");
+            folder.abz(&[modes, &["-dkf", "-o", "out", "two.gz"]].concat()).exits(0).says("");
+            assert!(folder.read("out") == [&data[..], &data].concat(), "{modes:?}");
         });
     }
 }
@@ -90,10 +90,14 @@ fn a_damaged_file_is_told_of_as_in_a_stream_and_leaves_nothing() {
         folder.write("x.gz", &damaged);
         let expected = folder.abz(&["-dk", "--input-io", "stream", "--output-io", "stream", "x.gz"]);
         let was_written = folder.names().contains(&"x".to_owned());
-        each_way(|ways| {
+        each_mode(|modes| {
             let _ = fs::remove_file(folder.path("x"));
-            let ran = folder.abz(&[ways, &["-dk", "x.gz"]].concat());
-            assert_eq!((ran.status(), ran.stderr()), (expected.status(), expected.stderr()), "{at} {ways:?}");
+            let ran = folder.abz(&[modes, &["-dk", "x.gz"]].concat());
+            assert_eq!(
+                (ran.status(), ran.stderr()),
+                (expected.status(), expected.stderr()),
+                "{at} {modes:?}"
+            );
             assert_eq!(folder.names().contains(&"x".to_owned()), was_written);
         });
         let _ = fs::remove_file(folder.path("x"));
@@ -101,12 +105,12 @@ fn a_damaged_file_is_told_of_as_in_a_stream_and_leaves_nothing() {
     assert_eq!(folder.names(), ["x.gz"]);
 }
 
-/// Starts to compress a file `x`, and stops the process once its output has begun. Tries again with a larger file if
-/// the compression is too quick.
-fn stopped_early(folder: &Folder, way: &str) -> Child {
+/// Starts to compress a file `x`, and stops the process after its output is created. If that was too fast, tries a
+/// larger file.
+fn stopped_early(folder: &Folder, mode: &str) -> Child {
     let started = (1..=5).find_map(|larger| {
         folder.write("x", &prose(larger * 60_000_000));
-        stopped(folder, &["-k", "-p2", "-9", "-b64K", "--input-io", way, "x"]).or_else(|| {
+        stopped(folder, &["-k", "-p2", "-9", "-b64K", "--input-io", mode, "x"]).or_else(|| {
             fs::remove_file(folder.path("x.gz")).unwrap();
             None
         })
@@ -116,9 +120,9 @@ fn stopped_early(folder: &Folder, way: &str) -> Child {
 
 #[test]
 fn a_file_that_becomes_shorter_is_an_error_and_there_is_no_output() {
-    for way in ["pread", "mmap"] {
+    for mode in ["pread", "mmap"] {
         let folder = Folder::new();
-        let child = stopped_early(&folder, way);
+        let child = stopped_early(&folder, mode);
         fs::File::options().write(true).open(folder.path("x")).unwrap().set_len(1_000).unwrap();
         send("CONT", child.id());
         let ended = child.wait_with_output().unwrap();
@@ -161,7 +165,7 @@ fn a_handler_is_told_when_mapped_memory_is_lost() {
     let folder = Folder::new();
     folder.write("x", b"");
     let ended = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "ways::a_handler_is_told_when_mapped_memory_is_lost"])
+        .args(["--exact", "io_modes::a_handler_is_told_when_mapped_memory_is_lost"])
         .env(LOSES, folder.path("x"))
         .output()
         .unwrap();

@@ -5,15 +5,16 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use abz::{
-    Compressed, Compression, Conduct, Decompression, Error, Format, ReadAt, Reading, WriteAt, Writing, mapped,
+    Compressed, Compression, Decompression, Error, Format, ReadAt, Reading, RunOptions, WriteAt, Writing,
+    mapped,
 };
 
-use super::arguments::{InputWay, OutputWay};
+use super::arguments::{InputMode, OutputMode};
 use super::holes::solid;
 use super::input::Input;
 use super::output::Output;
 use super::progress::Progress;
-use super::request::Ways;
+use super::request::IoModes;
 
 /// The access to parts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,11 +98,11 @@ fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
 }
 
 /// Returns a reader of parts of `input`, if it can be read in parts.
-pub(super) fn source<'a>(input: &'a Input, way: InputWay, progress: &'a Progress) -> Option<Source<'a>> {
-    let by = match way {
-        InputWay::Stream => return None,
-        InputWay::Auto | InputWay::Pread => By::Calls,
-        InputWay::Mmap => By::Mapping,
+pub(super) fn source<'a>(input: &'a Input, mode: InputMode, progress: &'a Progress) -> Option<Source<'a>> {
+    let by = match mode {
+        InputMode::Stream => return None,
+        InputMode::Auto | InputMode::Pread => By::Calls,
+        InputMode::Mmap => By::Mapping,
     };
     // The parts of standard input would have to begin at its position.
     let size = input.is_file().then(|| input.len()).flatten()?;
@@ -109,11 +110,11 @@ pub(super) fn source<'a>(input: &'a Input, way: InputWay, progress: &'a Progress
 }
 
 /// Returns a writer of parts of `output`, if it can be written in parts.
-fn sink(output: &Output, way: OutputWay) -> Option<Sink<'_>> {
-    let by = match way {
-        OutputWay::Stream => return None,
-        OutputWay::Auto | OutputWay::Pwrite => By::Calls,
-        OutputWay::Mmap => By::Mapping,
+fn sink(output: &Output, mode: OutputMode) -> Option<Sink<'_>> {
+    let by = match mode {
+        OutputMode::Stream => return None,
+        OutputMode::Auto | OutputMode::Pwrite => By::Calls,
+        OutputMode::Mmap => By::Mapping,
     };
     let (file, is_sparse) = output.parts()?;
     Some(Sink { file, is_sparse, by })
@@ -122,16 +123,16 @@ fn sink(output: &Output, way: OutputWay) -> Option<Sink<'_>> {
 /// Compresses with parts at offsets, if requested. Returns `None`, having done nothing, if not.
 pub(super) fn compress(
     compression: &Compression,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     (input, output): (&Input, &mut Output),
-    ways: Ways,
+    io_modes: IoModes,
     progress: &Progress,
 ) -> Option<Result<Compressed, Error>> {
     // Compression is bound by the processor, so another mode than streams is used only if requested.
-    let source = source(input, ways.input, progress)
-        .filter(|_| compression.can_read_at() && ways.input != InputWay::Auto);
-    let can_write = compression.can_write_at() && ways.output != OutputWay::Auto;
-    if source.is_none() && (!can_write || sink(output, ways.output).is_none()) {
+    let source = source(input, io_modes.input, progress)
+        .filter(|_| compression.can_read_at() && io_modes.input != InputMode::Auto);
+    let can_write = compression.can_write_at() && io_modes.output != OutputMode::Auto;
+    if source.is_none() && (!can_write || sink(output, io_modes.output).is_none()) {
         return None;
     }
     let mut reader = &input.file;
@@ -139,9 +140,9 @@ pub(super) fn compress(
         Some(source) => Reading::Places(source),
         None => Reading::Stream(&mut reader),
     };
-    let done = match sink(output, ways.output).filter(|_| can_write) {
-        Some(sink) => compression.conduct_by(conduct, reading, Writing::Places(&sink)),
-        None => compression.conduct_by(conduct, reading, Writing::Stream(output)),
+    let done = match sink(output, io_modes.output).filter(|_| can_write) {
+        Some(sink) => compression.run_io(run_options, reading, Writing::Places(&sink)),
+        None => compression.run_io(run_options, reading, Writing::Stream(output)),
     };
     Some(done)
 }
@@ -150,19 +151,20 @@ pub(super) fn compress(
 /// possible or the file is damaged; the output is then empty again.
 pub(super) fn decompress(
     decompression: &Decompression,
-    conduct: Conduct<'_>,
+    run_options: RunOptions<'_>,
     (input, output): (&Input, &mut Output),
-    ways: Ways,
+    io_modes: IoModes,
     progress: &Progress,
 ) -> Result<Option<Compressed>, Error> {
     if decompression.workers == 1 || !input.format().is_some_and(Format::is_read_at) {
         return Ok(None);
     }
-    let (Some(source), Some(sink)) = (source(input, ways.input, progress), sink(output, ways.output)) else {
+    let (Some(source), Some(sink)) = (source(input, io_modes.input, progress), sink(output, io_modes.output))
+    else {
         return Ok(None);
     };
     let before = progress.position();
-    match decompression.conduct_at(conduct, &source, &sink)? {
+    match decompression.run_at(run_options, &source, &sink)? {
         Some(done) => {
             // This includes a hole at the end.
             sink.file.set_len(done.written).map_err(Error::Write)?;

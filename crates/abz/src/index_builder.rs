@@ -20,8 +20,8 @@ pub(crate) struct Indexed {
     pub(crate) mistaken: Option<u64>,
 }
 
-/// A writer that counts and sums up contents, part by part, and passes them on.
-pub(crate) struct Tally<W> {
+/// Passes contents on to `output`, and records the line count and checksum of each part.
+pub(crate) struct IndexBuilder<W> {
     output: W,
     /// The parts still to be written, the last one first.
     ahead: Vec<Part>,
@@ -33,12 +33,19 @@ pub(crate) struct Tally<W> {
     hasher: Hasher,
 }
 
-impl<W: Write> Tally<W> {
-    /// A tally of contents that consist of `parts`, or, if that is empty, of parts that [`end_part`](Self::end_part)
-    /// ends.
+impl<W: Write> IndexBuilder<W> {
+    /// Creates a builder for contents made of `parts`, which may be empty if they are only known as they end.
     pub(crate) fn new(mut parts: Vec<Part>, output: W) -> Self {
         parts.reverse();
-        Tally { output, ahead: parts, done: Vec::new(), at: 0, lines: 0, before: 0, hasher: Hasher::new() }
+        IndexBuilder {
+            output,
+            ahead: parts,
+            done: Vec::new(),
+            at: 0,
+            lines: 0,
+            before: 0,
+            hasher: Hasher::new(),
+        }
     }
 
     /// The number of bytes written so far.
@@ -65,7 +72,7 @@ impl<W: Write> Tally<W> {
     }
 }
 
-impl<W: Write> Write for Tally<W> {
+impl<W: Write> Write for IndexBuilder<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let left = self.ahead.last().map_or(u64::MAX, |part| part.contents.end - self.at);
         let len = data.len().min(usize::try_from(left).unwrap_or(usize::MAX));
