@@ -192,7 +192,7 @@ fn a_header_with_a_wrong_size_is_told_of_with_v_and_is_no_fault() {
     let header = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 3, 6, 0, b'B', b'C', 2, 0, 7, 77];
     let file = [&one[..], &header, &one[len..], &one].concat();
     folder.write("x.gz", &file);
-    let said = "member 2 is not of the size that its header seems to say";
+    let said = "member 2 does not have the size in its header";
     for workers in ["-p1", "-p2"] {
         let ran = folder.abz(&["-dkfv", workers, "x.gz"]).exits(0);
         assert!(ran.stderr().contains(said), "{}", ran.stderr());

@@ -428,7 +428,7 @@ fn a_folder_that_cannot_be_written_to_keeps_the_input() {
     folder
         .abz(&["-o", "no/folder/x.gz", "x"])
         .exits(1)
-        .says("abz: no/folder/x.gz: cannot be created: there is no folder no/folder; make it first");
+        .says("abz: no/folder/x.gz: cannot be created: there is no folder no/folder; create it first");
     folder.write("file", b"");
     folder
         .abz(&["-o", "file/x.gz", "x"])

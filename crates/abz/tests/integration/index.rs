@@ -133,9 +133,9 @@ fn an_index_that_does_not_fit_is_told_of_and_not_used() {
         let mut damaged = index.clone();
         damaged[at] ^= 1;
         folder.write("f.abzi", &damaged);
-        expect("it is not used: make it anew", &data);
+        expect("it is not used: make a new one", &data);
         folder.write("f.abzi", &index[..at]);
-        expect("it is not used: make it anew", &data);
+        expect("it is not used: make a new one", &data);
     }
     folder.write("f.abzi", &index);
     folder.write("f", &gzipped(&other));
@@ -172,7 +172,7 @@ fn links_are_followed_for_their_file_stays() {
     assert_eq!(folder.names(), ["f.gz", "link.gz", "link.gz.abzi", "other.gz", "other.gz.abzi"]);
     assert!(folder.abz(&["--line-range", "2..2", "link.gz"]).exits(0).stdout() == lines(&prose(5000), 2, 2));
     let told = folder.abz(&["--index", "-f", "--input-io", "stream", "f.gz"]).exits(1).stderr();
-    assert!(told.contains("not with --input-io stream"), "{told}");
+    assert!(told.contains("not --input-io stream"), "{told}");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn mistakes_with_indices_are_told_with_advice() {
         (&["--index"][..], "needs the names of compressed files"),
         (&["--index", "-"], "needs the names of compressed files"),
         (&["--index", "-t", "f"], "cannot be used with"),
-        (&["--index", "-c", "f"], "say -d for the data"),
+        (&["--index", "-c", "f"], "use -d for the data"),
         (&["--index", "-d", "-"], "needs the names of compressed files"),
         (&["--index", "-d", "--index-file", "x", "f"], "--index makes one"),
         (&["--index", "--range", "1..2", "f"], "cannot be used with"),

@@ -388,7 +388,7 @@ fn explain_says_whether_and_which_index_is_used() {
     let ours = explain(&["-p3"], "g.gz");
     assert!(ours.contains("The index g.gz.abzi is not used: it helps with a gzip member that"), "{ours}");
     let wrong = explain(&["-p3"], "h.gz");
-    assert!(wrong.contains("h.gz.abzi: is of another file"), "{wrong}");
+    assert!(wrong.contains("h.gz.abzi: belongs to another file"), "{wrong}");
     folder.write("other", b"no index");
     let ran = folder.abz(&["-d", "--explain", "-p3", "--index-file", "missing", "f.gz"]).exits(1);
     assert!(ran.stderr().contains("missing: cannot be read"), "{}", ran.stderr());

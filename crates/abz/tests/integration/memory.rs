@@ -137,11 +137,8 @@ fn a_limit_of_memory_is_one_for_all_files() {
 fn a_limit_of_memory_makes_dictionaries_smaller_and_says_so() {
     let folder = Folder::new();
     folder.write("x", &[prose(500_000), noise(500_000, 5)].concat());
-    let note = |from, to| {
-        format!(
-            "abz: the dictionary: {from} MiB are more than the limit of memory allows: {to} MiB are taken"
-        )
-    };
+    let note =
+        |from, to| format!("abz: the dictionary: {from} MiB exceed the memory limit: {to} MiB are used");
     let ran = folder.abz(&["-kf", "--memlimit", "500M", "-F", "xz", "-9", "x"]).exits(0);
     assert_eq!(ran.stderr().trim_end(), note(64, 41));
     folder.abz(&["-t", "x.xz"]).exits(0);

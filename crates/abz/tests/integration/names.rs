@@ -780,7 +780,7 @@ fn links_are_made_once_and_overwrite_nothing_else() {
     }
     folder.abz(&["--install-links", "."]).exits(0).says("");
     let again = String::from_utf8(folder.abz(&["--install-links", "."]).exits(0).stdout()).unwrap();
-    assert!(again.lines().all(|line| line.ends_with(" is there already")), "{again}");
+    assert!(again.lines().all(|line| line.ends_with(" exists already")), "{again}");
 }
 
 #[test]

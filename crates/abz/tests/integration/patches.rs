@@ -112,12 +112,12 @@ fn mistakes_with_patches_are_told_with_advice() {
     folder.write("old", b"x");
     folder.write("new", b"x");
     for (arguments, advice) in [
-        (&["--patch-from", "old", "new"][..], "say -F zstd"),
-        (&["-F", "zstd", "--patch-from", "old", "new", "new"], "it needs one input"),
-        (&["-F", "zstd", "--patch-from", "old", "-r", "."], "it needs one input"),
-        (&["-F", "zstd", "--patch-from", "old", "-c"], "name it"),
-        (&["-F", "zstd", "--patch-from", "old", "--rsyncable", "new"], "it has no blocks"),
-        (&["-F", "zstd", "--patch-from", "old", "--frames", "new"], "it has no blocks"),
+        (&["--patch-from", "old", "new"][..], "use -F zstd"),
+        (&["-F", "zstd", "--patch-from", "old", "new", "new"], "a patch needs a single input"),
+        (&["-F", "zstd", "--patch-from", "old", "-r", "."], "a patch needs a single input"),
+        (&["-F", "zstd", "--patch-from", "old", "-c"], "name a file"),
+        (&["-F", "zstd", "--patch-from", "old", "--rsyncable", "new"], "a patch is one frame"),
+        (&["-F", "zstd", "--patch-from", "old", "--frames", "new"], "a patch is one frame"),
         (&["-F", "zstd", "--patch-from", "old", "-D", "old", "new"], "cannot be used with"),
     ] {
         let told = folder.abz(arguments).exits(1).stderr();
@@ -134,7 +134,7 @@ fn the_file_that_a_patch_refers_to_is_not_removed() {
     let refused = |arguments: &[&str]| {
         let told = folder.abz(arguments).exits(1).stderr();
         assert!(
-            told.contains("is the file of --patch-from too") && told.contains("keep it with -k"),
+            told.contains("is also the file of --patch-from") && told.contains("keep it with -k"),
             "{told}"
         );
         assert_eq!(folder.names(), ["f", "link"]);
@@ -152,7 +152,7 @@ fn the_file_that_a_patch_refers_to_is_not_removed() {
     let patch = folder.abz(&["-c", "-F", "zstd", "f"]).exits(0).stdout();
     folder.write("g.zst", &patch);
     let told = folder.abz(&["-d", "--patch-from", "g.zst", "g.zst"]).exits(1).stderr();
-    assert!(told.contains("is the file of --patch-from too"), "{told}");
+    assert!(told.contains("is also the file of --patch-from"), "{told}");
     assert!(folder.read("g.zst") == patch);
     folder.abz(&["-k", "-F", "zstd", "--patch-from", "link", "f"]).exits(0).says("");
     assert!(folder.read("f") == data && folder.read("f.zst").len() < 200);

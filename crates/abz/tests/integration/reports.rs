@@ -100,8 +100,8 @@ fn mistakes_are_told_and_cost_nothing() {
         (&["--report-file", "r", "large"], "--report"),
         (&["--explain", "--report", "large"], "cannot be used with"),
         (&["--explain", "--trace", "t", "large"], "cannot be used with"),
-        (&["--report", "--report-file", "t", "--trace", "t", "large"], "two files"),
-        (&["-l", "--report", "large"], "--list does none"),
+        (&["--report", "--report-file", "t", "--trace", "t", "large"], "different files"),
+        (&["-l", "--report", "large"], "--list has none"),
         (&["--trace"], "a value is required"),
     ] {
         let said = folder.abz(line).exits(1).stderr();

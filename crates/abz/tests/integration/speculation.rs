@@ -67,7 +67,7 @@ fn explain_says_which_way_and_why() {
     let many = explain(&["-p16"]);
     assert!(many.contains("guess") && many.contains("is decoded speculatively, because"), "{many}");
     let one = explain(&["-p1"]);
-    assert!(one.contains("is decoded by one worker, because one worker that inflates"), "{one}");
+    assert!(one.contains("is decoded by one worker, because serial decoding is expected to take"), "{one}");
     let forced = explain(&["-p16", "--speculate=never"]);
     assert!(forced.contains("by one worker, as --speculate says"), "{forced}");
 }
