@@ -14,7 +14,7 @@ pub struct Edge {
     pub item: ItemType,
     /// How the items get from one node to the other.
     pub kind: EdgeKind,
-    /// What messages call the record. `None` if it has no name of its own, and for an edge of a stream.
+    /// The name of the record in messages. `None` for a record without a name, and for an edge of a stream.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub name: Option<String>,
 }

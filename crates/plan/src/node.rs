@@ -98,7 +98,7 @@ pub struct Node {
     /// the executor chooses.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub firings: Option<usize>,
-    /// What is known of a record that is a node.
+    /// The views, the delay and the horizon of a record that is a node. `None` for other nodes.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub record: Option<Box<Record>>,
 }

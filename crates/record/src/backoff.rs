@@ -90,15 +90,13 @@ impl Backoff {
             return None;
         }
         let vain = self.vain.load(Ordering::Relaxed);
-        let found = if vain <= HOPELESS_POLLS || how == Polling::Always {
-            poll(
-                how,
-                if vain < FAILED_POLLS { how.longest() } else { how.longest().min(SHORT_POLL_TIME) },
-                &mut look,
-            )
-        } else {
-            None
+        let limit = match vain {
+            _ if how == Polling::Always => Some(how.longest()),
+            0..FAILED_POLLS => Some(how.longest()),
+            FAILED_POLLS..=HOPELESS_POLLS => Some(how.longest().min(SHORT_POLL_TIME)),
+            _ => None,
         };
+        let found = limit.and_then(|limit| poll(how, limit, &mut look));
         let next = if vain + 1 == HOPELESS_POLLS + WAITS_A_POLL { HOPELESS_POLLS } else { vain + 1 };
         self.vain.store(if found.is_some() { 0 } else { next }, Ordering::Relaxed);
         self.is_polling.store(false, Ordering::Relaxed);

@@ -113,8 +113,8 @@ impl Index {
     /// # Errors
     ///
     /// If the file cannot be read, or if a part of the index is damaged or contradicts the file; see [`IndexError`].
-    /// That includes files that were concatenated: the index at the end describes only the last one, so its members do
-    /// not begin at the start of the file.
+    /// Concatenated files are refused: the index at the end describes only the last one, so its members do not begin at
+    /// the start of the file.
     pub fn read<F: Read + Seek>(file: &mut F) -> Result<Option<Index>, IndexError> {
         let mut end = file.seek(SeekFrom::End(0))?;
         let Some(last) = read_part(file, end)? else { return Ok(None) };

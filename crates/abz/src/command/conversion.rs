@@ -109,7 +109,8 @@ impl Setting<'_> {
             && !outputs.keep
             && outputs.needed == Some(FileId::of(&input.metadata))
         {
-            let message = "is also the file of --patch-from, which is needed to apply the patch, and would be removed: keep it with -k, or write with -c or -o";
+            let message = "is also the file of --patch-from, which is needed to apply the patch, and would be removed: \
+                               keep it with -k, or write with -c or -o";
             return Err(Problem::error(&input, message));
         }
         let is_alone = matches!(threads, Threads::Alone(_));

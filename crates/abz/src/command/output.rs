@@ -397,7 +397,8 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             }
             // This also holds for another hard link, or a symbolic link.
             Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {
-                let message = "is the file of --patch-from, which is needed to apply the patch, and would be overwritten: name another file to write to";
+                let message = "is the file of --patch-from, which is needed to apply the patch, and would be overwritten: \
+                               name another file to write to";
                 return Err(Problem::error(target.display(), message));
             }
             _ if overwrite => {}

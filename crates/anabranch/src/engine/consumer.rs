@@ -50,8 +50,8 @@ impl<'run, S: Send + 'run> Consumer<'run, S> {
         Self { id, end: End::Read(Box::new(read)) }
     }
 
-    /// Puts the consumer behind a parallel stage, whose unit puts its results into a lane of `outlet`. Returns both unchanged if the
-    /// consumer is not a parallel stage.
+    /// Puts the consumer behind a parallel stage, whose unit puts its results into a lane of `outlet`. Returns both
+    /// unchanged if the consumer is not a parallel stage.
     pub(crate) fn behind(
         self,
         assembly: &mut Assembly<'run>,

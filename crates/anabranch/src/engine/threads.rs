@@ -76,7 +76,7 @@ pub(crate) fn run(line: &Line<'_>, context: RunContext<'_>, workers: usize, affi
         let more = || help(scope, &team, line, context, context.run.workers.load(Ordering::Relaxed) - 1);
         #[cfg(shuttle)]
         let keeper = Keeper::new(scope);
-        Worker::new(line, context, Origin::Caller { offer: None, more: Some(&more) }).work();
+        Worker::new(line, context, Origin::Caller { handle: None, more: Some(&more) }).work();
         #[cfg(shuttle)]
         keeper.dismiss();
         team.join();
@@ -113,17 +113,17 @@ impl Keeper {
 pub(crate) fn run_on_pool(line: &Line<'_>, context: RunContext<'_>, workers: usize, pool: &ThreadPool) {
     let run = context.run;
     run.workers.store(1, Ordering::Relaxed);
-    let job = |context_of_job: &JobContext<'_>| {
+    let job = |helper: &JobContext<'_>| {
         run.workers.fetch_add(1, Ordering::Relaxed);
-        match Worker::new(line, context, Origin::Job(context_of_job)).work() {
+        match Worker::new(line, context, Origin::Job(helper)).work() {
             WalkEnd::Done => Stay::Done,
             WalkEnd::Away | WalkEnd::Vacant => Stay::Away,
         }
     };
     let wake = || run.event.notify_all();
-    pool.lend(workers - 1, &job, &wake, |offer| {
+    pool.lend(workers - 1, &job, &wake, |handle| {
         let work = || {
-            Worker::new(line, context, Origin::Caller { offer: Some(offer), more: None }).work();
+            Worker::new(line, context, Origin::Caller { handle: Some(handle), more: None }).work();
         };
         if line.serial_units().all(|unit| unit.own.is_none()) {
             return work();

@@ -47,9 +47,9 @@ pub(crate) struct RunContext<'r> {
 /// Where a worker's thread comes from. This decides when the worker may leave, and how it gets more workers.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'l> {
-    /// The thread that called the run. It stays until the run is over. `offer` calls helpers from a pool, and
+    /// The thread that called the run. It stays until the run is over. `handle` calls helpers from a pool, and
     /// `more` spawns one helper.
-    Caller { offer: Option<&'l JobHandle<'l>>, more: Option<&'l dyn Fn()> },
+    Caller { handle: Option<&'l JobHandle<'l>>, more: Option<&'l dyn Fn()> },
     /// A thread that was spawned for this run. `more` spawns another one.
     Helper { more: &'l dyn Fn() },
     /// A thread of a pool.
@@ -127,7 +127,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         };
         let carriers = line.places.iter().map(carrier).collect();
         let RunContext { run, window, .. } = context;
-        let has_called = !matches!(origin, Origin::Caller { offer: Some(offer), .. } if !offer.is_called());
+        let has_called =
+            !matches!(origin, Origin::Caller { handle: Some(handle), .. } if !handle.is_called());
         Self {
             line,
             run,
@@ -208,7 +209,7 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// more.
     #[inline]
     fn call_helpers(&mut self) {
-        let Origin::Caller { offer: Some(offer), .. } = self.origin else { return };
+        let Origin::Caller { handle: Some(handle), .. } = self.origin else { return };
         if !self.run.is_alone() {
             return;
         }
@@ -220,7 +221,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             let looks = self.steps.is_multiple_of(CALL_HELPERS_STEPS);
             if cfg!(any(loom, shuttle)) || (looks && self.began.elapsed() >= CALL_HELPERS_NS) {
                 self.has_called = true;
-                offer.call();
+                handle.call();
             }
         }
     }

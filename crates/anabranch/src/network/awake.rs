@@ -26,12 +26,12 @@ pub(super) struct Awake {
     rousings: AtomicUsize,
     /// Whether the network ends because something has gone wrong. Calls that would wait return instead.
     ending: AtomicBool,
-    queue: Mutex<RunQueue>,
+    queue: Mutex<RuleQueue>,
     /// The thread that called `run` waits here.
     caller: Condvar,
     /// The other workers wait here.
     helpers: Condvar,
-    /// How many workers wait or spin. For those that wait, a copy of the numbers in the queue, which is read without its lock.
+    /// How many workers wait or poll. For those that wait, a copy of the numbers in the queue, which is read without its lock.
     idle: AtomicUsize,
     /// Whether one thread alone runs the network.
     is_alone: AtomicBool,
@@ -46,7 +46,7 @@ pub(super) struct Awake {
 }
 
 /// The state by which idle workers are called.
-struct RunQueue {
+struct RuleQueue {
     /// Rules to fire, for any worker.
     ready: VecDeque<usize>,
     /// How many helpers wait and have not been called.
@@ -80,7 +80,7 @@ impl Awake {
             awake: AtomicUsize::new(0),
             rousings: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
-            queue: Mutex::new(RunQueue {
+            queue: Mutex::new(RuleQueue {
                 ready: VecDeque::new(),
                 sleeping: 0,
                 called: 0,
@@ -99,7 +99,7 @@ impl Awake {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, RunQueue> {
+    fn queue(&self) -> MutexGuard<'_, RuleQueue> {
         lock(&self.queue)
     }
 
@@ -157,7 +157,7 @@ impl Awake {
     pub(super) fn rest(&self) {
         if self.awake.fetch_sub(1, Ordering::AcqRel) == 1 {
             // With the lock held, the caller of `run` either will still look at the count, or waits already.
-            let _desk = self.queue();
+            let _queue = self.queue();
             self.caller.notify_one();
         }
     }
@@ -184,7 +184,7 @@ impl Awake {
         self.caller.notify_one();
     }
 
-    fn call_caller(&self, queue: &mut RunQueue) {
+    fn call_caller(&self, queue: &mut RuleQueue) {
         if queue.caller_sleeps {
             queue.caller_sleeps = false;
             self.idle.fetch_sub(1, Ordering::Relaxed);
@@ -238,7 +238,7 @@ impl Awake {
         self.take_from(&mut self.queue())
     }
 
-    fn take_from(&self, queue: &mut RunQueue) -> Option<usize> {
+    fn take_from(&self, queue: &mut RuleQueue) -> Option<usize> {
         // A rule of another core is better than none: it may be long until that core's worker has time.
         let at = queue.ready.iter().position(|rule| !self.is_elsewhere(*rule)).unwrap_or(0);
         let rule = queue.ready.remove(at);

@@ -49,7 +49,8 @@ impl<'env, E: Send> Contents<'env, E> {
     }
 }
 
-/// What is wrong with the rates of a network. Numbers of firings that are too large for a plan are not wrong in a network.
+/// Returns the message for the first mistake in the network's views or rates. A network may have larger numbers of firings than
+/// a plan, so these are no mistake.
 pub(super) fn misuse(plan: &Plan) -> Option<String> {
     match plan.repetitions() {
         Ok(_) | Err(PlanError::TooManyFirings { .. }) => None,
@@ -57,6 +58,7 @@ pub(super) fn misuse(plan: &Plan) -> Option<String> {
     }
 }
 
+/// Adds a node in a unit of its own. [`Plan::rule`] looks at the units of all nodes, which takes long if there are thousands.
 fn push(plan: &mut Plan, node: Node) -> NodeId {
     let at = plan.nodes.len();
     plan.nodes.push(Node { id: NodeId(at), unit: at, ..node });

@@ -26,7 +26,7 @@ pub struct Process {
     pub(super) name: String,
     /// A number that no other process of this program has. At least 1.
     pub(super) id: u64,
-    /// What a plan says of it. Its unit is not known yet.
+    /// The node of the process in the network's plan, without its id and its unit.
     pub(super) node: Node,
     actor: Arc<Actor>,
     /// The indices of the views that the process owns.

@@ -77,8 +77,8 @@ pub(super) fn run<'env, E: Send + 'env>(
             // Processes may create more rules.
             let rules = if processes.is_empty() { contents.rules.count() } else { usize::MAX };
             let helpers = (pool.threads() - 1).min(rules.saturating_sub(1));
-            pool.inner.lend(helpers, &job, &|| (), |offer| {
-                live(&contents, processes, helpers, Some(&|| offer.call()));
+            pool.inner.lend(helpers, &job, &|| (), |handle| {
+                live(&contents, processes, helpers, Some(&|| handle.call()));
             });
         }
     }

@@ -21,8 +21,9 @@ const NO_NOTICE_OF_A_TAKEN_RESULT: Mutant = Mutant("no_notice_of_a_taken_result"
 
 /// The results that wait for the reader.
 ///
-/// In a detached run, the sink is poked only while there is room. Otherwise it waits for room. There is room until `capacity` results wait, and then again once half of them were taken: so the run is not woken for each
-/// of them. If the capacity is 0, there is room only while the reader waits.
+/// In a detached run, the sink is poked only while there is room. Otherwise it waits for room. There is room until
+/// `capacity` results wait, and then again once half of them were taken: so the run is not woken for each of them. If
+/// the capacity is 0, there is room only while the reader waits.
 pub(crate) struct Results<T> {
     state: Mutex<State<T>>,
     /// Notified of a result, and of the end.

@@ -94,10 +94,11 @@ impl Plan {
         if let Some((node, verb, ..)) = rules.clone().find(|(_, _, rate, _)| *rate == 0) {
             return Err(PlanError::NoRate { node: named(node), verb, edge: name() });
         }
-        let needs = rules.clone().map(|(node, _, _, needs)| (named(node).to_string(), needs));
-        for (what, needed) in needs.chain([("its delay".to_owned(), record.delay)]) {
+        let needs = rules.clone().map(|(node, _, _, needs)| (Some(node), needs));
+        for (node, needed) in needs.chain([(None, record.delay)]) {
             match record.most() {
                 Some(horizon) if horizon < needed && horizon <= MOST_ITEMS => {
+                    let what = node.map_or("its delay".to_owned(), |node| named(node).to_string());
                     return Err(PlanError::HorizonTooNarrow { edge: name(), horizon, what, needed });
                 }
                 horizon if needed.max(horizon.unwrap_or(0)) > MOST_ITEMS => {

@@ -68,7 +68,8 @@ impl Plan {
         id
     }
 
-    /// Adds a record between two rules, or joins a rule to a record that is a node. It is the next output of `from` and the next input of `to`.
+    /// Adds a record between two rules, or joins a rule to a record that is a node. It is the next output of `from` and
+    /// the next input of `to`.
     pub fn record(&mut self, from: NodeId, to: NodeId, item: ItemType, flow: Flow) {
         self.edges.push(Edge { from, to, item, kind: EdgeKind::Record(flow), name: None });
     }

@@ -50,10 +50,10 @@ impl Parts {
 }
 
 impl Plan {
-    /// How often each node of a network fires in one *iteration*, after which every record holds as many items
-    /// as before. A record that is a node fires once for each item. Rules that only processes join are counted apart, because
-    /// the rates of processes are not known. The numbers are the smallest numbers of at least 1 for which, on each edge, the firings of the
-    /// writer times its rate are the firings of the reader times its rate.
+    /// How often each node of a network fires in one *iteration*, after which every record holds as many items as
+    /// before. A record that is a node fires once for each item. Rules that only processes join are counted apart,
+    /// because the rates of processes are not known. The numbers are the smallest of at least 1 for which, on each
+    /// edge, the firings of the writer times its rate are the firings of the reader times its rate.
     ///
     /// ```
     /// use anabranch_plan::{Flow, ItemType, Node, Plan};
@@ -67,8 +67,9 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`PlanError::InconsistentRates`] names the first edge whose rates cannot be balanced with those before
-    /// it. Other errors name an edge whose rates are not possible. [`PlanError::TooManyFirings`] if the numbers are more than 2^63.
+    /// [`PlanError::InconsistentRates`] names the first edge whose rates cannot be balanced with those before it. Other
+    /// errors name an edge whose rates are not possible. [`PlanError::TooManyFirings`] if the numbers are more than
+    /// 2^63.
     pub fn repetitions(&self) -> Result<Vec<u64>, PlanError> {
         self.check_records()?;
         let mut parts = Parts::new(self.nodes.len());

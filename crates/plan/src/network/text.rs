@@ -71,7 +71,7 @@ pub(crate) fn text(plan: &Plan) -> String {
     text
 }
 
-/// What is known of each node, in a few words each.
+/// Returns a few short descriptions of each node, in the order of the nodes.
 pub(crate) fn abouts(plan: &Plan) -> Vec<Vec<String>> {
     let firings = plan.repetitions().ok();
     let firings = |at: usize| firings.as_ref().map(|firings| firings[at]);

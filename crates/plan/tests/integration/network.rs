@@ -42,16 +42,11 @@ fn repetitions_are_the_smallest_whole_numbers() {
 /// Two rules that write a record, one that reads it, and a process.
 fn shared_record(writers: Views, range: Option<usize>) -> Plan {
     let mut plan = network(3, &[]);
-    let push = |plan: &mut Plan, node: Node| {
-        let at = plan.nodes.len();
-        plan.nodes.push(Node { id: NodeId(at), unit: at, ..node });
-        NodeId(at)
-    };
-    push(&mut plan, Node::process("p"));
+    plan.rule(Node::process("p"));
     let item = ItemType::of::<f32>();
     let readers = Views { count: 1, dropped: 0 };
     let record = Record { item: item.clone(), flow: Flow::of(0, 0).horizon(8), writers, readers };
-    let record = push(&mut plan, Node::record("r", record));
+    let record = plan.rule(Node::record("r", record));
     for rule in [0, 1] {
         plan.record(NodeId(rule), record, item.clone(), Flow { range, ..Flow::of(2, 0) });
     }

@@ -11,15 +11,16 @@
 //!     work();
 //!     Stay::Done
 //! };
-//! pool.lend(1, &job, &|| (), |offer| {
-//!     offer.call(); // helpers may join from now on
+//! pool.lend(1, &job, &|| (), |handle| {
+//!     handle.call(); // helpers may join from now on
 //!     work(); // the caller can do all the work alone if no helper joins
 //! }); // when `lend` returns, no helper is inside `job`
 //! ```
 //!
-//! [`ThreadPool::lend`] returns, or unwinds, only after every helper has left the job. A job never waits for a
-//! helper to join, so a job that lends again cannot deadlock. Work without a caller is a [task](Dispatcher).
-//! The number of callers and helpers that are inside jobs is at most the size of the pool, or the number of callers if that is larger.
+//! [`ThreadPool::lend`] returns, or unwinds, only after every helper has left the job. A job never waits for a helper
+//! to join, so a job that lends again cannot deadlock. Work without a caller is a [task](Dispatcher). The number of
+//! callers and helpers that are inside jobs is at most the size of the pool, or the number of callers if that is
+//! larger.
 
 mod tasks;
 mod threads;
@@ -90,7 +91,7 @@ struct State {
     started: usize,
 }
 
-/// A job that is on offer.
+/// A job whose caller is inside [`ThreadPool::lend`].
 struct Entry {
     id: usize,
     job: Erased<JobFn<'static>>,
@@ -259,8 +260,8 @@ impl ThreadPool {
 
     /// Runs `body` on the calling thread, while up to `helpers` threads of the pool may run `job`.
     ///
-    /// A helper calls `job` once the offer has [called](JobHandle::call) for helpers. `job` should return when
-    /// all work is done, or when its [context](JobContext) says that the helper should leave. The pool calls `wake` to wake the
+    /// A helper calls `job` once the caller has [called](JobHandle::call) for helpers. `job` should return when all work
+    /// is done, or when its [context](JobContext) says that the helper should leave. The pool calls `wake` to wake the
     /// helpers that wait inside the job, so that they can leave for another job.
     ///
     /// # Panics
@@ -294,15 +295,15 @@ impl ThreadPool {
         drop(state);
 
         let result = {
-            let offer = JobHandle { shared, id, called: AtomicBool::new(false), outer, address };
+            let handle = JobHandle { shared, id, called: AtomicBool::new(false), outer, address };
             if shared.was_long.load(Ordering::Relaxed) {
-                offer.call();
+                handle.call();
             }
             let began = Clock::now();
-            let result = body(&offer);
+            let result = body(&handle);
             shared.was_long.store(began.is_long(), Ordering::Relaxed);
             result
-        }; // dropping the offer waits for the helpers, even if `body` unwinds
+        }; // dropping the handle waits for the helpers, even if `body` unwinds
         if let Some(payload) = panic.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
             resume_unwind(payload);
         }
@@ -325,7 +326,7 @@ impl Drop for ThreadPool {
     }
 }
 
-/// A job that is on offer to the pool while its caller is inside [`ThreadPool::lend`].
+/// A job of the pool while its caller is inside [`ThreadPool::lend`].
 pub struct JobHandle<'c> {
     shared: &'c Shared,
     id: usize,
