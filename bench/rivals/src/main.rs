@@ -32,7 +32,7 @@ struct Job {
 type Run = fn(Job) -> u64;
 
 /// Name, package, and the run.
-const RIVALS: [(&str, &str, Run); 10] = [
+const RIVALS: [(&str, &str, Run); 11] = [
     ("crossbeam", "crossbeam-channel", channels::each),
     ("crossbeam-chunks", "crossbeam-channel", channels::chunks),
     ("orx", "orx-parallel", iterators::orx),
@@ -42,6 +42,7 @@ const RIVALS: [(&str, &str, Run); 10] = [
     ("par-bridge-chunks", "rayon", iterators::par_bridge_chunks),
     ("par-stream", "par-stream", futures::par_stream),
     ("tokio", "tokio", futures::buffered),
+    ("tokio-polled", "tokio", futures::polled),
     ("tokio-chunks", "tokio", futures::buffered_chunks),
 ];
 

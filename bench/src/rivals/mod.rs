@@ -7,6 +7,7 @@
 
 mod contenders;
 mod contest;
+mod futures;
 pub mod own;
 pub mod peer;
 
@@ -51,7 +52,7 @@ const GRAINS: [Grain; 9] = [
 
 /// The names of the groups.
 pub fn names() -> Vec<String> {
-    GRAINS.iter().map(|grain| grain.name.into()).collect()
+    GRAINS.iter().map(|grain| grain.name).chain([futures::GROUP]).map(Into::into).collect()
 }
 
 /// The processes of the rivals. If one could not be started, the reason.
@@ -95,6 +96,9 @@ pub fn measure(look: &Look) -> Measured {
     }
     let mut all = summary(&rows);
     all.extend(rows);
+    if look.at(futures::GROUP) {
+        all.extend(futures::rows(&peers, look.quick));
+    }
     let notes = vec![
         peers.versions().join(", "),
         "C++: g++ -std=c++20 -O3 (`bench/rivals/cpp/build.sh`); Rust: as this program (`bench/rivals`)"

@@ -2,50 +2,21 @@
 //!
 //!     cargo run --release --example ticks
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use anabranch::Stream;
-use tokio::runtime::{Builder, Handle, Runtime};
-
-/// An asynchronous stream that is polled inside of a runtime, so that its timers and sockets find it.
-///
-/// [`Stream::from_async`] polls on a thread of its own. The runtime drives the timers and sockets on its own threads, and
-/// their wake-ups reach that thread.
-#[derive(Debug)]
-pub struct InRuntime<S> {
-    stream: S,
-    runtime: Handle,
-}
-
-impl<S> InRuntime<S> {
-    /// Lets `stream` be polled inside of `runtime`.
-    pub fn new(stream: S, runtime: &Runtime) -> Self {
-        Self { stream, runtime: runtime.handle().clone() }
-    }
-}
-
-impl<S: futures::Stream + Unpin> futures::Stream for InRuntime<S> {
-    type Item = S::Item;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<S::Item>> {
-        let this = &mut *self;
-        let _inside = this.runtime.enter();
-        Pin::new(&mut this.stream).poll_next(context)
-    }
-}
+use tokio::runtime::Builder;
 
 /// The numbers from 0 to `count`, one each `period`.
-pub fn ticks(count: u32, period: Duration) -> impl futures::Stream<Item = u32> + Unpin {
+pub fn ticks(count: u32, period: Duration) -> impl futures::Stream<Item = u32> {
     // The timers are created when the stream is polled, which is inside of the runtime.
-    Box::pin(futures::stream::unfold(0, move |n| async move {
+    futures::stream::unfold(0, move |n| async move {
         if n == count {
             return None;
         }
         tokio::time::sleep(period).await;
         Some((n, n + 1))
-    }))
+    })
 }
 
 /// Sums of the squares of the ticks that came within `time`, at most `most` of them in each.
@@ -55,8 +26,7 @@ pub fn ticks(count: u32, period: Duration) -> impl futures::Stream<Item = u32> +
 pub fn sums(count: u32, period: Duration, most: usize, time: Duration) -> std::io::Result<Vec<u32>> {
     // A runtime with a thread of its own: it drives the timers while the stream does something else.
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
-    let numbers = InRuntime::new(ticks(count, period), &runtime);
-    let squares = Stream::from_async(numbers).map(|n| n * n);
+    let squares = Stream::from_async(ticks(count, period)).on(runtime.handle()).map(|n| n * n);
     Ok(squares.chunks_timeout(most, time).map(|chunk| chunk.into_iter().sum::<u32>()).collect())
 }
 

@@ -77,7 +77,9 @@
 //!   `Plan::from_json` reads it. The feature depends on `serde` and `serde_json`.
 //! - `html`: `Report::to_html` writes a report as a page with pictures.
 //! - `futures`: `Stream::from_async` creates a stream of an asynchronous stream, and `into_async` turns a
-//!   stream into an asynchronous one: `Stream::from_async(lines).map(parse).into_async()`.
+//!   stream into an asynchronous one: `Stream::from_async(lines).map(parse).into_async()`. `Stream::map_async` is a stage of
+//!   futures, which the workers poll.
+//! - `tokio`: `Stream::on` names the runtime of tokio that the futures and the source of a stream need.
 //! - `tracing`: each run and each of its stages has a span of the crate `tracing`, with the target
 //!   `anabranch` and the level `DEBUG`.
 //!   `tracing_subscriber::fmt().with_max_level(Level::DEBUG).with_span_events(FmtSpan::CLOSE).init()` prints

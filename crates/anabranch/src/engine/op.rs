@@ -5,7 +5,10 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use anabranch_record::sync as record;
+
 use super::pull::Pulled;
+use super::run::Run;
 
 /// Whether the stream goes on, or stops at the current item.
 pub type Flow<E> = ControlFlow<Halt<E>>;
@@ -184,6 +187,9 @@ pub(crate) trait Spread<T, E>: Send {
     /// run.
     fn limit(&mut self, _items: usize) {}
 
+    /// Tells the stage which run it is part of, and whether its results keep the order of its items. Called before the run.
+    fn starts(&mut self, _run: &record::Arc<Run>, _is_ordered: bool) {}
+
     /// Whether the stage keeps items which it gives when no others are ready.
     fn holds(&self) -> bool {
         false
@@ -212,7 +218,7 @@ pub(crate) trait Spread<T, E>: Send {
 /// them as it gives the results of an item.
 ///
 /// A worker that has made a result ready walks the line again before it sleeps, and each thread that lets go of the stage looks
-/// again. So nobody has to be told of a result.
+/// again. So only a thread that is no worker has to notify the event of the run.
 pub(crate) trait Later: Send + Sync {
     /// Whether a result is ready.
     fn is_ready(&self) -> bool;

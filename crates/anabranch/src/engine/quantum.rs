@@ -57,6 +57,12 @@ impl Quantum {
         self.served >= SERVING_ITEMS || elapsed >= SERVING_NS
     }
 
+    /// Whether nothing was served yet.
+    #[inline]
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.served == 0
+    }
+
     /// Ends a serving, and measures it. `counts_cells` says whether the node has counted its cells itself. Returns the outcome of
     /// the poke.
     pub(crate) fn end(mut self, site: &Site, counts_cells: bool) -> Poked {

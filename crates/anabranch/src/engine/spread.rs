@@ -28,6 +28,10 @@ use crate::engine::{Later, Spread};
 const NO_LOOK_FOR_LATER: Mutant = Mutant("no_look_for_later");
 const UNBOUNDED_LATER: Mutant = Mutant("unbounded_later");
 
+/// After so many results in a row that stages behind have made ready, the node opens an item, or a worker goes on to the source. So
+/// a future that wakes itself at each poll does not keep the only worker from the source.
+const LATER_IN_A_ROW: u32 = 64;
+
 /// A spreading stage and everything before it.
 pub(crate) struct SpreadUpstream<'env, T: Send, E, Op> {
     pub(crate) before: Box<dyn Upstream<T> + 'env>,
@@ -43,6 +47,7 @@ impl<T: Send, E: Send, Op: Spread<T, E>> Upstream<Op::Out> for SpreadUpstream<'_
     {
         let Self { before, errors, mut op, id } = *self;
         op.limit(assembly.items_in_blocks(id));
+        op.starts(&assembly.run, assembly.plan.domains[assembly.domain_of(id)].ordered);
         if assembly.is_direct() {
             let stage = DirectSpread::new(assembly.spot(id, &errors), op, pass_of(consumer));
             return before.connect(assembly, Consumer::pass(id, stage));
@@ -92,6 +97,8 @@ pub(crate) struct State<'run, T: Send, Op: Spread<T, E>, E> {
     stop: Option<Stop>,
     /// Whether the operation was told that the stream has ended.
     has_ended: bool,
+    /// How often in a row results of [`Later`] came first.
+    later_in_a_row: u32,
     crossing: Option<Crossing>,
     fails: PhantomData<fn(E)>,
 }
@@ -141,6 +148,7 @@ where
             has_cell: false,
             stop: None,
             has_ended: false,
+            later_in_a_row: 0,
             crossing,
             fails: PhantomData,
         };
@@ -181,9 +189,25 @@ where
                     return Some(Served::Closed);
                 }
             }
-        } else if self.is_later_ready() {
+            return None;
+        }
+        if state.later_in_a_row < LATER_IN_A_ROW && self.is_later_ready() {
+            state.later_in_a_row += 1;
             state.is_open = true;
-        } else if !state.waiting.is_empty() {
+            return None;
+        }
+        let served = self.take(state, quantum);
+        // A serving that finds nothing from its first step on lets the worker go on to the source.
+        if served != Some(Served::Drained) || quantum.is_fresh() {
+            state.later_in_a_row = 0;
+        }
+        served
+    }
+
+    /// Opens an item, or takes a cell. Returns how the serving ends, if it ends here.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn take(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
+        if !state.waiting.is_empty() {
             if !self.may_open() {
                 return Some(Served::Drained);
             }
@@ -271,10 +295,13 @@ where
                 if state.indices.room() == 0 || self.domain.is_stopped() {
                     return Served::Drained;
                 }
+                let given = quantum.tally.given;
                 if let Some(served) = self.advance(state, quantum) {
                     return served;
                 }
-                if quantum.count() || self.spot.is_alone() || self.spot.run.is_ending() {
+                // A worker that is alone takes each result to the sink before it asks for the next one, which may block.
+                let is_to_go_on = quantum.tally.given > given && self.spot.is_alone();
+                if quantum.count() || is_to_go_on || self.spot.run.is_ending() {
                     return Served::Quantum;
                 }
             }

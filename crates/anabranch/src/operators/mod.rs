@@ -4,6 +4,9 @@ pub(crate) mod branches;
 mod chunks;
 mod farm;
 mod feedback;
+#[cfg(feature = "futures")]
+mod futures;
+mod in_order;
 mod needing;
 mod parallel;
 mod route;

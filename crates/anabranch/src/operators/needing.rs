@@ -7,15 +7,15 @@
 //!
 //! No thread ever waits for a result, and each result can go on to the sink before the next one is computed.
 
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, Weak};
 
 use anabranch_plan::Node;
 use anabranch_record::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 
+use super::in_order::{Failure, Finished, InOrder};
 use crate::engine::{Later, Pulled, Spread};
 use crate::stream::{Admit, ErrorAfter, Mode, Stream};
 
@@ -69,13 +69,6 @@ impl fmt::Display for Unmet {
 }
 
 impl std::error::Error for Unmet {}
-
-/// Why an item has no result.
-enum Failure<X> {
-    Panic(Box<dyn Any + Send>),
-    Error(X),
-    Unmet(Unmet),
-}
 
 /// The failure of an item, and of all items that need it.
 type Shared<X> = Arc<Mutex<Option<Failure<X>>>>;
@@ -277,7 +270,7 @@ pub(crate) struct Issue<T, V, X, N> {
     schedule: Arc<Schedule<T, V, X>>,
 }
 
-impl<T, V, X, N> Issue<T, V, X, N> {
+impl<T, V, X: From<Unmet>, N> Issue<T, V, X, N> {
     pub(crate) fn new(reach: usize, needs: N, schedule: Arc<Schedule<T, V, X>>) -> Self {
         Self {
             needs,
@@ -389,7 +382,7 @@ impl<T, V, X, N> Issue<T, V, X, N> {
 
     /// Gives items that never get what they need, as failed ones.
     fn fail(&mut self, items: &[u64], unmet: Unmet) {
-        let failure = Arc::new(Mutex::new(Some(Failure::Unmet(unmet))));
+        let failure = Arc::new(Mutex::new(Some(Failure::Error(unmet.into()))));
         for &number in items {
             if let Some(Pending { task, .. }) = self.pending.remove(&number) {
                 *lock(&task.state) = State::Failed(Arc::clone(&failure));
@@ -455,7 +448,7 @@ impl<T, V, X, N, I, E> Spread<T, E> for Issue<T, V, X, N>
 where
     T: Send,
     V: Send + Sync,
-    X: Send,
+    X: From<Unmet> + Send,
     N: FnMut(u64, &T) -> I + Send,
     I: IntoIterator<Item = u64>,
 {
@@ -488,48 +481,26 @@ where
     }
 }
 
-/// A spreading stage that puts the results into the order of the items.
-pub(crate) struct InOrder<T, V, X> {
-    /// The number of the next result.
-    next: u64,
-    /// The tasks that have come, from the next result on.
-    came: BTreeMap<u64, Arc<Task<T, V, X>>>,
-    schedule: Arc<Schedule<T, V, X>>,
-}
-
-impl<T, V, X> InOrder<T, V, X> {
-    pub(crate) fn new(schedule: Arc<Schedule<T, V, X>>) -> Self {
-        Self { next: 0, came: BTreeMap::new(), schedule }
-    }
-}
-
-impl<T, V, X, E> Spread<Arc<Task<T, V, X>>, E> for InOrder<T, V, X>
+impl<T, V, X> Finished for Arc<Task<T, V, X>>
 where
     T: Send,
     V: Send + Sync,
-    X: Send + From<Unmet>,
-    E: From<X>,
+    X: Send,
 {
-    type Out = Arc<V>;
+    type Value = Arc<V>;
+    type Error = X;
 
-    fn open(&mut self, task: Arc<Task<T, V, X>>) {
-        self.came.insert(task.number, task);
+    fn number(&self) -> u64 {
+        self.number
     }
 
-    fn next(&mut self) -> Pulled<Arc<V>, E> {
-        let Some(task) = self.came.remove(&self.next) else { return Pulled::End };
-        self.next += 1;
-        self.schedule.left.store(self.next, Ordering::Release);
-        let failure = match &*lock(&task.state) {
-            State::Done(result) => return Pulled::Item(Arc::clone(result)),
-            State::Failed(failure) => lock(failure).take(),
+    fn result(self) -> Result<Option<Arc<V>>, Failure<X>> {
+        match &*lock(&self.state) {
+            State::Done(result) => Ok(Some(Arc::clone(result))),
+            State::Failed(failure) => {
+                Err(lock(failure).take().expect("the stream ends with the first failure"))
+            }
             State::Open(_) => unreachable!("a task that has come is computed"),
-        };
-        match failure {
-            Some(Failure::Panic(payload)) => resume_unwind(payload),
-            Some(Failure::Error(error)) => Pulled::Fail(error.into()),
-            Some(Failure::Unmet(unmet)) => Pulled::Fail(X::from(unmet).into()),
-            None => unreachable!("the stream ends with the first failure"),
         }
     }
 }
@@ -622,7 +593,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     {
         let schedule = Schedule::new(reach);
         let issue = Issue::new(reach, needs, Arc::clone(&schedule));
-        let in_order = InOrder::new(Arc::clone(&schedule));
+        let left = Arc::clone(&schedule);
+        let in_order = InOrder::new(false, move |results| left.left.store(results, Ordering::Release));
         let issued = self.admit::<E>().spreading(Node::serial("issue"), issue);
         let call = move |task| Some(schedule.call(task, &f));
         let computed = issued.each(Node::parallel("map_needing"), call);

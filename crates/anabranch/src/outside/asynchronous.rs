@@ -14,6 +14,7 @@ use crate::control::waiter::Waiter;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, RunThreads};
 use crate::outside::reader::Reader;
+use crate::outside::runtime::Runtime;
 use crate::stream::{Stream, TryStream};
 
 /// Wakes the thread that waits for a source.
@@ -35,6 +36,7 @@ struct Polled<S> {
     stream: Pin<Box<S>>,
     alarm: Arc<Alarm>,
     waker: Waker,
+    runtime: Runtime,
 }
 
 /// Tells a detached run whether the stream is to be polled.
@@ -62,14 +64,15 @@ impl Feed for Alarm {
 }
 
 impl<S: futures_core::Stream> Polled<S> {
-    fn new(stream: S) -> Self {
+    fn new(stream: S, runtime: Runtime) -> Self {
         let alarm = Arc::<Alarm>::default();
         let waker = Waker::from(Arc::clone(&alarm));
-        Self { stream: Box::pin(stream), alarm, waker }
+        Self { stream: Box::pin(stream), alarm, waker, runtime }
     }
 
     fn poll(&mut self) -> Poll<Option<S::Item>> {
-        self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker))
+        let Self { stream, waker, runtime, .. } = self;
+        runtime.within(|| stream.as_mut().poll_next(&mut Context::from_waker(waker)))
     }
 
     /// The next item; waits for it until the run stops.
@@ -158,8 +161,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// not drive timers or sockets: they need a running runtime. If the stream stops or an item fails, a
     /// pending asynchronous stream is not waited for, but a poll that is already running is.
     ///
-    /// The timers and sockets of tokio must also be polled inside of a runtime. A wrapper of ten lines enters the runtime for
-    /// each poll: `InRuntime` in the example `ticks` (`crates/anabranch/examples/ticks.rs`).
+    /// The timers and sockets of tokio must also be polled inside of a runtime: the method `on` names it (feature `tokio`).
     ///
     /// ```
     /// use anabranch::Stream;
@@ -171,9 +173,12 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     where
         S: futures_core::Stream<Item = T> + Send + 'env,
     {
-        let polled = Polled::new(stream);
+        let runtime = Runtime::default();
+        let polled = Polled::new(stream, runtime.clone());
         let (waiter, feed) = (polled.alarm.waiter.clone(), polled.feed());
-        Self::pulled(polled, Node::source("from_async")).woken_by(waiter, Some(feed))
+        let mut stream = Self::pulled(polled, Node::source("from_async")).woken_by(waiter, Some(feed));
+        stream.draft.attached.runtime = runtime;
+        stream
     }
 }
 
@@ -193,10 +198,13 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
     where
         S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
     {
-        let polled = Polled::new(stream);
+        let runtime = Runtime::default();
+        let polled = Polled::new(stream, runtime.clone());
         let (waiter, feed) = (polled.alarm.waiter.clone(), polled.feed());
-        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible())
-            .woken_by(waiter, Some(feed))
+        let node = Node::source("try_from_async").fallible();
+        let mut stream = Self::pulled(TryPolled(polled), node).woken_by(waiter, Some(feed));
+        stream.draft.attached.runtime = runtime;
+        stream
     }
 }
 

@@ -10,6 +10,8 @@ pub mod posts;
 pub mod prelude;
 pub(crate) mod reader;
 mod results;
+#[cfg(feature = "futures")]
+mod runtime;
 mod select;
 
 #[cfg(feature = "futures")]
@@ -18,3 +20,5 @@ pub use channel::{Closed, Post, TryPostError};
 pub(crate) use channel::{Posted, channel};
 pub use iter::Items;
 pub use offload::Offload;
+#[cfg(feature = "futures")]
+pub(crate) use runtime::Runtime;

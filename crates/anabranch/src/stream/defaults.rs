@@ -6,6 +6,8 @@ use crate::control::waiter::Waiter;
 use crate::control::{CancelToken, MonitorThread, PoolShare, Watch, Watcher, Workers};
 use crate::engine::progress::{Bytes, Callback};
 use crate::engine::{Feed, Supply};
+#[cfg(feature = "futures")]
+use crate::outside::Runtime;
 use anabranch_plan::{Executor, Node, Note, Passes, Plan, Role};
 
 /// The settings that are not plain data, which a plan cannot hold.
@@ -34,6 +36,9 @@ pub(crate) struct Attached<'env> {
     pub(crate) most: Option<usize>,
     /// The user's functions that change the plan before it runs.
     pub(crate) changes: Vec<Change<'env>>,
+    /// The runtime in which futures are polled.
+    #[cfg(feature = "futures")]
+    pub(crate) runtime: Runtime,
     /// Hand errors over from each place where the type of the stream's error changes, once the run is over.
     pub(crate) handovers: Vec<Handover<'env>>,
 }

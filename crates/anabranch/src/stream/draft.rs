@@ -33,6 +33,8 @@ pub(crate) struct Outline {
     pub(crate) gives_many: bool,
     /// The fork behind which the next stage is added, if that begins a branch.
     begins_behind: Option<usize>,
+    /// The stage that puts the results of futures into their order, if one was added: the last of them.
+    pub(crate) futures: Option<usize>,
     /// Whether the calling thread runs the stream alone, once it is [closed](Self::close). No handle changes that.
     pub(crate) is_alone: bool,
 }
@@ -73,6 +75,7 @@ impl Draft<'_> {
             is_in_loop: false,
             gives_many: false,
             begins_behind: None,
+            futures: None,
             is_alone: false,
         };
         Self { outline, attached: Attached::default() }
@@ -162,6 +165,11 @@ impl Outline {
         self.gives_order_up = true;
         let open = self.open_unit();
         self.plan.nodes[open].iter_mut().for_each(|node| node.ordered = false);
+        if let Some(last) = self.futures.filter(|last| last + 1 == self.plan.nodes.len()) {
+            // The futures are polled by the stage before, and their results are taken in the domain of this one.
+            self.plan.nodes[last - 1..].iter_mut().for_each(|node| node.ordered = false);
+            self.plan.domains[self.plan.nodes[last].domain].ordered = false;
+        }
     }
 
     /// Begins a branch behind the node `fork`. Returns its number, and the number of the branch that the fork is in.
@@ -221,13 +229,17 @@ impl Outline {
         self.is_alone = is_alone || plan.settings.executor == Executor::Inline;
         if self.is_alone {
             // The calling thread runs the stream alone. The plain loop is the fastest, but it has no place for what waits in
-            // branches or in a loop, and measures nothing.
+            // branches, in a loop or as a future, and measures nothing.
             let has_branches = plan.nodes.iter().any(|node| node.branch > 0 || node.in_loop);
+            let has_futures = self.futures.is_some();
             let is_counted = attached.reports || engine::is_traced();
-            let is_plain = !has_branches && !is_counted;
+            let is_plain = !has_branches && !has_futures && !is_counted;
             plan.settings.executor = if is_plain { Executor::Inline } else { Executor::Threads };
             plan.settings.workers = 1;
-            plan.nodes.iter_mut().for_each(|node| node.placement = Placement::Workers);
+            // While a source waits for other threads, the calling thread polls futures.
+            let waits = has_futures && attached.outside.is_some();
+            let first = usize::from(waits);
+            plan.nodes.iter_mut().skip(first).for_each(|node| node.placement = Placement::Workers);
         }
         notes
     }

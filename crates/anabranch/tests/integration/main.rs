@@ -11,6 +11,8 @@ mod shuttle_detached;
 #[cfg(shuttle)]
 mod shuttle_failures;
 #[cfg(shuttle)]
+mod shuttle_futures;
+#[cfg(shuttle)]
 mod shuttle_needing;
 #[cfg(shuttle)]
 mod shuttle_networks;
@@ -67,6 +69,8 @@ mod futures;
 mod generators;
 #[cfg(not(shuttle))]
 mod limits;
+#[cfg(not(shuttle))]
+mod map_async;
 #[cfg(not(shuttle))]
 mod misuse;
 #[cfg(not(shuttle))]

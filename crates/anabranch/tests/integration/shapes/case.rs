@@ -16,6 +16,10 @@ pub enum Step {
     MapTry,
     FlatTry,
     Through,
+    /// Futures, of which at most so many are under way.
+    MapAsync(usize),
+    TryMapAsync(usize),
+    FilterMapAsync(usize),
     /// A change of the error's type, there and back.
     NewError,
     Sharded(usize),
@@ -87,6 +91,15 @@ impl Step {
             self,
             Step::ChunkBy | Step::Windows(_) | Step::Batch(_) | Step::Needing(_) | Step::Sharded(_)
         )
+    }
+
+    /// Whether it passes a panic on in the order of the items, behind the results before it.
+    pub fn keeps_panics(self) -> bool {
+        matches!(self, Step::Needing(_)) || self.is_async()
+    }
+
+    fn is_async(self) -> bool {
+        matches!(self, Step::MapAsync(_) | Step::TryMapAsync(_) | Step::FilterMapAsync(_))
     }
 
     fn gives_order_up(self) -> bool {
@@ -239,13 +252,28 @@ impl Case {
         }
     }
 
+    /// Whether the sink may get the items in any order. The plain loop, which takes each item to the sink, keeps it.
     pub fn is_unordered(&self) -> bool {
-        self.steps.iter().any(|step| step.gives_order_up()) && self.how != How::Inline
+        let is_plain = self.how == How::Inline && !self.steps.iter().any(|step| step.is_async());
+        self.steps.iter().any(|step| step.gives_order_up()) && !is_plain
     }
 
     /// Whether a call cancels the run.
     pub fn cancels(&self) -> bool {
         self.faults.iter().any(|fault| fault.cancels())
+    }
+
+    /// Whether a runtime is named for the futures.
+    pub fn is_in_runtime(&self) -> bool {
+        self.items.is_multiple_of(2)
+    }
+
+    /// Whether futures may wait for other threads. While the source or another call waits for a result behind a future, a worker
+    /// must be left to poll that future.
+    pub fn has_threads_for_futures(&self) -> bool {
+        let waits_elsewhere = matches!(self.from, From::Channel(_) | From::Async);
+        let calls_wait = self.steps.contains(&Step::Needing(Need::Chain));
+        !self.is_gated || waits_elsewhere && !calls_wait
     }
 
     /// The steps, with one that takes every item in place of each that takes some, where the items are in no order.
@@ -327,6 +355,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Through),
         1 => Just(Step::NewError),
         1 => (1..4usize).prop_map(Step::Sharded),
+        1 => (1..9usize).prop_map(Step::MapAsync),
+        2 => (1..9usize).prop_map(Step::TryMapAsync),
+        1 => (1..9usize).prop_map(Step::FilterMapAsync),
     ];
     let serial = prop_oneof![
         2 => Just(Step::Each),

@@ -37,8 +37,9 @@ fn ordered(case: &Case, seen: &Seen, plain: &Loop) -> Result<(), String> {
         _ if case.cancels() => {
             let panic =
                 |(node, origin, panics)| if panics { Ended::Panic(node, origin) } else { Ended::Complete };
-            // A stage whose items need others keeps a panic until the results before it have left.
-            let keeps = |node: usize| matches!(case.steps.get(node.wrapping_sub(1)), Some(Step::Needing(_)));
+            // Such a stage keeps a panic until the results before it have left.
+            let keeps =
+                |node: usize| case.steps.get(node.wrapping_sub(1)).is_some_and(|step| step.keeps_panics());
             let comes = plain.cancelled.is_some_and(|(node, _, panics)| panics && !keeps(node));
             let ends = seen.ended == Ended::Complete && !comes
                 || seen.ended == plain.ended

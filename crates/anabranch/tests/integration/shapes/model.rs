@@ -149,11 +149,11 @@ impl Run<'_> {
         let node = at + 1;
         let marked = item.marked(node);
         match step {
-            Step::Map | Step::With | Step::Through | Step::Each | Step::EachUnordered => {
+            Step::Map | Step::With | Step::Through | Step::MapAsync(_) | Step::Each | Step::EachUnordered => {
                 self.visit(node, item, false)?;
                 self.feed(at + 1, marked)
             }
-            Step::Try | Step::NewError | Step::TryEach => {
+            Step::Try | Step::TryMapAsync(_) | Step::NewError | Step::TryEach => {
                 self.visit(node, item, true)?;
                 self.feed(at + 1, marked)
             }
@@ -161,7 +161,7 @@ impl Run<'_> {
                 self.visit(node, item, true)?;
                 self.feed(at + 1, marked.marked(node))
             }
-            Step::Filter => {
+            Step::Filter | Step::FilterMapAsync(_) => {
                 self.visit(node, item, false)?;
                 if filtered(item.key) { self.feed(at + 1, item) } else { Ok(()) }
             }

@@ -1,10 +1,11 @@
 //! A random shape as a stream of the crate.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use super::case::{Case, End, From, How, Kind, Lie, Need, Setting, Step};
 use super::model::{Ended, INSIDE, Loop, OTHERS, children, filtered, goes_round, group, merged};
 use futures::StreamExt;
 use futures::executor::block_on_stream;
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::contract_support::watchdog;
 use crate::contract_support::world::{Planted, UNMET, mix};
@@ -237,6 +239,28 @@ fn flat(world: World_, node: usize) -> impl Fn(Item) -> Vec<Item> + Clone + Send
     }
 }
 
+/// Calls `f` after a number of polls, which depends on the item. Between them, the future wakes itself or another thread wakes it.
+fn later<R>(world: World_, item: Item, f: impl FnOnce() -> R + Send) -> impl Future<Output = R> + Send {
+    let (mut polls, mut f) = (mix(item.key, 11) % 4, Some(f));
+    let waits = world.case.has_threads_for_futures();
+    std::future::poll_fn(move |context| {
+        if Handle::try_current().is_ok() != world.case.is_in_runtime() {
+            world.violation("a future is not polled in the runtime that is named".into());
+        }
+        let Some(left) = polls.checked_sub(1) else {
+            return Poll::Ready(f.take().expect("a future that is ready once")());
+        };
+        polls = left;
+        let waker = context.waker().clone();
+        if waits && mix(item.key, left).is_multiple_of(3) {
+            std::thread::spawn(move || waker.wake());
+        } else {
+            waker.wake();
+        }
+        Poll::Pending
+    })
+}
+
 /// Adds a step.
 fn add(line: Line, world: World_, at: usize) -> Line {
     let node = at + 1;
@@ -278,6 +302,18 @@ fn add(line: Line, world: World_, at: usize) -> Line {
             let stages = Pipeline::new(move |line: Line| line.map(map(world, node)));
             line.through(&stages)
         }
+        Step::MapAsync(most) => {
+            line.map_async(most, move |item| later(world, item, move || map(world, node)(item)))
+        }
+        Step::TryMapAsync(most) => {
+            line.try_map_async(most, move |item| later(world, item, move || try_map(world, node)(item)))
+        }
+        Step::FilterMapAsync(most) => line.filter_map_async(most, move |item| {
+            later(world, item, move || {
+                world.visit(node, item);
+                filtered(item.key).then_some(item)
+            })
+        }),
         Step::NewError => {
             let renamed = line.map_err(Renamed).try_map(move |item| Ok(tries(item)?));
             renamed.map_err(|Renamed(planted)| planted)
@@ -467,6 +503,10 @@ fn build_and_run(world: World_) -> Result<(), Planted> {
         }
     };
     let mut line = line.window(case.window).cancel(&world.token);
+    if case.is_in_runtime() {
+        static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().build().unwrap());
+        line = line.on(RUNTIME.handle());
+    }
     if let Some(burst) = case.burst {
         line = line.burst(burst);
     }

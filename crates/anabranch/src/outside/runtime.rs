@@ -1,0 +1,70 @@
+//! The runtime in which futures and asynchronous streams are polled.
+
+#[cfg(feature = "tokio")]
+use std::sync::{Arc, OnceLock};
+
+#[cfg(feature = "tokio")]
+use crate::stream::{Mode, Stream};
+
+/// The runtime in which a stream polls its futures. The stages of the stream share it, so it may be set behind them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Runtime {
+    #[cfg(feature = "tokio")]
+    handle: Arc<OnceLock<tokio::runtime::Handle>>,
+}
+
+impl Runtime {
+    /// Calls `poll` inside of the runtime, if one was set.
+    #[inline]
+    pub(crate) fn within<R>(&self, poll: impl FnOnce() -> R) -> R {
+        #[cfg(feature = "tokio")]
+        let _entered = self.handle.get().map(tokio::runtime::Handle::enter);
+        poll()
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+    /// Polls the futures and the asynchronous source of the stream inside of a runtime of tokio. The timers and sockets of
+    /// tokio need this: they panic outside of a runtime.
+    ///
+    /// The threads of the stream poll them. The runtime only drives its timers and sockets, so it must be running: a runtime of
+    /// one thread (`new_current_thread`) does this while a thread is inside of its `block_on`. A stream has one runtime for all
+    /// of its futures, wherever in the chain of calls it is set.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    /// use std::time::Duration;
+    ///
+    /// let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
+    /// let late = Stream::from_iter(1..=3u64)
+    ///     .map_async(8, |n| async move {
+    ///         tokio::time::sleep(Duration::from_millis(10 / n)).await;
+    ///         n
+    ///     })
+    ///     .on(runtime.handle());
+    /// assert_eq!(late.collect::<Vec<_>>(), [1, 2, 3]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// Without a runtime, the panic of tokio comes through unchanged:
+    ///
+    /// ```should_panic
+    /// use anabranch::Stream;
+    /// use std::time::Duration;
+    ///
+    /// // there is no reactor running, must be called from the context of a Tokio 1.x runtime
+    /// Stream::from_iter(0..3)
+    ///     .map_async(8, |_| tokio::time::sleep(Duration::from_millis(1)))
+    ///     .for_each(drop);
+    /// ```
+    ///
+    /// # Panics
+    /// If the stream has a runtime already.
+    #[track_caller]
+    pub fn on(self, runtime: &tokio::runtime::Handle) -> Self {
+        let set = self.draft.attached.runtime.handle.set(runtime.clone());
+        assert!(set.is_ok(), "the stream has a runtime already, and all of its futures are polled there");
+        self
+    }
+}
