@@ -5,8 +5,6 @@
 //!
 //! | module | program |
 //! |---|---|
-//! | [`experiments`] | measures all programs |
-//! | [`exploration`] | the paper's synthetic benchmark |
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
 //! | [`wifi`] | a modem for 802.11a |
 //! | [`fmradio`] | a receiver of FM radio |
@@ -15,7 +13,7 @@
 //!
 //! The programs share the other modules. [`Input`] and [`Output`] are files and pipes. [`Error`] states the file, the
 //! offset and what to do. [`Run`] determines how a program runs, and [`Meters`] measure its stages. [`staged`] and
-//! [`by_frame`] offer the stages and the frames of programs to other schedulers. [`arrivals`] measures the time that a
+//! [`by_frame`] offer the stages and the frames of programs to other schedulers. [`inputs`] makes signals and recordings. [`arrivals`] measures the time that a
 //! frame takes through a program.
 #![forbid(unsafe_code)]
 
@@ -23,12 +21,11 @@ pub mod arrivals;
 pub mod by_frame;
 pub mod command;
 mod error;
-pub mod experiments;
-pub mod exploration;
 pub mod fft;
 mod filter;
 pub mod fmradio;
 mod input;
+pub mod inputs;
 pub mod jpeg;
 pub mod kernels;
 mod meters;

@@ -10,6 +10,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub use shared::Shared;
+#[cfg(unix)]
+pub use signals::remove_unfinished_files;
 
 /// Signal programs as process networks.
 #[derive(Debug, Parser)]
@@ -26,7 +28,7 @@ struct CommandLine {
 pub fn main() -> ExitCode {
     let CommandLine { shared, program } = CommandLine::parse();
     #[cfg(unix)]
-    signals::remove_unfinished_files();
+    remove_unfinished_files();
     match program.run(&shared) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of the pipe has seen enough.

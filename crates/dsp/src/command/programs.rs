@@ -2,14 +2,12 @@
 
 use clap::Subcommand;
 
-use crate::{Result, experiments, exploration, fft, fmradio, jpeg, kernels, wifi};
+use crate::{Result, fft, fmradio, jpeg, kernels, wifi};
 
 use super::Shared;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Program {
-    Experiments(experiments::command::Arguments),
-    Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
     Jpeg(jpeg::command::Arguments),
     Wifi(wifi::command::Arguments),
@@ -20,8 +18,6 @@ pub(super) enum Program {
 impl Program {
     pub(super) fn run(&self, shared: &Shared) -> Result<()> {
         match self {
-            Program::Experiments(arguments) => experiments::command::run(arguments, shared),
-            Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
             Program::Jpeg(arguments) => jpeg::command::run(arguments, shared),
             Program::Wifi(arguments) => wifi::command::run(arguments, shared),

@@ -11,7 +11,7 @@ use crate::output::remove_unfinished;
 /// From here on, SIGINT and SIGTERM remove unfinished files, and then end the process as they do by default.
 ///
 /// If this is not possible, a signal leaves a file with a temporary name, which is no reason not to work.
-pub(super) fn remove_unfinished_files() {
+pub fn remove_unfinished_files() {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
     let wait = move || {
         if let Some(signal) = signals.forever().next() {

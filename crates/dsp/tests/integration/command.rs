@@ -98,14 +98,6 @@ fn report_names_the_stages() {
     }
 }
 
-#[test]
-fn exploration_has_no_number_of_workers() {
-    let folder = tempfile::tempdir().unwrap();
-    let refused = dsp(&["exploration", "--workers", "2"], folder.path(), b"");
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(message(&refused).contains("so --workers says nothing here"), "{}", message(&refused));
-}
-
 #[cfg(unix)]
 #[test]
 fn an_interrupted_program_leaves_no_file() {

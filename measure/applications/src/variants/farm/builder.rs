@@ -1,0 +1,15 @@
+//! The loop as a stream.
+
+use anabranch::Stream;
+use measure_programs::Output;
+use measure_programs::farm::{Input, compute};
+
+/// Runs with this many workers.
+pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
+    Stream::from_iter(input.tasks())
+        .never_waits()
+        .workers(workers)
+        .map(compute)
+        .for_each(|result| output.write(&result.to_le_bytes()));
+    output
+}

@@ -1,0 +1,14 @@
+//! The loop as a stream.
+
+use anabranch::Stream;
+use measure_programs::Output;
+use measure_programs::lunzip::{Input, decompress};
+
+/// Runs with this many workers.
+pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
+    Stream::from_iter(input.members())
+        .workers(workers)
+        .map(decompress)
+        .for_each(|block| output.write(&block));
+    output
+}

@@ -1,0 +1,25 @@
+//! The loop in the language of Rust-SSP.
+
+use std::sync::{Arc, Mutex};
+
+use anabranch::ssp::*;
+use measure_programs::Output;
+use measure_programs::lzip::{Input, compress};
+
+/// Runs with this many replicas of the parallel stage.
+pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
+    let output = Arc::new(Mutex::new(output));
+    let writer = output.clone();
+    let last = move |member: Vec<u8>| {
+        writer.lock().expect("no stage panicked").write(&member);
+    };
+    let pipeline = pipeline![
+        parallel!(move |block| Some(compress(block)), workers as i32),
+        sequential_ordered!(last.clone())
+    ];
+    for block in input.blocks() {
+        pipeline.post(block).expect("the pipeline runs");
+    }
+    pipeline.collect();
+    output.lock().expect("no stage panicked").clone()
+}

@@ -1,0 +1,90 @@
+//! Measures what the project promises about speed, and prints each promise with its number.
+//!
+//!     cargo run --release --manifest-path measure/Cargo.toml -- all
+//!
+//! `README.md` explains the numbers and how to read the tables.
+#![forbid(unsafe_code)]
+
+mod abz;
+mod arguments;
+mod automatic;
+mod core;
+mod corpus;
+mod cpp;
+mod front;
+mod lines;
+mod look;
+mod planted;
+mod prediction;
+mod processes;
+mod readme;
+mod rivals;
+mod suites;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+use arguments::{Arguments, Form, usage};
+use measure_harness::table::Table;
+
+/// Measures what the words of a command line name.
+pub fn main(words: impl IntoIterator<Item = String>) -> ExitCode {
+    let arguments = match Arguments::parse(words) {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => {
+            print!("{}", usage());
+            return ExitCode::SUCCESS;
+        }
+        Err(problem) => {
+            eprintln!("measure: {problem}\n\n{}", usage());
+            return ExitCode::from(2);
+        }
+    };
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            eprintln!("measure: a contender gave another result than the plain loop; its row names it");
+            ExitCode::FAILURE
+        }
+        Err(problem) => {
+            eprintln!("measure: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures and prints one suite after another. Returns whether every result was right.
+fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
+    if cfg!(debug_assertions) {
+        eprintln!("This is a debug build, and its numbers mean nothing. Run it with --release.");
+    }
+    if let Some(number) = arguments.processes {
+        return processes::measure(arguments, number);
+    }
+    let mut right = true;
+    for suite in &arguments.suites {
+        let table = suite.run(arguments.quick, arguments.only.clone());
+        right &= table.results_were_right();
+        if let Some(path) = &arguments.json {
+            write(&table, path)?;
+        }
+        if arguments.update_readme {
+            readme::update(suite.name, &table.markdown())?;
+            if suite.name == "abz" {
+                readme::update_in("../../crates/abz/README.md", "speed", &abz::in_short(&table.rows))?;
+            }
+        }
+        match arguments.form {
+            Form::Text => println!("{table}"),
+            Form::Markdown => println!("{}", table.markdown()),
+        }
+    }
+    Ok(right)
+}
+
+fn write(table: &Table, path: &Path) -> Result<(), Box<dyn Error>> {
+    let json = serde_json::to_string_pretty(table)? + "\n";
+    std::fs::write(path, json).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(())
+}

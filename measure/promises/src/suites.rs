@@ -1,0 +1,93 @@
+//! The list of suites.
+
+use crate::look::{Look, Measured};
+use crate::{abz, automatic, core, cpp, front, planted, prediction, rivals};
+use measure_harness::machine::{Machine, load};
+use measure_harness::table::Table;
+
+/// The packages whose versions are shown.
+const PACKAGES: [&str; 2] = ["anabranch", "rtrb"];
+
+/// A suite: one word of the command line, and one table in `README.md`.
+#[derive(Debug)]
+pub struct Suite {
+    pub name: &'static str,
+    /// A description for the usage text.
+    pub about: &'static str,
+    /// The names that `--only` accepts.
+    pub groups: fn() -> Vec<String>,
+    measure: fn(&Look) -> Measured,
+    /// Whether each group has a table of its own.
+    sections: bool,
+}
+
+pub const SUITES: [Suite; 8] = [
+    Suite {
+        name: "core",
+        about: "the core: each target against its ceiling or its rival",
+        groups: core::names,
+        measure: core::measure,
+        sections: false,
+    },
+    Suite {
+        name: "rivals",
+        about: "ordered pipelines against those of other libraries",
+        groups: rivals::names,
+        measure: rivals::measure,
+        sections: true,
+    },
+    Suite {
+        name: "planted",
+        about: "whether reports name a bottleneck that was planted",
+        groups: planted::names,
+        measure: planted::measure,
+        sections: false,
+    },
+    Suite {
+        name: "prediction",
+        about: "predicted throughput against measured",
+        groups: prediction::names,
+        measure: prediction::measure,
+        sections: false,
+    },
+    Suite {
+        name: "automatic",
+        about: "default settings against the best that a search finds",
+        groups: automatic::names,
+        measure: automatic::measure,
+        sections: false,
+    },
+    Suite {
+        name: "front",
+        about: "annotations against the builder, and `ssp` against Rust-SSP",
+        groups: front::names,
+        measure: front::measure,
+        sections: true,
+    },
+    Suite {
+        name: "cpp",
+        about: "C++: annotations and the builder against oneTBB, FastFlow, pbzip2 and plzip",
+        groups: cpp::names,
+        measure: cpp::measure,
+        sections: true,
+    },
+    Suite {
+        name: "abz",
+        about: "abz against gzip, pigz, crabz, gzippy, igzip and libdeflate",
+        groups: abz::names,
+        measure: abz::measure,
+        sections: true,
+    },
+];
+
+impl Suite {
+    /// Measures all groups, or the one that was asked for.
+    pub fn run(&self, quick: bool, only: Option<String>) -> Table {
+        let (machine, before) = (Machine::of_this_run(&PACKAGES), load());
+        let look = Look::new(quick, only);
+        look.say(self.name);
+        let Measured { rows, notes } = (self.measure)(&look);
+        let seconds = look.seconds();
+        Table { machine, load: (before, load()), quick, seconds, notes, sections: self.sections, rows }
+    }
+}

@@ -1,0 +1,158 @@
+//! Programs whose frames rayon computes side by side.
+//!
+//! A request has the words `by-frame ENGINE MICROSECONDS PERIOD` and then the words of a subject. The engine is `rayon`
+//! or `in-turn`. The loop takes the given number of microseconds for the input. Its frames arrive with a period of so
+//! many nanoseconds, or as soon as they are asked for if the period is 0. The answer has a check sum of the output, the
+//! seconds of the run, and the median of the seconds from the arrival of a frame until it was done.
+
+use std::collections::BTreeMap;
+use std::iter::from_fn;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use dsp::arrivals::{Clock, Frames};
+use dsp::by_frame::{ByFrame, InTurn};
+use dsp::{Error, Result};
+use measure_signals::experiments::Subject;
+use rayon::ThreadPool;
+use rayon::iter::{ParallelBridge, ParallelIterator};
+
+/// Computes frames on the threads of a pool. Each thread takes a frame when it has none, so that no frame waits while a
+/// thread is free; a frame that is done before those ahead of it waits for them.
+pub struct Rayon<'p>(pub &'p ThreadPool);
+
+/// The results that wait for earlier ones, and the function that writes them.
+struct Order<R, W> {
+    next: usize,
+    held: BTreeMap<usize, R>,
+    write: W,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ByFrame for Rayon<'_> {
+    fn run<F: Send, S: Send, R: Send>(
+        &self,
+        mut read: impl FnMut() -> Result<Option<F>> + Send,
+        state: impl Fn() -> S + Send + Sync,
+        code: impl Fn(&mut S, F) -> R + Send + Sync,
+        write: impl FnMut(R) -> Result<()> + Send,
+    ) -> Result<()> {
+        let failed: Mutex<Option<Error>> = Mutex::default();
+        let fail = |error| {
+            locked(&failed).get_or_insert(error);
+        };
+        let order = Mutex::new(Order { next: 0, held: BTreeMap::new(), write });
+        let frames = from_fn(|| match read() {
+            Ok(frame) => frame.filter(|_| locked(&failed).is_none()),
+            Err(error) => {
+                fail(error);
+                None
+            }
+        });
+        self.0.install(|| {
+            frames.fuse().enumerate().par_bridge().for_each_init(&state, |state, (number, frame)| {
+                let result = code(state, frame);
+                let order = &mut *locked(&order);
+                order.held.insert(number, result);
+                while let Some(result) = order.held.remove(&order.next) {
+                    order.next += 1;
+                    if let Err(error) = (order.write)(result) {
+                        fail(error);
+                    }
+                }
+            });
+        });
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+}
+
+/// The subject of the last request, with its frames and the check sum of its output.
+#[derive(Default)]
+pub struct Last(Option<(u64, Subject, Frames, u32)>);
+
+impl Last {
+    /// Returns the answer to a request, without the first word of the request.
+    pub fn answer(&mut self, pool: &ThreadPool, request: &str) -> std::result::Result<String, String> {
+        let usage = "a request has the words by-frame ENGINE MICROSECONDS PERIOD PROGRAM..";
+        let mut words = request.splitn(4, ' ');
+        let mut word = || words.next().ok_or(usage);
+        let (engine, microseconds, period, words) = (word()?, word()?, word()?, word()?);
+        let number = |word: &str| word.parse::<u64>().map_err(|_| format!("\"{word}\" is no number"));
+        let (microseconds, period) = (number(microseconds)?, Duration::from_nanos(number(period)?));
+        let told = |error: Error| error.to_string();
+        let is_known = self
+            .0
+            .as_ref()
+            .is_some_and(|(has, subject, ..)| (*has, subject.words()) == (microseconds, words));
+        if !is_known {
+            let subject = Subject::of(words).map_err(told)?;
+            let frames = subject.frames(microseconds).map_err(told)?;
+            let mut output = Vec::new();
+            subject
+                .run_by(
+                    &Rayon(pool),
+                    dsp::Input::from_reader("frames", frames.bytes()),
+                    &mut dsp::Output::from_writer("memory", &mut output),
+                )
+                .map_err(told)?;
+            self.0 = Some((microseconds, subject, frames, measure_signals::experiments::check_sum(&output)));
+        }
+        let Some((_, subject, frames, check)) = &self.0 else { return Err(usage.into()) };
+        let clock = Clock::new(frames, period);
+        let begin = Instant::now();
+        let (input, mut output) = (clock.input(), clock.output());
+        match engine {
+            "rayon" => subject.run_by(&Rayon(pool), input, &mut output),
+            "in-turn" => subject.run_by(&InTurn, input, &mut output),
+            _ => return Err(format!("there is no engine \"{engine}\"")),
+        }
+        .map_err(told)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        drop(output);
+        let latency = dsp::arrivals::median(clock.latencies().map_err(told)?);
+        Ok(format!("{check} {seconds} {}", latency.as_secs_f64()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_on_two_threads_give_the_result_of_the_loop() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let mut last = Last::default();
+        for words in ["fft 1024", "fmradio", "wifi"] {
+            let subject = Subject::of(words).unwrap();
+            let check = subject.check(&subject.frames(0).unwrap()).unwrap().to_string();
+            for engine in ["rayon", "in-turn"] {
+                let answer = last.answer(&pool, &format!("{engine} 0 0 {words}")).unwrap();
+                assert_eq!(answer.split(' ').next(), Some(&*check), "{words}, {engine}");
+            }
+        }
+        for request in ["", "rayon 0 0", "mpi 0 0 wifi", "rayon x 0 wifi", "rayon 0 0 fft 7"] {
+            assert!(last.answer(&pool, request).is_err(), "{request}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_frames_is_kept_and_errors_end_the_run() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let (mut next, mut seen) = (0, Vec::new());
+        let read = || {
+            next += 1;
+            Ok((next <= 100).then_some(next))
+        };
+        let write = |number: i32| {
+            seen.push(number);
+            Ok(())
+        };
+        Rayon(&pool).run(read, || (), |(), number| number * number, write).unwrap();
+        assert_eq!(seen, (1..=100).map(|number| number * number).collect::<Vec<_>>());
+        let read = || Err::<Option<i32>, _>(Error::new("gone"));
+        assert!(Rayon(&pool).run(read, || (), |(), number| number, |_| Ok(())).is_err());
+    }
+}
