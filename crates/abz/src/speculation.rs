@@ -26,7 +26,7 @@ pub struct Expected {
 }
 
 /// The cost of reading, summing up and writing the contents. This and the costs below are percentages of the time that
-/// it takes to inflate, for text compressed by `gzip -6`. Their sum is measured (`measure/promises/README.md`); the shares are
+/// it takes to inflate, for text compressed by `gzip -6`. Their sum is measured (`measure/RESULTS.md`); the shares are
 /// estimates.
 const AROUND: u32 = 12;
 /// The cost of finding a block and decoding from there, with markers.

@@ -244,9 +244,12 @@ pub fn mark_best(rows: &mut [Row], better: impl Fn(f64, f64) -> bool) {
 const HEAD: [&str; 6] =
     ["what", "target", "median [95 % interval]", "verdict", "rounds kept / dropped", "for comparison"];
 
+/// The group of rows that sum up the others.
+pub const SUMMARY: &str = "Summary";
+
 /// Writes a line of a Markdown table.
-fn line(text: &mut String, cells: [&str; 6]) {
-    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+fn cells(text: &mut String, cells: &[&str]) {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     *text += &format!("| {} |\n", cells.join(" | "));
 }
 
@@ -256,13 +259,31 @@ impl Table {
         !self.rows.iter().any(|row| matches!(row.outcome, Outcome::Not(Unmeasured::Wrong { .. })))
     }
 
-    /// The table as Markdown, as in `README.md`.
+    /// The targets, what was measured, and the verdicts as Markdown, as in `RESULTS.md`. If rows sum up the others, only these.
+    pub fn results(&self) -> String {
+        let heading = self.heading();
+        let mut text = heading[..3.min(heading.len())].join("  \n") + "\n\n";
+        cells(&mut text, &HEAD[..4]);
+        cells(&mut text, &["---"; 4]);
+        let sums_up = self.rows.iter().any(|row| row.group == SUMMARY);
+        let is_result = |row: &&Row| !row.verdict().is_empty() && (!sums_up || row.group == SUMMARY);
+        for row in self.rows.iter().filter(is_result) {
+            let [mut what, target, measured, verdict, ..] = row.cells();
+            if self.sections && !sums_up {
+                what = format!("{}: {what}", row.group);
+            }
+            cells(&mut text, &[&what, &target, &measured, &verdict]);
+        }
+        text
+    }
+
+    /// The whole table as Markdown.
     pub fn markdown(&self) -> String {
         let mut text = self.heading().join("  \n") + "\n";
         let head = |text: &mut String| {
             text.push('\n');
-            line(text, HEAD);
-            line(text, ["---"; 6]);
+            cells(text, &HEAD);
+            cells(text, &["---"; 6]);
         };
         if !self.sections {
             head(&mut text);
@@ -273,7 +294,7 @@ impl Table {
                 head(&mut text);
             }
             for row in group {
-                line(&mut text, row.cells().each_ref().map(String::as_str));
+                cells(&mut text, &row.cells().each_ref().map(String::as_str));
             }
         }
         text
@@ -388,6 +409,31 @@ mod tests {
 
         let slow = Unmeasured::Disturbed { kept: 3, dropped: 0, least: 15 };
         assert_eq!(slow.to_string(), "the time was over after 3 rounds, and 15 are needed");
+    }
+
+    #[test]
+    fn results_are_the_rows_with_a_verdict_or_those_that_sum_them_up() {
+        let table = |rows: Vec<Row>| {
+            let machine = Machine::of_this_run(&[]);
+            Table {
+                machine,
+                load: (None, None),
+                quick: false,
+                seconds: 1.0,
+                notes: vec![],
+                sections: true,
+                rows,
+            }
+        };
+        let mut without = row(1.0);
+        without.target = Target::None;
+        without.outcome =
+            Outcome::measured(Summary { median: 1.0, low: 1.0, high: 1.0 }, Target::None, (7, 0));
+        let text = table(vec![without, row(95.0)]).results();
+        assert_eq!(text.matches("| pipeline: pipeline | at least 94 % |").count(), 1, "{text}");
+        let summary = Row { group: SUMMARY.into(), what: "nearest".into(), ..row(96.0) };
+        let text = table(vec![summary, row(95.0)]).results();
+        assert!(text.contains("| nearest |") && !text.contains("95.0 %"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::suites::{SUITES, Suite};
 /// The usage text.
 pub fn usage() -> String {
     let mut text = String::from(
-        "Usage: measure SUITE [--quick] [--only NAME] [--processes N] [--markdown] [--json FILE] [--update-readme]\n\n",
+        "Usage: measure SUITE [--quick] [--only NAME] [--processes N] [--markdown] [--json FILE] [--update]\n\n",
     );
     for suite in &SUITES {
         text += &format!("  {:16} {}\n", suite.name, suite.about);
@@ -18,9 +18,9 @@ pub fn usage() -> String {
   --quick          fewer and shorter rounds, for a first look
   --only NAME      measure one group of rows (an unknown name lists the groups)
   --processes N    measure in N processes, one after another, and print the least, the middle and the largest median
-  --markdown       print the table as README.md has it
+  --markdown       print the whole table as Markdown
   --json FILE      write the table with all numbers to FILE as JSON
-  --update-readme  replace the table in README.md
+  --update         replace the table in RESULTS.md
 "
 }
 
@@ -40,7 +40,7 @@ pub struct Arguments {
     pub processes: Option<usize>,
     pub form: Form,
     pub json: Option<PathBuf>,
-    pub update_readme: bool,
+    pub update: bool,
 }
 
 impl Arguments {
@@ -66,7 +66,7 @@ impl Arguments {
             processes: None,
             form: Form::Text,
             json: None,
-            update_readme: false,
+            update: false,
         };
         while let Some(word) = words.next() {
             let mut value = |of: &str| words.next().ok_or(format!("{of} needs a value"));
@@ -81,7 +81,7 @@ impl Arguments {
                 }
                 "--markdown" => arguments.form = Form::Markdown,
                 "--json" => arguments.json = Some(value("--json")?.into()),
-                "--update-readme" => arguments.update_readme = true,
+                "--update" => arguments.update = true,
                 "--help" | "-h" => return Ok(None),
                 other => return Err(format!("{other} means nothing here")),
             }
@@ -95,16 +95,16 @@ impl Arguments {
         if several && (self.only.is_some() || self.json.is_some()) {
             return Err("--only and --json are for one suite".into());
         }
-        if self.processes.is_some() && (several || self.json.is_some() || self.update_readme) {
-            return Err("--processes is for one suite, and does not go with --json or --update-readme".into());
+        if self.processes.is_some() && (several || self.json.is_some() || self.update) {
+            return Err("--processes is for one suite, and does not go with --json or --update".into());
         }
         if let Some(name) = &self.only {
             let known = (self.suites[0].groups)();
             if !known.contains(name) {
                 return Err(format!("there is no group {name}; there are: {}", known.join(", ")));
             }
-            if self.update_readme {
-                return Err("README.md holds the whole table: --update-readme does not go with --only".into());
+            if self.update {
+                return Err("RESULTS.md holds the whole table: --update does not go with --only".into());
             }
         }
         Ok(())
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn flags_are_read_in_any_order() {
         let arguments = parse("core --json out.json --quick --markdown").unwrap().unwrap();
-        assert!(arguments.quick && arguments.form == Form::Markdown && !arguments.update_readme);
+        assert!(arguments.quick && arguments.form == Form::Markdown && !arguments.update);
         assert_eq!(arguments.json, Some(PathBuf::from("out.json")));
     }
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn all_is_every_suite() {
-        let arguments = parse("all --quick --update-readme").unwrap().unwrap();
+        let arguments = parse("all --quick --update").unwrap().unwrap();
         assert_eq!(arguments.suites.len(), SUITES.len());
     }
 
@@ -144,7 +144,7 @@ mod tests {
         {
             assert!(parse(line).is_err(), "{line}");
         }
-        assert!(parse("core --only record --update-readme").is_err());
+        assert!(parse("core --only record --update").is_err());
         for line in ["core --processes", "core --processes 0", "core --processes many", "all --processes 2"] {
             assert!(parse(line).is_err(), "{line}");
         }

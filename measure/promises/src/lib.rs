@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release --manifest-path measure/Cargo.toml -- all
 //!
-//! `README.md` explains the numbers and how to read the tables.
+//! `measure/RESULTS.md` has the results, and explains how to read them.
 #![forbid(unsafe_code)]
 
 mod abz;
@@ -17,7 +17,7 @@ mod look;
 mod planted;
 mod prediction;
 mod processes;
-mod readme;
+mod results;
 mod rivals;
 mod suites;
 
@@ -69,10 +69,10 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         if let Some(path) = &arguments.json {
             write(&table, path)?;
         }
-        if arguments.update_readme {
-            readme::update(suite.name, &table.markdown())?;
+        if arguments.update {
+            results::update("../RESULTS.md", suite.name, &table.results())?;
             if suite.name == "abz" {
-                readme::update_in("../../crates/abz/README.md", "speed", &abz::in_short(&table.rows))?;
+                results::update("../../crates/abz/README.md", "speed", &abz::in_short(&table.rows))?;
             }
         }
         match arguments.form {

@@ -8,7 +8,7 @@ use measure_harness::table::Table;
 /// The packages whose versions are shown.
 const PACKAGES: [&str; 2] = ["anabranch", "rtrb"];
 
-/// A suite: one word of the command line, and one table in `README.md`.
+/// A suite: one word of the command line, and one table in `RESULTS.md`.
 #[derive(Debug)]
 pub struct Suite {
     pub name: &'static str,

@@ -3,7 +3,7 @@
 /// The cost of a lane for an item, in nanoseconds of thread time, for both threads together: writing and
 /// reading the slot and its stamp, and moving cache lines from core to core.
 ///
-/// It was fitted to measurements of the executor on two cores (`measure/promises/README.md`: ordered pipelines of two
+/// It was fitted to measurements of the executor on two cores (`measure/RESULTS.md`: ordered pipelines of two
 /// and of four lanes, with items of 55 ns to 100 µs).
 pub const LANE_NS: f64 = 12.0;
 
@@ -20,7 +20,7 @@ pub const WAKE_NS: f64 = 35_000.0;
 
 /// How much longer the time between two items is, as a share of it, if a serial unit and the workers limit the stream about
 /// equally. One of them then sometimes waits for the other. It was measured with a serial stage of 10 µs between parallel
-/// stages of 5 µs, with two workers (`measure/promises/README.md`).
+/// stages of 5 µs, with two workers (`measure/RESULTS.md`).
 pub const MEETING: f64 = 0.055;
 
 /// The additional share if there are more workers than cores, because the thread that holds up the serial

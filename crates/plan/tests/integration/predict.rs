@@ -236,7 +236,7 @@ fn one_core_is_named_and_not_the_handing_over() {
     );
 }
 
-/// Measurements with two workers on two cores (`measure/promises/README.md`): nanoseconds an item of the plain loop, the
+/// Measurements with two workers on two cores (`measure/RESULTS.md`): nanoseconds an item of the plain loop, the
 /// number of lanes, and nanoseconds an item of the executor.
 const MEASURED: [(f64, usize, f64); 5] =
     [(55.5, 2, 43.8), (102.4, 2, 65.0), (1_014.3, 2, 524.5), (10_058.3, 2, 5_190.3), (1_014.3, 4, 556.1)];

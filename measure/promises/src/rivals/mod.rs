@@ -17,7 +17,7 @@ use crate::look::{Look, Measured};
 use contenders::{Kind, RIVALS, Rival};
 use contest::Contest;
 use measure_harness::rounds::Unmeasured;
-use measure_harness::table::Row;
+use measure_harness::table::{Row, SUMMARY};
 use measure_harness::target::Target;
 pub use peer::{Peer, Run};
 
@@ -95,10 +95,13 @@ pub fn measure(look: &Look) -> Measured {
         rows.extend(Contest::prepare(grain, &peers, look.quick).rows(look.quick));
     }
     let mut all = summary(&rows);
-    all.extend(rows);
     if look.at(futures::GROUP) {
-        all.extend(futures::rows(&peers, look.quick));
+        let futures = futures::rows(&peers, look.quick);
+        let sums = futures.iter().filter(|row| !row.verdict().is_empty());
+        all.extend(sums.map(|row| Row { group: SUMMARY.into(), ..row.clone() }));
+        rows.extend(futures);
     }
+    all.extend(rows);
     let notes = vec![
         peers.versions().join(", "),
         "C++: g++ -std=c++20 -O3 (`measure/rivals/promises/cpp/build.sh`); Rust: as this program (`measure/rivals/promises`)"
@@ -126,7 +129,7 @@ fn summary(rows: &[Row]) -> Vec<Row> {
         let of_streams = nearest(true).filter(|row| of_all.is_none_or(|other| other.what != row.what));
         for row in [of_all, of_streams].into_iter().flatten() {
             let what = format!("{}: {}", row.group, row.what);
-            summary.push(Row { group: "The nearest rival".into(), what, ..row.clone() });
+            summary.push(Row { group: SUMMARY.into(), what, ..row.clone() });
         }
     }
     summary

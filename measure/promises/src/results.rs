@@ -1,20 +1,12 @@
-//! Writes the tables that `README.md` has between markers.
+//! Writes the tables that files have between markers.
 
 use std::path::Path;
 
-/// Replaces the table between the markers `name` in this folder's `README.md`.
+/// Replaces the table between the markers `name` in a file, whose path is relative to this folder.
 ///
 /// # Errors
 /// If the file cannot be read or written, or has no such markers.
-pub fn update(name: &str, table: &str) -> Result<(), String> {
-    update_in("README.md", name, table)
-}
-
-/// Like [`update`], for another file, whose path is relative to this folder.
-///
-/// # Errors
-/// The same as for [`update`].
-pub fn update_in(file: &str, name: &str, table: &str) -> Result<(), String> {
+pub fn update(file: &str, name: &str, table: &str) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let problem = |error| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(&path).map_err(problem)?;
@@ -43,9 +35,9 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_its_markers() {
+    fn the_results_have_their_markers() {
         for suite in &crate::suites::SUITES {
-            assert!(embedded(include_str!("../README.md"), suite.name, "").is_some(), "{}", suite.name);
+            assert!(embedded(include_str!("../../RESULTS.md"), suite.name, "").is_some(), "{}", suite.name);
         }
         assert!(embedded(include_str!("../../../crates/abz/README.md"), "speed", "").is_some());
     }
