@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the inputs of the benchmarks in ../README.md from Debian packages:
+# Makes the inputs of the benchmarks in ../../crates/abz/README.md from Debian packages:
 #   text    100 MiB of dictionaries and Unicode tables
 #   source  100 MiB of the Linux kernel's source as a tar
 #   media   90 MB of compressed data

@@ -13,11 +13,9 @@
 //!
 //! The programs share the other modules. [`Input`] and [`Output`] are files and pipes. [`Error`] states the file, the
 //! offset and what to do. [`Run`] determines how a program runs, and [`Meters`] measure its stages. [`staged`] and
-//! [`by_frame`] offer the stages and the frames of programs to other schedulers. [`inputs`] makes signals and recordings. [`arrivals`] measures the time that a
-//! frame takes through a program.
+//! [`by_frame`] offer the stages and the frames of programs to other schedulers. [`inputs`] makes signals and recordings.
 #![forbid(unsafe_code)]
 
-pub mod arrivals;
 pub mod by_frame;
 pub mod command;
 mod error;

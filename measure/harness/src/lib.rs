@@ -1,4 +1,4 @@
-//! How Anabranch is measured. `bench` and `suite` use this library, so their numbers mean the same.
+//! How Anabranch is measured. All measurements use this library, so their numbers mean the same.
 //!
 //! Every number is measured in [`rounds`], in each of which every contender runs once. The [`statistics`] of
 //! the rounds are a median and an interval for it, and the interval decides whether a [`target`] is met. A

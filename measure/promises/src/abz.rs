@@ -160,7 +160,7 @@ fn compare(look: &Look) -> Result<Compared, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let target = program.ancestors().nth(2).ok_or("this program is in no folder of builds")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let scripts = root.join("crates/abz/bench");
+    let scripts = root.join("measure/abz");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     done(
         Command::new(cargo)

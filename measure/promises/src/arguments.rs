@@ -20,7 +20,7 @@ pub fn usage() -> String {
   --processes N    measure in N processes, one after another, and print the least, the middle and the largest median
   --markdown       print the whole table as Markdown
   --json FILE      write the table with all numbers to FILE as JSON
-  --update         replace the table in RESULTS.md
+  --update         replace the table in RESULTS.md, and write its numbers to results/*.json
 "
 }
 

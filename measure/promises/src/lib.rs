@@ -22,7 +22,7 @@ mod rivals;
 mod suites;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use arguments::{Arguments, Form, usage};
@@ -70,6 +70,7 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             write(&table, path)?;
         }
         if arguments.update {
+            write(&table, &folder_of_results()?.join(suite.name).with_extension("json"))?;
             results::update("../RESULTS.md", suite.name, &table.results())?;
             if suite.name == "abz" {
                 results::update("../../crates/abz/README.md", "speed", &abz::in_short(&table.rows))?;
@@ -81,6 +82,13 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         }
     }
     Ok(right)
+}
+
+/// The folder of the numbers behind the tables of `RESULTS.md`, which is not committed.
+fn folder_of_results() -> Result<PathBuf, Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
 }
 
 fn write(table: &Table, path: &Path) -> Result<(), Box<dyn Error>> {

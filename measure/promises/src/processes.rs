@@ -84,7 +84,7 @@ fn add(to: &mut Vec<Medians>, rows: &[Row]) {
 /// # Errors
 /// If a process cannot be started, or has left no table.
 pub fn measure(arguments: &Arguments, number: usize) -> Result<bool, Box<dyn Error>> {
-    let table = env::temp_dir().join(format!("anabranch-bench-{}.json", process::id()));
+    let table = env::temp_dir().join(format!("anabranch-measure-{}.json", process::id()));
     let mut medians = Vec::new();
     let mut right = true;
     for _ in 0..number {

@@ -3,6 +3,7 @@
 //!     cargo run --release --manifest-path measure/Cargo.toml -- signals experiments --quick
 #![forbid(unsafe_code)]
 
+pub mod arrivals;
 pub mod experiments;
 pub mod exploration;
 

@@ -245,7 +245,7 @@ fn a_slow_source_leaves_the_processor_alone() {
                     .for_each(|_| {});
             });
             println!("share of a core: {share:?}");
-            // The promise is 0.5 %, which bench/ measures. Here a tick of the clock is 1 %, so this test can
+            // The promise is 0.5 %, which measure/promises measures. Here a tick of the clock is 1 %, so this test can
             // only tell waiting from spinning.
             assert!(share.is_none_or(|share| share < 0.10), "{workers} workers use {share:?} of a core");
         }

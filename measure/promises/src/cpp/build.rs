@@ -75,7 +75,7 @@ impl Built {
         Ok(out)
     }
 
-    /// The ordered farms of `bench/cpp`, which talk as the rivals do.
+    /// The ordered farms of `measure/promises/cpp`, which talk as the rivals do.
     ///
     /// # Errors
     /// Why they cannot be compiled.

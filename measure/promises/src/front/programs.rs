@@ -43,25 +43,30 @@ impl Programs {
         programs.write().map_err(|error| format!("{}: {error}", programs.folder.display()))?;
         let built = programs.cargo(&["build", "--release", "--quiet"])?;
         if !built.status.success() {
-            return Err(format!("the programs of bench/front: {}", String::from_utf8_lossy(&built.stderr)));
+            return Err(format!(
+                "the programs of measure/promises/front: {}",
+                String::from_utf8_lossy(&built.stderr)
+            ));
         }
         Ok(programs)
     }
 
     fn write(&self) -> std::io::Result<()> {
-        let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let promises = Path::new(env!("CARGO_MANIFEST_DIR"));
         let sources = self.folder.join("src/bin");
         fs::create_dir_all(&sources)?;
-        let anabranch = bench.join("../../crates/anabranch");
+        let anabranch = promises.join("../../crates/anabranch");
         let mut manifest = format!(
             "[package]\nname = \"front\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
              [profile.release]\nlto = \"thin\"\ncodegen-units = 1\n\
              [profile.{USUAL}]\ninherits = \"release\"\nlto = false\ncodegen-units = 16\n\
              [dependencies]\nanabranch = {{ path = {anabranch:?} }}\nrayon = \"1\"\n"
         );
-        let work =
-            format!("#[path = {:?}]\n#[allow(dead_code)]\nmod work;\n", bench.join("../harness/src/work.rs"));
-        let ssp = fs::read_to_string(bench.join("front/ssp.rs"))?;
+        let work = format!(
+            "#[path = {:?}]\n#[allow(dead_code)]\nmod work;\n",
+            promises.join("../harness/src/work.rs")
+        );
+        let ssp = fs::read_to_string(promises.join("front/ssp.rs"))?;
         let of = |library: &str| ssp.replace("use SSP::*;\n", &format!("{work}use {library}::*;\n"));
         put(&sources.join("ours.rs"), &of("anabranch::ssp"))?;
         match &self.rust_ssp {
@@ -71,7 +76,7 @@ impl Programs {
             }
             None => drop(fs::remove_file(sources.join("theirs.rs"))),
         }
-        put(&sources.join("loops.rs"), &fs::read_to_string(bench.join("front/loops.rs"))?)?;
+        put(&sources.join("loops.rs"), &fs::read_to_string(promises.join("front/loops.rs"))?)?;
         for (name, is_annotated) in long::SOURCES {
             put(&sources.join(name).with_extension("rs"), &long::source(is_annotated))?;
         }

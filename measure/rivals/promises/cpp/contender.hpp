@@ -1,5 +1,5 @@
 // What all contenders in C++ share: the work, the digest, and how they talk with the program that measures them.
-// `anabranch_bench::rivals::peer` is the other side.
+// `measure_promises::rivals::peer` is the other side.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// As `Work` in ../../../crates/measure/src/work.rs.
+// As `Work` in ../../../harness/src/work.rs.
 struct Work {
     std::uint32_t rounds;
     bool uneven;

@@ -10,9 +10,9 @@ use std::iter::from_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dsp::arrivals::{Clock, Frames};
 use dsp::by_frame::{ByFrame, InTurn};
 use dsp::{Error, Result};
+use measure_signals::arrivals::{Clock, Frames};
 use measure_signals::experiments::Subject;
 use rayon::ThreadPool;
 use rayon::iter::{ParallelBridge, ParallelIterator};
@@ -112,7 +112,7 @@ impl Last {
         .map_err(told)?;
         let seconds = begin.elapsed().as_secs_f64();
         drop(output);
-        let latency = dsp::arrivals::median(clock.latencies().map_err(told)?);
+        let latency = measure_signals::arrivals::median(clock.latencies().map_err(told)?);
         Ok(format!("{check} {seconds} {}", latency.as_secs_f64()))
     }
 }

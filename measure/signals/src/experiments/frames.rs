@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use dsp::arrivals::{Clock, Frames, median};
+use crate::arrivals::{Clock, Frames, median};
 use dsp::{Error, Executor, Input, Output, Result, Run};
 
 use super::rivals::Rivals;

@@ -6,8 +6,8 @@ use super::Part;
 
 const HEAD: &str = "# Experiments
 
-Made by `cargo run --release -p dsp -- experiments`, part by part. Times are medians, and ratios are taken within a round. The
-*ceiling* of a round is the loop on two threads at once, each with its own input.
+Made by `cargo run --release --manifest-path measure/Cargo.toml -- signals experiments`, part by part. Times are
+medians, and ratios are taken within a round. The *ceiling* of a round is the loop on two threads at once, each with its own input.
 ";
 
 fn mark(part: Part) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use dsp::arrivals::Frames;
+use crate::arrivals::Frames;
 use dsp::by_frame::{ByFrame, InTurn};
 use dsp::fft::{Shape, Split, transform, transform_by};
 use dsp::fmradio::{Radio, receive, receive_by};

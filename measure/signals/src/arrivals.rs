@@ -5,12 +5,11 @@
 //! program has written all bytes that its sequential form writes before it asks for the next frame.
 
 use std::io::{self, Read, Write};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::staged::locked;
-use crate::{Error, Input, Output, Result};
+use dsp::{Error, Input, Output, Result};
 
 /// A signal of frames.
 #[derive(Debug, Clone)]
@@ -196,6 +195,10 @@ impl Write for Leaving<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
