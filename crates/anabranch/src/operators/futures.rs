@@ -390,10 +390,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// use anabranch::Stream;
     /// use futures::channel::oneshot;
     ///
-    /// let (senders, answers): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel::<u32>()).unzip();
+    /// let (senders, answers): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel::<usize>()).unzip();
     /// let server = std::thread::spawn(move || {
     ///     // The last one is answered first.
-    ///     senders.into_iter().zip(0..).rev().for_each(|(sender, n)| sender.send(10 * n).unwrap());
+    ///     for (n, sender) in senders.into_iter().enumerate().rev() {
+    ///         sender.send(10 * n).unwrap();
+    ///     }
     /// });
     /// let answers = Stream::from_iter(answers).map_async(64, |answer| async { answer.await.unwrap() });
     /// assert_eq!(answers.collect::<Vec<_>>(), [0, 10, 20]);
