@@ -1,9 +1,6 @@
 //! Processes that run variants.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::process::Command;
 use std::time::Duration;
 
 use measure_programs::{Answer, GENERATED};
@@ -14,9 +11,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// A process with one variant.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
-    ask: ChildStdin,
-    answers: Receiver<String>,
+    process: measure_harness::process::Process,
     /// How much work a run does, in the application's unit.
     pub amount: f64,
     /// The real data that the process has, or that they are generated.
@@ -28,24 +23,14 @@ impl Process {
     ///
     /// # Errors
     /// Why it cannot run.
-    pub fn start(mut command: Command) -> Result<Self, String> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
-        let ask = child.stdin.take().expect("it is piped");
-        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let (sender, answers) = channel();
-        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut process = Self { child, ask, answers, amount: 0.0, data: GENERATED.into() };
+    pub fn start(command: Command) -> Result<Self, String> {
+        let mut process = measure_harness::process::Process::start(command)?;
         let line = process.hear(PATIENCE)?;
         let ready =
             line.strip_prefix("ready ").map(|ready| ready.split_once(' ').unwrap_or((ready, GENERATED)));
         let amount = ready.and_then(|(amount, data)| Some((amount.parse().ok()?, data)));
         let (amount, data) = amount.ok_or_else(|| format!("it said `{line}` and not `ready`"))?;
-        (process.amount, process.data) = (amount, data.to_owned());
-        Ok(process)
+        Ok(Self { process, amount, data: data.to_owned() })
     }
 
     /// Runs the variant once.
@@ -57,8 +42,7 @@ impl Process {
     }
 
     fn run_within(&mut self, patience: Duration) -> Result<Answer, String> {
-        writeln!(self.ask, "run").map_err(|error| format!("its process has ended: {error}"))?;
-        let line = self.hear(patience)?;
+        let line = self.process.ask("run", patience)?;
         Answer::parse(&line).ok_or_else(|| format!("it answered `{line}`"))
     }
 
@@ -70,22 +54,5 @@ impl Process {
     pub fn checked(mut self, expected: u64, patience: Duration) -> Result<Self, String> {
         let hash = self.run_within(patience.min(PATIENCE))?.hash;
         if hash == expected { Ok(self) } else { Err("WRONG: its output is not that of the loop".into()) }
-    }
-
-    fn hear(&mut self, patience: Duration) -> Result<String, String> {
-        self.answers.recv_timeout(patience).map_err(|error| match error {
-            RecvTimeoutError::Timeout => {
-                format!("it had not answered after {:.1} s, and was stopped", patience.as_secs_f64())
-            }
-            RecvTimeoutError::Disconnected => "its process has ended without an answer".into(),
-        })
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // The process has no state that could be lost.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -4,12 +4,13 @@
 //! the rounds are a median and an interval for it, and the interval decides whether a [`target`] is met. A
 //! [`table`] has a row for each number, and says on which [`machine`] it was measured. [`work`] has calibrated
 //! work and a digest of results that depends on their order. [`energy`] reads the meters of the processors, and
-//! [`distance`] tells how far apart two cores are.
+//! [`distance`] tells how far apart two cores are. A [`process`] is asked line by line.
 #![forbid(unsafe_code)]
 
 pub mod distance;
 pub mod energy;
 pub mod machine;
+pub mod process;
 pub mod rounds;
 pub mod statistics;
 pub mod table;

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use measure_harness::process::Process;
 use measure_harness::work::{Digest, Work};
 
 /// A run that takes longer than this has failed.
@@ -19,9 +18,7 @@ pub const SETTLE: Duration = Duration::from_millis(1);
 /// A process that runs rivals.
 #[derive(Debug)]
 pub struct Peer {
-    child: Child,
-    ask: ChildStdin,
-    answers: Receiver<String>,
+    process: Process,
     /// The rivals that it can run, with their versions.
     pub versions: BTreeMap<String, String>,
 }
@@ -100,19 +97,9 @@ impl Peer {
     /// # Errors
     /// Why it cannot be started.
     pub fn start(program: &Path) -> Result<Self, String> {
-        let problem = |error| format!("{}: {error}", program.display());
-        let mut child =
-            Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(problem)?;
-        let ask = child.stdin.take().expect("it is piped");
-        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let (sender, answers) = channel();
-        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut peer = Self { child, ask, answers, versions: BTreeMap::new() };
-        loop {
-            let line = peer.hear()?;
-            let Some((name, version)) = line.split_once(' ') else { return Ok(peer) };
-            peer.versions.insert(name.into(), version.into());
-        }
+        let mut process = Process::start(Command::new(program))?;
+        let versions = process.versions(PATIENCE)?;
+        Ok(Self { process, versions })
     }
 
     /// Runs a rival once. Returns the seconds by the rival's own clock, and its digest.
@@ -123,26 +110,12 @@ impl Peer {
         thread::sleep(SETTLE);
         let Run { name, setting, work, items } = run;
         let (rounds, uneven) = work.calibration();
-        writeln!(self.ask, "{name} {setting} {rounds} {} {items}", u8::from(uneven))
-            .map_err(|error| format!("{name}: {error}"))?;
-        let line = self.hear()?;
+        let request = format!("{name} {setting} {rounds} {} {items}", u8::from(uneven));
+        let line = self.process.ask(&request, PATIENCE).map_err(|error| format!("{name}: {error}"))?;
         let answer = line.split_once(' ').and_then(|(seconds, digest)| {
             Some((seconds.parse().ok()?, Digest::of_number(digest.parse().ok()?)))
         });
         answer.ok_or_else(|| format!("{name} answered {line}"))
-    }
-
-    fn hear(&mut self) -> Result<String, String> {
-        let line = self.answers.recv_timeout(PATIENCE);
-        line.map_err(|error| format!("no answer: {error}"))
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // The process has no state that could be lost.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

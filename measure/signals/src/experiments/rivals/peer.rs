@@ -1,14 +1,13 @@
 //! A process that runs rivals, one run at a time.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use crate::exploration::{Sample, Task};
 use dsp::{Error, Result};
+use measure_harness::process::Process;
 
 /// A run that takes longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,36 +17,17 @@ const SETTLE: Duration = Duration::from_millis(2);
 /// A process that runs rivals.
 #[derive(Debug)]
 pub(in super::super) struct Peer {
-    child: Child,
-    ask: ChildStdin,
-    answers: Receiver<String>,
-    /// Whether an answer did not come, so that a later one could be that of an earlier request.
-    is_lost: bool,
+    process: Process,
     /// The rivals that it can run, with their versions.
     pub(super) versions: BTreeMap<String, String>,
 }
 
 impl Peer {
     /// Starts a process, and waits until it has told the rivals that it knows.
-    pub(super) fn start(mut command: Command) -> Result<Self> {
-        let program = command.get_program().to_string_lossy().into_owned();
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| Error::io(&program, "cannot start the rivals", error))?;
-        let (Some(ask), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Error::new(format!("{program}: its input and output are no pipes")));
-        };
-        let (sender, answers) = channel();
-        let lines = BufReader::new(output).lines();
-        thread::spawn(move || lines.map_while(|line| line.ok()).try_for_each(|line| sender.send(line)));
-        let mut peer = Self { child, ask, answers, is_lost: false, versions: BTreeMap::new() };
-        loop {
-            let line = peer.hear()?;
-            let Some((name, version)) = line.split_once(' ') else { return Ok(peer) };
-            peer.versions.insert(name.into(), version.into());
-        }
+    pub(super) fn start(command: Command) -> Result<Self> {
+        let mut process = Process::start(command).map_err(Error::new)?;
+        let versions = process.versions(PATIENCE).map_err(Error::new)?;
+        Ok(Self { process, versions })
     }
 
     /// Runs a rival once, with at least one burst and this number of indices, rounded up to whole bursts.
@@ -67,29 +47,11 @@ impl Peer {
 
     /// Sends a request, and returns the answer.
     pub(in super::super) fn ask(&mut self, request: &str) -> Result<String> {
-        if self.is_lost {
-            return Err(Error::new(format!("{request}: the process did not answer before")));
-        }
         thread::sleep(SETTLE);
-        writeln!(self.ask, "{request}").map_err(|error| Error::io(request, "cannot ask the rival", error))?;
-        let line = self.hear()?;
+        let line = self.process.ask(request, PATIENCE);
+        let line = line.map_err(|error| Error::new(format!("{request}: {error}")))?;
         thread::sleep(SETTLE);
         Ok(line)
-    }
-
-    fn hear(&mut self) -> Result<String> {
-        self.answers.recv_timeout(PATIENCE).map_err(|error| {
-            self.is_lost = true;
-            Error::new(format!("the process of the rivals gave no answer: {error}"))
-        })
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // The process has no state that could be lost.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
