@@ -206,7 +206,7 @@ impl<T, F> Flight<T, F> {
         if Arc::strong_count(&self.alarm) > 2 {
             return false;
         }
-        // What other wakers did before they were dropped comes before the stores.
+        // The drops of other wakers happen before these stores.
         fence(Ordering::Acquire);
         self.alarm.number.store(number, Ordering::Relaxed);
         self.alarm.state.store(WOKEN, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use anabranch::Stream;
 use anabranch_record::sync::{Condvar, Mutex, lock};
 use shuttle::thread;
 
-/// What futures wait for: a thread that answers.
+/// An answer that a future waits for and another thread gives.
 #[derive(Default)]
 struct Answer {
     state: Mutex<(bool, Option<Waker>)>,
