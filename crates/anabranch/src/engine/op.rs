@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use anabranch_record::sync as record;
+use anabranch_record::sync;
 
 use super::pull::Pulled;
 use super::run::Run;
@@ -188,7 +188,7 @@ pub(crate) trait Spread<T, E>: Send {
     fn limit(&mut self, _items: usize) {}
 
     /// Tells the stage which run it is part of, and whether its results keep the order of its items. Called before the run.
-    fn starts(&mut self, _run: &record::Arc<Run>, _is_ordered: bool) {}
+    fn starts(&mut self, _run: &sync::Arc<Run>, _is_ordered: bool) {}
 
     /// Whether the stage keeps items which it gives when no others are ready.
     fn holds(&self) -> bool {

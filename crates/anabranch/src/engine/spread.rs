@@ -300,8 +300,8 @@ where
                     return served;
                 }
                 // A worker that is alone takes each result to the sink before it asks for the next one, which may block.
-                let is_to_go_on = quantum.tally.given > given && self.spot.is_alone();
-                if quantum.count() || is_to_go_on || self.spot.run.is_ending() {
+                let goes_to_the_sink = quantum.tally.given > given && self.spot.is_alone();
+                if quantum.count() || goes_to_the_sink || self.spot.run.is_ending() {
                     return Served::Quantum;
                 }
             }

@@ -322,15 +322,11 @@ impl<T, F> Launch<T, F> {
 
     /// The next item whose future has woken.
     fn woken(&mut self) -> Option<Arc<Flight<T, F>>> {
-        while let Some(number) = self.wakes.take() {
-            // An item that is woken has no result, so it is still in the list.
-            let flight = &self.flights[(number - self.first) as usize];
-            if number <= self.wakes.failed.load(Ordering::Relaxed) {
-                return Some(Arc::clone(flight));
-            }
-            lock(&flight.state).future.set(None);
-        }
-        None
+        // The futures behind a failure are dropped with the line.
+        let number = std::iter::from_fn(|| self.wakes.take())
+            .find(|number| *number <= self.wakes.failed.load(Ordering::Relaxed))?;
+        // An item whose future wakes has no result, so it is still in the list.
+        Some(Arc::clone(&self.flights[(number - self.first) as usize]))
     }
 }
 
