@@ -44,11 +44,11 @@ const FLAG_BITS: u32 = 2;
 const LOOKS_BEFORE_YIELD: u32 = 64;
 
 /// The posting side of an inbox. Its clones post to the same [`Consumer`].
-pub struct Inbox<T>(Arc<Shared<T>>);
+pub struct Inbox<T>(Arc<InboxCore<T>>);
 
 /// The taking side of an inbox.
 pub struct Consumer<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<InboxCore<T>>,
     /// Every item below this index was taken. It differs from `shared.taken` only after the caller's closure
     /// panicked.
     taken: u64,
@@ -68,7 +68,7 @@ pub enum PostError<T> {
 /// - Only the thread that has set [`LOCKED`] writes the slot at the index that `word` counts to. This slot is empty if
 ///   the index is below `taken` plus the number of slots.
 /// - Only the consumer reads the slots from `taken` up to the count in `word`. All of them are full.
-struct Shared<T> {
+struct InboxCore<T> {
     slots: Ring<RawCell<MaybeUninit<T>>>,
     /// How many slots there are.
     capacity: u64,
@@ -90,9 +90,9 @@ struct Posts {
 // SAFETY: an item moves from the posting thread to the taking thread and is not shared. By the invariants
 // only one thread at a time touches a slot, and `word` and `taken` (store-release, load-acquire) order these
 // threads.
-unsafe impl<T: Send> Sync for Shared<T> {}
+unsafe impl<T: Send> Sync for InboxCore<T> {}
 // SAFETY: the inbox owns its items.
-unsafe impl<T: Send> Send for Shared<T> {}
+unsafe impl<T: Send> Send for InboxCore<T> {}
 
 /// Loom treats sequentially consistent accesses as weaker ones. A fence next to them restores their meaning.
 #[inline]
@@ -106,7 +106,7 @@ fn sequential() {
 /// # Panics
 /// If `capacity` is 0 or above 2^48.
 pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Consumer<T>) {
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(InboxCore {
         slots: Ring::new(capacity, || RawCell::new(MaybeUninit::uninit())),
         capacity: capacity as u64,
         limit: AtomicU64::new(capacity as u64),
@@ -116,7 +116,7 @@ pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Consumer<T>) {
     (Inbox(Arc::clone(&shared)), Consumer { shared, taken: 0 })
 }
 
-impl<T> Shared<T> {
+impl<T> InboxCore<T> {
     /// How many items wait. An item that is being posted at this moment may be missing.
     #[inline]
     fn waiting(&self) -> u64 {

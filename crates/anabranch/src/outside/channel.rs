@@ -28,7 +28,7 @@ const CLOSED_IS_READ_LAST: Mutant = Mutant("closed_is_read_last");
 /// [closed](Self::close). It handles the items that were accepted before. See
 /// [`CancelToken`](crate::CancelToken) for a graceful shutdown with a deadline.
 pub struct Post<T> {
-    shared: StdArc<Shared<T>>,
+    shared: StdArc<ChannelState<T>>,
 }
 
 /// The stream has stopped. The error gives the item back.
@@ -64,7 +64,7 @@ impl<T> fmt::Display for TryPostError<T> {
 impl<T: fmt::Debug> std::error::Error for TryPostError<T> {}
 
 /// The state that the posts and the source share.
-struct Shared<T> {
+struct ChannelState<T> {
     mailbox: Mailbox<Posted<T>>,
     taker: Mutex<Taker<T>>,
     posts: AtomicUsize,
@@ -107,7 +107,7 @@ impl<T> Taker<T> {
     }
 }
 
-impl<T> Shared<T> {
+impl<T> ChannelState<T> {
     fn taker(&self) -> MutexGuard<'_, Taker<T>> {
         lock(&self.taker)
     }
@@ -178,7 +178,7 @@ impl<T> Post<T> {
 
     /// Waits until the source has taken item `number`, or is gone.
     fn wait_in_person(&self, number: u64) -> Result<(), Closed<T>> {
-        let Shared { mailbox, is_gone, .. } = &*self.shared;
+        let ChannelState { mailbox, is_gone, .. } = &*self.shared;
         let is_taken = || mailbox.inbox.taken() > number;
         mailbox.emptied.wait_until(&Backoff::new(), Polling::Outside, || {
             (is_taken() || is_gone.load(Ordering::Acquire)).then_some(())
@@ -314,12 +314,12 @@ impl<T> fmt::Debug for Post<T> {
 }
 
 /// A source that gives the items that are posted.
-pub struct Channel<T>(StdArc<Shared<T>>);
+pub struct Channel<T>(StdArc<ChannelState<T>>);
 
 /// Creates the posts of a channel and its source. Up to `capacity` items wait.
 pub fn channel<T>(capacity: usize) -> (Post<T>, Channel<T>) {
     let (mailbox, consumer) = Mailbox::new(capacity);
-    let shared = StdArc::new(Shared {
+    let shared = StdArc::new(ChannelState {
         mailbox,
         taker: Mutex::new(Taker { consumer, keeps: false }),
         posts: AtomicUsize::new(1),
@@ -335,12 +335,12 @@ pub fn channel<T>(capacity: usize) -> (Post<T>, Channel<T>) {
 impl<'env, T: Send + 'env> Channel<T> {
     /// What tells a detached run whether there are items.
     pub(crate) fn feed(&self) -> StdArc<dyn Feed + 'env> {
-        let shared: StdArc<Shared<T>> = StdArc::clone(&self.0);
+        let shared: StdArc<ChannelState<T>> = StdArc::clone(&self.0);
         shared
     }
 }
 
-impl<T: Send> Feed for Shared<T> {
+impl<T: Send> Feed for ChannelState<T> {
     fn is_ready(&self) -> bool {
         self.mailbox.inbox.waiting() > 0
             || self.is_over()

@@ -56,7 +56,7 @@ fn me() -> usize {
 
 /// The state that posts and workers share.
 #[derive(Debug)]
-struct Shared<T> {
+struct QueueState<T> {
     mailbox: Mailbox<T>,
     /// Whether a sleeping worker must be told of a post.
     wants_notice: AtomicBool,
@@ -84,7 +84,7 @@ struct Sleepers {
     has_sentinel: bool,
 }
 
-impl<T> Shared<T> {
+impl<T> QueueState<T> {
     #[inline]
     fn attendant(&self) -> usize {
         self.watch.attendant.load(Ordering::Relaxed)
@@ -109,7 +109,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T: Send> Feed for Shared<T> {
+impl<T: Send> Feed for QueueState<T> {
     #[inline]
     fn is_ready(&self) -> bool {
         let least = match self.attendant() {
@@ -171,7 +171,7 @@ impl<T: Send> Feed for Shared<T> {
 }
 
 /// The side of the posting threads.
-pub struct Sender<T>(StdArc<Shared<T>>);
+pub struct Sender<T>(StdArc<QueueState<T>>);
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,7 +181,7 @@ impl<T> fmt::Debug for Sender<T> {
 
 /// The side of the source.
 pub(super) struct Receiver<T, F, E> {
-    shared: StdArc<Shared<T>>,
+    shared: StdArc<QueueState<T>>,
     consumer: Consumer<T>,
     /// The number of the next item.
     next: u64,
@@ -206,7 +206,7 @@ pub(super) fn queue<T, F, E>(
 ) -> (Sender<T>, Receiver<T, F, E>) {
     let (mailbox, consumer) = Mailbox::new(room.most_items());
     mailbox.inbox.narrow(room.waiting());
-    let shared = StdArc::new(Shared {
+    let shared = StdArc::new(QueueState {
         mailbox,
         wants_notice: AtomicBool::new(false),
         filled: Arc::default(),
@@ -266,7 +266,7 @@ impl<T> Sender<T> {
 impl<T: Send + 'static, F, E> Receiver<T, F, E> {
     /// A view of the queue that tells whether there are items to take.
     pub(super) fn feed(&self) -> StdArc<dyn Feed> {
-        let shared: StdArc<Shared<T>> = StdArc::clone(&self.shared);
+        let shared: StdArc<QueueState<T>> = StdArc::clone(&self.shared);
         shared
     }
 }
