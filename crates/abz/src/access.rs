@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::Behind;
 use crate::pipes::{self, carry_out};
-use crate::places::Along;
-use crate::places::{ReadAt, Reading};
+use crate::positional::Along;
+use crate::positional::{ReadAt, Reading};
 use crate::run::Run;
 use crate::run_options::RunOptions;
 use crate::span::{Cut, Span, is_done};
@@ -33,7 +33,7 @@ impl Decompression {
     /// Writes a span of the contents of a compressed file to `output`. It writes nothing if the span lies past their
     /// end.
     ///
-    /// If `input` is [`Reading::Places`] and the parts of the file are known, the workers read, decode and verify
+    /// If `input` is [`Reading::Positional`] and the parts of the file are known, the workers read, decode and verify
     /// only the parts that overlap the span. The parts are known from `index`, or, for a span of bytes, from the file
     /// itself: all formats that this crate writes record them, except bzip2. This method does not check that the
     /// index [fits](Index::fits) the file. Any other file is decoded from its start, as by
@@ -67,14 +67,14 @@ impl Decompression {
         index: Option<&Index>,
         output: &mut (dyn Write + Send),
     ) -> Result<Spanned, Error> {
-        let places = match &input {
-            Reading::Places(places) => Some(*places),
+        let source = match &input {
+            Reading::Positional(source) => Some(*source),
             Reading::Stream(_) => None,
         };
         self.in_two_tries(
             output,
             |how, output| how.try_span(options, span, input, index, output),
-            |how, output| Some(how.try_span(options, span, Reading::Places(places?), index, output)),
+            |how, output| Some(how.try_span(options, span, Reading::Positional(source?), index, output)),
         )
     }
 
@@ -89,22 +89,22 @@ impl Decompression {
         if span.is_empty() {
             return Ok(Spanned { written: 0, end: None, garbage_at: None });
         }
-        if let (Reading::Places(places), None, Span::Bytes(_)) = (&input, index, span)
-            && let Some((parts, total)) = parts_around(*places, &span.borders()).map_err(Error::Read)?
+        if let (Reading::Positional(source), None, Span::Bytes(_)) = (&input, index, span)
+            && let Some((parts, total)) = parts_around(*source, &span.borders()).map_err(Error::Read)?
             && let Some(first) = parts.first()
         {
             let touched = parts_with(&parts, &span.borders());
             let mut cut =
                 Cut::new(span, touched.first().map_or(total, |_| first.contents.start), &mut *output);
-            if self.decode_parts(&options, *places, touched, &mut cut)? {
+            if self.decode_parts(&options, *source, touched, &mut cut)? {
                 cut.flush().map_err(Error::Write)?;
                 let end = (!cut.is_done()).then(|| cut.passed());
                 return Ok(Spanned { written: cut.written, end, garbage_at: None });
             }
         }
-        if let Reading::Places(places) = &input {
+        if let Reading::Positional(source) = &input {
             let found = match (index, span) {
-                (None, Span::Bytes(_)) => parts_of(*places).map_err(Error::Read)?,
+                (None, Span::Bytes(_)) => parts_of(*source).map_err(Error::Read)?,
                 _ => None,
             };
             let parts = index.map(Index::parts).or(found.as_deref()).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Decompression {
             };
             if let Some(at) = at {
                 let mut cut = Cut::new(span, at, &mut *output);
-                if self.decode_parts(&options, *places, touched, &mut cut)? {
+                if self.decode_parts(&options, *source, touched, &mut cut)? {
                     cut.flush().map_err(Error::Write)?;
                     let end = (!cut.is_done()).then(|| cut.passed());
                     return Ok(Spanned { written: cut.written, end, garbage_at: None });
@@ -128,7 +128,7 @@ impl Decompression {
         }
         let input: &mut (dyn Read + Send) = match &mut input {
             Reading::Stream(input) => input,
-            Reading::Places(places) => &mut Along::new(*places),
+            Reading::Positional(source) => &mut Along::new(*source),
         };
         let mut cut = Cut::new(span, 0, &mut *output);
         let done = unless_done(self.carry(options, input, &mut cut).map(Some))?;
@@ -143,7 +143,7 @@ impl Decompression {
     fn decode_parts(
         &self,
         options: &RunOptions<'_>,
-        places: &dyn ReadAt,
+        source: &dyn ReadAt,
         parts: &[Part],
         cut: &mut (dyn Write + Send),
     ) -> Result<bool, Error> {
@@ -151,12 +151,12 @@ impl Decompression {
         if let Some((workers, window)) = pipes::access::workers_and_window(self, parts) {
             let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
             let stream =
-                pipes::access::decode(workers, window, &self.zstd, places, (parts, true), options.pool);
+                pipes::access::decode(workers, window, &self.zstd, source, (parts, true), options.pool);
             unless_done(carry_out(stream, options, write))?;
             return Ok(true);
         }
         let (before, offset) = (first.number - 1, first.bytes().start);
-        let mut input = Along::at(places, offset).take(last.bytes().end - offset);
+        let mut input = Along::at(source, offset).take(last.bytes().end - offset);
         let from = Behind { parts: before, bytes: offset };
         for format in Format::all() {
             let (output, mistaken) = (&mut *cut, &AtomicU64::new(0));
@@ -171,18 +171,18 @@ impl Decompression {
 }
 
 /// The parts of a file, if the file itself records where they lie.
-fn parts_of(places: &dyn ReadAt) -> io::Result<Option<Vec<Part>>> {
-    match Format::at(places)? {
-        Some(format) => format.reads().parts(&mut Along::new(places)),
+fn parts_of(source: &dyn ReadAt) -> io::Result<Option<Vec<Part>>> {
+    match Format::at(source)? {
+        Some(format) => format.reads().parts(&mut Along::new(source)),
         None => Ok(None),
     }
 }
 
 /// The parts that hold the given bytes of the contents, and the size of all contents in bytes. `None` if the file does
 /// not allow finding them without reading the other parts.
-fn parts_around(places: &dyn ReadAt, bytes: &Range<u64>) -> io::Result<Option<(Vec<Part>, u64)>> {
-    match Format::at(places)? {
-        Some(format) => format.reads().parts_around(&mut Along::new(places), bytes),
+fn parts_around(source: &dyn ReadAt, bytes: &Range<u64>) -> io::Result<Option<(Vec<Part>, u64)>> {
+    match Format::at(source)? {
+        Some(format) => format.reads().parts_around(&mut Along::new(source), bytes),
         None => Ok(None),
     }
 }

@@ -10,7 +10,7 @@ use anabranch::Plan;
 use crate::error::Error;
 use crate::formats::Written;
 use crate::formats::writes::{Compressed, Compression, Lzma};
-use crate::places::{Reading, Writing};
+use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
 
 /// The smallest dictionary that a memory limit leads to, in bytes; also the step by which dictionaries shrink.
@@ -80,7 +80,7 @@ impl Compression {
     ///
     /// # Panics
     ///
-    /// As [`run_with`](Compression::run_with), and if `output` is [`Writing::Places`] for a format that
+    /// As [`run_with`](Compression::run_with), and if `output` is [`Writing::Positional`] for a format that
     /// [cannot](Compression::can_write_at) be written at offsets.
     pub fn run_io(
         &self,
@@ -97,12 +97,12 @@ impl Compression {
         }
     }
 
-    /// Returns whether workers can write parts of this format at their offsets ([`Writing::Places`]).
+    /// Returns whether workers can write parts of this format at their offsets ([`Writing::Positional`]).
     pub fn can_write_at(&self) -> bool {
         self.format.writes().is_written_at()
     }
 
-    /// Returns whether workers can read blocks of this format at their offsets ([`Reading::Places`]).
+    /// Returns whether workers can read blocks of this format at their offsets ([`Reading::Positional`]).
     pub fn can_read_at(&self) -> bool {
         self.format.writes().blocks_are_read_at()
     }

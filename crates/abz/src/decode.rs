@@ -9,7 +9,7 @@ use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::decode;
-use crate::places::{ReadAt, WriteAt};
+use crate::positional::{ReadAt, WriteAt};
 use crate::run_options::RunOptions;
 
 impl Decompression {

@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::ByIndex;
 use crate::index_builder::Indexed;
-use crate::places::Along;
-use crate::places::ReadAt;
+use crate::positional::Along;
+use crate::positional::ReadAt;
 use crate::run_options::RunOptions;
 
 impl Decompression {
@@ -48,7 +48,7 @@ impl Decompression {
     /// assert_eq!((index.contents(), index.lines(), index.parts().len()), (text.len() as u64, 1000, 3));
     ///
     /// let (span, mut lines) = (Span::Lines(900..=900), Vec::new());
-    /// decompression.span(RunOptions::default(), &span, Reading::Places(&file), Some(&index), &mut lines)?;
+    /// decompression.span(RunOptions::default(), &span, Reading::Positional(&file), Some(&index), &mut lines)?;
     /// assert_eq!(lines, b"line 900\n");
     /// # Ok::<(), abz::Error>(())
     /// ```

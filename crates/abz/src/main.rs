@@ -6,8 +6,10 @@ mod command;
 use std::process::ExitCode;
 use std::thread;
 
-use command::sandbox::Sandbox;
-use command::{Console, bench, interrupt, jobs, limits};
+use command::many_files::limits;
+use command::many_files::sandbox::Sandbox;
+use command::system::interrupt;
+use command::{Console, bench, many_files};
 
 /// The number of bytes of the main thread's stack that are reserved at the start.
 const STACK_BYTES: usize = 256 << 10;
@@ -53,7 +55,7 @@ fn work() -> ExitCode {
     }
     interrupt::remove_unfinished_files_on_signals(asked.maps());
 
-    jobs::run(&asked, &mut console);
+    many_files::run(&asked, &mut console);
     console.exit_code()
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::error::Error;
 use crate::formats::Format;
-use crate::places::ReadAt;
+use crate::positional::ReadAt;
 use crate::recovery::{Gap, How, Recover, Recovered, To};
 use crate::run_options::RunOptions;
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use abz::{Decompression, Expected, Format, Plan, Speculation};
 
 use super::arguments::Explained;
-use super::compressing;
-use super::indices::{find_index, index_of, is_for_use};
 use super::input::Input;
-use super::problem::Problem;
 use super::request::{Explain, Explainable, Source};
-use super::stdout::print;
+use crate::command::messages::problem::Problem;
+use crate::command::messages::stdout::print;
+use crate::command::one_file::compressing;
+use crate::command::one_file::indices::{find_index, index_of, is_for_use};
 
 /// Prints the plan for `input`.
 pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem> {

@@ -9,19 +9,19 @@ use abz::{Error, Format, Gap, ReadAt, Recovered, Recovery, Report, RunOptions, W
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
-use super::console::Console;
-use super::file_id::FileId;
 use super::input::Input;
-use super::interrupt;
 use super::messages::Messages;
 use super::output::{Attributes, Output, PRIVATE};
-use super::problem::{Problem, Severity};
-use super::progress::Progress;
-use super::reports::Reports;
 use super::request::{Destination, Recover, Source, Talk};
-use super::stdout::print;
-use super::target::Target;
-use super::walk::Walk;
+use crate::command::input::walk::Walk;
+use crate::command::many_files::reports::Reports;
+use crate::command::messages::console::Console;
+use crate::command::messages::problem::{Problem, Severity};
+use crate::command::messages::progress::Progress;
+use crate::command::messages::stdout::print;
+use crate::command::output::target::Target;
+use crate::command::system::file_id::FileId;
+use crate::command::system::interrupt;
 
 /// The largest number of gaps that are reported for one file.
 const MOST_TOLD: usize = 1000;
@@ -89,7 +89,7 @@ fn recover(
     let mut output = Output::open(target, outputs, FileId::of(&input.metadata), PRIVATE)?;
     let output_name = output.to_string();
 
-    let places = Places { input, size, progress, furthest: AtomicU64::new(0) };
+    let source = Followed { input, size, progress, furthest: AtomicU64::new(0) };
     let tell_report = |report: &Report| reports.tell(report);
     let report = reports.is_wanted.then_some(&tell_report as &dyn Fn(&Report));
     let run_options = RunOptions { pool: None, report, traces: reports.traces, ..RunOptions::default() };
@@ -99,7 +99,7 @@ fn recover(
             gaps.push(gap);
         }
     };
-    let done = recovery.run_with(run_options, &places, &mut output, note).map_err(|error| {
+    let done = recovery.run_with(run_options, &source, &mut output, note).map_err(|error| {
         if let Error::Write(error) = &error {
             messages.is_hopeless = outputs.destination == Destination::Stdout;
             interrupt::end_if_broken_pipe(error);
@@ -230,14 +230,14 @@ fn as_json(
 }
 
 /// An input whose bytes count as processed when they are read for the first time.
-struct Places<'a> {
+struct Followed<'a> {
     input: &'a Input,
     size: u64,
     progress: &'a Progress,
     furthest: AtomicU64,
 }
 
-impl ReadAt for Places<'_> {
+impl ReadAt for Followed<'_> {
     fn size(&self) -> u64 {
         self.size
     }

@@ -15,7 +15,7 @@ use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::{begin, carry_out};
-use crate::places::{Reading, Writing};
+use crate::positional::{Reading, Writing};
 use crate::run::Run;
 use crate::run_options::RunOptions;
 

@@ -28,7 +28,7 @@ use self::reads::Reads;
 use self::serial::Serial;
 use self::writes::Writes;
 pub use self::writes::{Setting, Written};
-use crate::places::{Along, ReadAt};
+use crate::positional::{Along, ReadAt};
 
 /// The formats that are read, in the order in which the start of a file is compared with them.
 static READ: [&dyn Reads; 11] = [
@@ -121,8 +121,8 @@ impl Format {
     }
 
     /// The format of a file, if it is a known one.
-    pub(crate) fn at(places: &dyn ReadAt) -> io::Result<Option<Format>> {
-        Ok(Format::sniff(Along::new(places))?.0)
+    pub(crate) fn at(source: &dyn ReadAt) -> io::Result<Option<Format>> {
+        Ok(Format::sniff(Along::new(source))?.0)
     }
 
     /// The format of an archive of that name: the one whose suffix the name ends with, or whose short suffix for a

@@ -15,7 +15,7 @@ use super::writes::{Setting, Writes};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
-use crate::places::{Reading, Writing};
+use crate::positional::{Reading, Writing};
 use crate::run::Run;
 use crate::run_options::RunOptions;
 

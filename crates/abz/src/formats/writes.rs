@@ -11,7 +11,7 @@ use anabranch::Plan;
 
 use super::reads::Reads;
 use crate::error::Error;
-use crate::places::{Reading, Writing};
+use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
 
 /// The settings of a compression. All of them but `workers` affect the output.
@@ -134,7 +134,7 @@ pub(crate) trait Writes: Reads {
         true
     }
 
-    /// Makes a file. `output` may be [`Writing::Places`] only if [`is_written_at`](Self::is_written_at) is true.
+    /// Makes a file. `output` may be [`Writing::Positional`] only if [`is_written_at`](Self::is_written_at) is true.
     fn compress(
         &self,
         how: &Compression,

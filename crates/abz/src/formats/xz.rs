@@ -16,8 +16,8 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{begin, carry_out, parts};
-use crate::places::Along;
-use crate::places::{Reading, Writing};
+use crate::positional::Along;
+use crate::positional::{Reading, Writing};
 use crate::run::Run;
 use crate::run_options::RunOptions;
 

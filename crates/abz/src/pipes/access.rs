@@ -9,7 +9,7 @@ use anabranch::{Pool, Recycled, Recycler, TryStream};
 use super::{begin, window};
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::places::ReadAt;
+use crate::positional::ReadAt;
 
 /// The maximum contents of a part that is decoded as a whole, in bytes: the size of the largest blocks of `xz -T2`.
 const LARGE: u64 = 192 << 20;

@@ -14,7 +14,7 @@ use anabranch::{Pool, Recycled, Recycler, Stream, TryStream};
 
 use crate::error::Error;
 use crate::formats::writes::Compression;
-use crate::places::WriteAt;
+use crate::positional::WriteAt;
 use crate::run_options::{RunOptions, at_work};
 
 /// Begins a stream of `items`, with the settings that are the same for all pipelines.
@@ -99,7 +99,7 @@ pub(crate) fn carry_out<'a, T: Send + 'a>(
 pub(crate) fn carry_out_at<'a, T: Send + 'a>(
     stream: TryStream<'a, T, Error>,
     options: &RunOptions<'_>,
-    places: &'a dyn WriteAt,
+    sink: &'a dyn WriteAt,
     end: &'a mut u64,
     mut gather: impl FnMut(T) -> Result<Vec<u8>, Error> + Send + 'a,
 ) -> Result<(), Error> {
@@ -111,7 +111,7 @@ pub(crate) fn carry_out_at<'a, T: Send + 'a>(
             Ok((at, bytes))
         })
         .name("place")
-        .try_map(move |(at, bytes): (u64, Vec<u8>)| places.write_at(&bytes, at).map_err(Error::Write))
+        .try_map(move |(at, bytes): (u64, Vec<u8>)| sink.write_at(&bytes, at).map_err(Error::Write))
         .name("write at its place");
     carry_out(stream, options, |()| Ok(()))
 }
@@ -121,7 +121,7 @@ pub(crate) fn carry_out_at<'a, T: Send + 'a>(
 macro_rules! write_out {
     ($stream:expr, $options:expr, $output:expr, |$to:ident| $writer:expr) => {
         match $output {
-            $crate::places::Writing::Stream(output) => {
+            $crate::positional::Writing::Stream(output) => {
                 let $to = $crate::count::Counted::new(output);
                 let mut file = $writer;
                 let write = |part| file.write(&part).map_err($crate::error::Error::Write);
@@ -130,15 +130,15 @@ macro_rules! write_out {
                 std::io::Write::flush(&mut output).map_err($crate::error::Error::Write)?;
                 output.bytes
             }
-            $crate::places::Writing::Places(places) => {
+            $crate::positional::Writing::Positional(sink) => {
                 let ($to, mut end) = (Vec::new(), 0);
                 let mut file = $writer;
-                $crate::pipes::carry_out_at($stream, $options, places, &mut end, |part| {
+                $crate::pipes::carry_out_at($stream, $options, sink, &mut end, |part| {
                     file.write(&part).map_err($crate::error::Error::Write)?;
                     Ok(std::mem::take(file.get_mut()))
                 })?;
                 let rest = file.finish().map_err($crate::error::Error::Write)?;
-                places.write_at(&rest, end).map_err($crate::error::Error::Write)?;
+                sink.write_at(&rest, end).map_err($crate::error::Error::Write)?;
                 end + rest.len() as u64
             }
         }

@@ -9,8 +9,8 @@ use abz_codec::salvage::{Part, Reason, Salvage};
 use super::outcome::{Gap, Recovered, To};
 use super::search::{Probe, Tried};
 use crate::error::Error;
-use crate::places::Along;
-use crate::places::ReadAt;
+use crate::positional::Along;
+use crate::positional::ReadAt;
 
 /// How many times tries without a limit may read the whole file, in total.
 const PATIENCE: u64 = 16;

@@ -10,7 +10,7 @@ use abz_codec::salvage::Salvage;
 
 use crate::error::Error;
 use crate::pipes::{begin, carry_out, parts};
-use crate::places::ReadAt;
+use crate::positional::ReadAt;
 use crate::run_options::RunOptions;
 use judge::Judge;
 pub(crate) use outcome::To;

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use abz_codec::salvage::{Part, Reason, Salvage};
 
 use crate::error::Error;
-use crate::places::ReadAt;
+use crate::positional::ReadAt;
 
 /// The number of bytes searched at once.
 const STRETCH: usize = 1 << 20;

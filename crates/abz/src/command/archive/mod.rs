@@ -21,18 +21,18 @@ use abz::{Decompressed, Decompression, Error, RunOptions};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
-use super::console::Console;
-use super::file_id::FileId;
 use super::input::Input;
-use super::interrupt;
 use super::messages::Messages;
 use super::output::{Attributes, Output, PRIVATE, USUAL};
-use super::problem::Problem;
-use super::progress::Progress;
 use super::request::{Archive, Extract, Talk};
-use super::target::Target;
-use super::temporary::Unnamed;
-use super::walk::Walk;
+use crate::command::input::walk::Walk;
+use crate::command::messages::console::Console;
+use crate::command::messages::problem::Problem;
+use crate::command::messages::progress::Progress;
+use crate::command::output::target::Target;
+use crate::command::system::file_id::FileId;
+use crate::command::system::interrupt;
+use crate::command::system::temporary::Unnamed;
 
 /// The number of bytes at the start of a file that show whether it is an uncompressed archive.
 const LOOK: u64 = header::BLOCK as u64;

@@ -11,11 +11,11 @@ use std::sync::{Mutex, PoisonError};
 
 use tar::{Builder, EntryType, Header};
 
-use super::super::file_id::FileId;
-use super::super::problem::Problem;
-use super::super::request::Archiving;
-use super::super::temporary::is_temporary;
 use super::names;
+use crate::command::messages::problem::Problem;
+use crate::command::request::Archiving;
+use crate::command::system::file_id::FileId;
+use crate::command::system::temporary::is_temporary;
 
 /// The size of a block in bytes; two blocks of zeros end an archive.
 const BLOCK: u64 = 512;

@@ -16,15 +16,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
 
-use super::super::file_id::FileId;
-use super::super::messages::Messages;
-use super::super::output::{Attributes, Output, PRIVATE, USUAL, exists};
-use super::super::problem::Problem;
-use super::super::quote::quoted;
-use super::super::request::{Extract, Outputs};
-use super::super::target::Target;
 use super::entries::{Entries, Entry, Kind, Piece};
 use super::names;
+use crate::command::messages::Messages;
+use crate::command::messages::problem::Problem;
+use crate::command::output::target::Target;
+use crate::command::output::{Attributes, Output, PRIVATE, USUAL, exists};
+use crate::command::request::{Extract, Outputs};
+use crate::command::system::file_id::FileId;
+use crate::command::system::quote::quoted;
 
 /// Extracts the members of an archive to a folder.
 pub(super) struct Unpack<'a> {

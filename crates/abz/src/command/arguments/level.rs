@@ -27,7 +27,7 @@ const DIGITS: &str = "digits";
 
 /// Replaces two or three consecutive digits in an argument by a hidden option: `-k19f` becomes `-k`, `--digits=19`
 /// and `-f`. The parser, `command`, would take each digit for an option.
-pub(in crate::command) fn with_long_levels(
+pub(crate) fn with_long_levels(
     command: &Command,
     arguments: impl Iterator<Item = OsString>,
 ) -> Vec<OsString> {

@@ -1,5 +1,10 @@
-//! The command line of `abz`, as clap parses it. [`command_line`](super::command_line) translates it to a
+//! The command line of `abz`, as clap parses it. [`command_line`](self::command_line) translates it to a
 //! [`request`](super::request).
+
+pub(crate) mod command_line;
+pub(crate) mod dialect;
+pub(crate) mod pages;
+pub(crate) mod raw_arguments;
 
 mod access;
 mod archive;
@@ -15,14 +20,14 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
 
-pub(super) use access::Access;
-pub(super) use archive::Archive;
-pub(super) use files::Files;
-pub(super) use how::{How, InputMode, OutputMode, parse_block_size, parse_dictionary_size};
-pub(super) use level::with_long_levels;
-pub(super) use messages::{Generated, MessageOptions, Reported};
-pub(super) use what::{Explained, Gaps, What};
-pub(super) use zstd::Zstd;
+pub(crate) use access::Access;
+pub(crate) use archive::Archive;
+pub(crate) use files::Files;
+pub(crate) use how::{How, InputMode, OutputMode, parse_block_size, parse_dictionary_size};
+pub(crate) use level::with_long_levels;
+pub(crate) use messages::{Generated, MessageOptions, Reported};
+pub(crate) use what::{Explained, Gaps, What};
+pub(crate) use zstd::Zstd;
 
 /// Compress or decompress files with all cores, in the formats gzip, bzip2, lzip, xz and zstd
 #[derive(Debug, Parser)]
@@ -37,28 +42,28 @@ pub(super) use zstd::Zstd;
     disable_help_flag = true,
     disable_version_flag = true
 )]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Files to compress or decompress
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
-    pub(super) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(super) what: What,
+    pub(crate) what: What,
 
     #[command(flatten)]
-    pub(super) files: Files,
+    pub(crate) files: Files,
 
     #[command(flatten)]
-    pub(super) how: How,
+    pub(crate) how: How,
 
     #[command(flatten)]
-    pub(super) archive: Archive,
+    pub(crate) archive: Archive,
 
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(crate) access: Access,
 
     #[command(flatten)]
-    pub(super) messages: MessageOptions,
+    pub(crate) messages: MessageOptions,
 }
 
 const TEMPLATE: &str = "\
@@ -68,14 +73,14 @@ const TEMPLATE: &str = "\
 {before-help}{all-args}{after-help}";
 
 /// The text of `--license`.
-pub(super) const LICENSE: &str = "\
+pub(crate) const LICENSE: &str = "\
 abz is free software, and comes without any warranty. You may use, copy, change
 and distribute it under the terms of either the MIT license
 <https://opensource.org/license/mit> or the Apache License, version 2.0
 <https://www.apache.org/licenses/LICENSE-2.0>, at your choice.
 ";
 
-pub(super) const BEFORE_HELP: &str = "\
+pub(crate) const BEFORE_HELP: &str = "\
 Compresses each FILE to FILE.gz (with -F to FILE.bz2, FILE.lz, FILE.xz or FILE.zst), or
 decompresses it with -d. The output gets its name when it is complete; only then is FILE
 removed. Without FILE, or if FILE is -, reads standard input and writes standard output.";

@@ -2,13 +2,13 @@
 
 use abz::Written;
 
-use super::console::Console;
 use super::input::Input;
-use super::problem::Problem;
 use super::request::{self, Source};
-use super::stdout::print;
-use super::target::Target;
-use super::walk::Walk;
+use crate::command::input::walk::Walk;
+use crate::command::messages::console::Console;
+use crate::command::messages::problem::Problem;
+use crate::command::messages::stdout::print;
+use crate::command::output::target::Target;
 use measured::{Bench, MOST};
 
 pub mod child;

@@ -9,7 +9,7 @@ use abz::Written;
 
 use super::measured::{Bench, Cost, Row};
 use super::table::{megabytes, memory, ratio, speed, title};
-use crate::command::problem::Problem;
+use crate::command::messages::problem::Problem;
 
 /// Writes the page of all files. An existing file is only overwritten with `force`.
 pub(super) fn write(path: &Path, benches: &[Bench], force: bool) -> Result<(), Problem> {

@@ -1,8 +1,8 @@
 //! The results as a table on standard output.
 
 use super::measured::{Bench, Cost, Row};
-use crate::command::problem::Problem;
-use crate::command::stdout::print;
+use crate::command::messages::problem::Problem;
+use crate::command::messages::stdout::print;
 
 /// Prints the title and the column headings.
 pub(super) fn begin(bench: &Bench) -> Result<(), Problem> {

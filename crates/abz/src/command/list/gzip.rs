@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use abz::Format;
 use abz::gzip::Header;
 
-use super::super::input::Input;
+use crate::command::input::Input;
 
 /// The size of a trailer in bytes.
 const TRAILER: usize = 8;

@@ -97,7 +97,7 @@ fn size(bytes: u32) -> String {
 }
 
 /// Returns a line for each member of a tested file.
-pub(in super::super) fn tested(name: &str, contents: &Contents) -> Vec<String> {
+pub(crate) fn tested(name: &str, contents: &Contents) -> Vec<String> {
     let lines = contents.members.iter().map(|member| {
         let (compressed, data) = (member.compressed as f64, member.uncompressed as f64);
         match member.uncompressed {

@@ -13,14 +13,14 @@ use abz::lzip::{Contents, Strictness};
 use abz::{Error, Format, RunOptions};
 use serde_json::json;
 
-use super::behaviour::Lists;
 use super::input::Input;
-use super::problem::{Problem, Severity};
-use super::progress::Progress;
-use super::quote::quoted;
 use super::request::{List, Source, Talk};
-use super::status::Loudness;
-use super::stdout::print;
+use crate::command::messages::problem::{Problem, Severity};
+use crate::command::messages::progress::Progress;
+use crate::command::messages::status::Loudness;
+use crate::command::messages::stdout::print;
+use crate::command::request::behaviour::Lists;
+use crate::command::system::quote::quoted;
 
 /// Prints a line for each file and one for all of them, or a JSON array with an object for each file.
 #[derive(Debug)]

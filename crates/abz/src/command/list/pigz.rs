@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use super::super::quote::quoted;
 use super::gzip::day_and_time;
+use crate::command::system::quote::quoted;
 
 /// The state of the list.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use crate::formats::reads::ByIndex;
 use crate::index_builder::Indexed;
 use crate::pipes::access::{read_part, workers_and_window};
 use crate::pipes::{begin, carry_out, window};
-use crate::places::{Along, ReadAt};
+use crate::positional::{Along, ReadAt};
 use crate::run_options::RunOptions;
 
 /// The maximum contents of a part in bytes, so that a wrong index cannot exhaust memory.

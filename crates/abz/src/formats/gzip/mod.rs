@@ -20,8 +20,8 @@ use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::Indexed;
 use crate::pipes::{carry_out, write_out};
-use crate::places::Along;
-use crate::places::{ReadAt, Reading, WriteAt, Writing};
+use crate::positional::Along;
+use crate::positional::{ReadAt, Reading, WriteAt, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::Run;
 use crate::run_options::RunOptions;
@@ -209,10 +209,10 @@ impl Writes for Gzip {
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         match input {
-            Reading::Places(places) if !how.rsyncable => {
-                let stream = streams::compress_at(how, places, options.pool);
+            Reading::Positional(source) if !how.rsyncable => {
+                let stream = streams::compress_at(how, source, options.pool);
                 let written = write_out!(stream, &options, output, |to| streams::writer(how, to));
-                Ok(Compressed { read: places.size(), written })
+                Ok(Compressed { read: source.size(), written })
             }
             input => {
                 let mut input = input.in_order();

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::pipes::inputs::{Input, Inputs, Telling};
 use crate::pipes::{self, LentBlock, begin, window};
-use crate::places::ReadAt;
+use crate::positional::ReadAt;
 use crate::run_options::{RunOptions, at_work};
 use crate::tools::{Lender, Tool};
 

@@ -1,0 +1,130 @@
+//! The target of the output of an input.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use super::mirror::folder_for;
+use crate::command::input::Input;
+use crate::command::messages::Messages;
+use crate::command::messages::problem::Problem;
+use crate::command::output::STDOUT;
+use crate::command::request::suffix::{INDEX_SUFFIX, with_suffix};
+use crate::command::request::{Destination, Inputs, Made, Outputs, Source};
+use crate::command::system::file_id::FileId;
+
+/// The target of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    File(PathBuf),
+    Stdout,
+    Nowhere,
+}
+
+impl Target {
+    /// Returns the target of the output of `input`. If the name has to be guessed, adds a message.
+    pub(crate) fn of(input: &Input, outputs: &Outputs, messages: &mut Messages) -> Result<Target, Problem> {
+        let behaviour = &outputs.behaviour;
+        if let (true, Some(severity), Source::File(path)) =
+            (behaviour.minds_suffix, behaviour.severities.suffix, &input.source)
+            && outputs.made == Made::Compressed
+            && outputs.names.without_suffix(path.file_name().unwrap_or_default()).is_some()
+        {
+            let message =
+                "already has the suffix of a compressed file -- ignored (use -F to compress it again)";
+            return Err(Problem::new(severity, input, message));
+        }
+        let path = match (&outputs.destination, &input.source) {
+            (Destination::File(file), _) => return Ok(Target::File(file.clone())),
+            (Destination::Stdout, _) | (Destination::Beside | Destination::Folder { .. }, Source::Stdin) => {
+                return Ok(Target::Stdout);
+            }
+            (Destination::Beside | Destination::Folder { .. }, Source::File(path)) => path,
+        };
+        let name = path.file_name().unwrap_or_default();
+        let stem = outputs.names.without_suffix(name);
+        if let Some(severity) = behaviour.severities.suffix
+            && outputs.made == Made::Compressed
+            && stem.is_some()
+            && !outputs.force
+        {
+            return Err(Problem::new(
+                severity,
+                input,
+                "already has the suffix of a compressed file -- unchanged",
+            ));
+        }
+        let name = match (outputs.made, stem) {
+            (Made::Index, _) => with_suffix(name, INDEX_SUFFIX.as_ref()),
+            (Made::Compressed, _) => with_suffix(name, &outputs.names.suffix),
+            (_, stem) if outputs.restores_names => match input.stored_name().or(stem) {
+                Some(name) => name,
+                None => return Err(unknown_suffix(input, outputs)),
+            },
+            (_, Some(stem)) => stem,
+            (_, None) => {
+                let addition = behaviour.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
+                let guess = with_suffix(name, addition.as_ref());
+                let message = format_args!("the original name is not known, using {}", guess.display());
+                messages.add(Err(Problem::new(behaviour.severities.no_suffix, input, message).afterwards()));
+                guess
+            }
+        };
+        Ok(Target::File(match &outputs.destination {
+            Destination::Folder { path: folder, mirrors: false } => folder.join(name),
+            Destination::Folder { path: root, mirrors: true } => folder_for(root, path)?.join(name),
+            _ => path.with_file_name(name),
+        }))
+    }
+
+    /// Returns the identity of an existing regular file at the target. A file behind standard output counts only if
+    /// it is not empty, since otherwise a shell has truncated it already.
+    pub(crate) fn found(&self) -> Option<FileId> {
+        let found = match self {
+            Target::File(path) => fs::metadata(path).ok(),
+            Target::Stdout => {
+                let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+                stdout.and_then(|stdout| stdout.metadata()).ok().filter(|found| found.len() > 0)
+            }
+            Target::Nowhere => None,
+        };
+        found.filter(|found| found.is_file()).map(|found| FileId::of(&found))
+    }
+
+    /// Returns an error if the target is the file that is read, under any name.
+    pub(crate) fn spare(&self, read: FileId) -> Result<(), Problem> {
+        match self.found() {
+            Some(found) if found == read => Err(self.is_read()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns an error if the target is one of the named inputs.
+    pub(crate) fn spare_named(&self, inputs: &Inputs) -> Result<(), Problem> {
+        match self.found() {
+            Some(found) if inputs.named().any(|named| FileId::at(named) == Some(found)) => {
+                Err(self.is_read())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the problem of a target that is an input.
+    pub(crate) fn is_read(&self) -> Problem {
+        let (name, verb) = match self {
+            Target::File(path) => (path.display().to_string(), "replace"),
+            _ => (STDOUT.to_owned(), "change"),
+        };
+        let message =
+            format_args!("is the input, and the output would {verb} it: name another file to write to");
+        Problem::error(name, message)
+    }
+}
+
+fn unknown_suffix(input: &Input, outputs: &Outputs) -> Problem {
+    let suffix = outputs.names.suffix.display();
+    let advice = if outputs.behaviour.is_foreign() { "use -c" } else { "use -c, or -o FILE" };
+    let message = format_args!("unknown suffix, expected {suffix} -- ignored ({advice})");
+    Problem::new(outputs.behaviour.severities.no_suffix, input, message)
+}
