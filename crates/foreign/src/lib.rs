@@ -64,6 +64,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("lzma", "xz-utils"),
     ("unlzma", "xz-utils"),
     ("lzip.lzip", "lzip"),
+    ("nats-server", "nats-server"),
     ("node", "nodejs"),
     ("pbzip2", "pbzip2"),
     ("make", "make"),

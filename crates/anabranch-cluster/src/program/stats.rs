@@ -1,0 +1,80 @@
+//! What a run measures.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::report::{CallReport, WorkerReport};
+use crate::wire::Times;
+
+#[derive(Debug, Default)]
+pub(super) struct Stats {
+    items: u64,
+    batches: u64,
+    queue: Duration,
+    transport: Duration,
+    compute: Duration,
+    workers: BTreeMap<u64, WorkerReport>,
+}
+
+/// The calls of some outcomes, added up.
+#[derive(Debug, Default)]
+pub(super) struct Landed {
+    items: u64,
+    queue: Duration,
+    transport: Duration,
+    compute: Duration,
+    fetch: Duration,
+}
+
+impl Landed {
+    pub(super) fn new(times: &Times) -> Self {
+        let Times { computed, fetched, .. } = *times;
+        Self {
+            compute: Duration::from_nanos(computed),
+            fetch: Duration::from_nanos(fetched),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, queue: Duration, transport: Duration) {
+        self.items += 1;
+        self.queue += queue;
+        self.transport += transport;
+    }
+}
+
+impl Stats {
+    pub(super) fn worker(&mut self, id: u64, name: &str, threads: u32) {
+        let worker = self.workers.entry(id).or_default();
+        if worker.name != name {
+            worker.name = name.to_owned();
+        }
+        worker.threads = threads;
+    }
+
+    pub(super) fn landed(&mut self, worker: u64, landed: &Landed) {
+        self.items += landed.items;
+        self.batches += 1;
+        self.queue += landed.queue;
+        self.transport += landed.transport;
+        self.compute += landed.compute;
+        let worker = self.workers.entry(worker).or_default();
+        worker.items += landed.items;
+        worker.compute += landed.compute;
+        worker.fetch += landed.fetch;
+    }
+
+    pub(super) fn sample(&mut self) {}
+
+    pub(super) fn report(&self, function: &str) -> CallReport {
+        CallReport {
+            function: function.to_owned(),
+            items: self.items,
+            batches: self.batches,
+            queue: self.queue,
+            transport: self.transport,
+            compute: self.compute,
+            workers: self.workers.values().cloned().collect(),
+        }
+    }
+}
