@@ -51,6 +51,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("gzexe", "gzip"),
     ("gzip", "gzip"),
     ("igzip", "isal"),
+    ("ip", "iproute2"),
     ("java", "default-jdk-headless"),
     ("lbzcat", "lbzip2"),
     ("lbunzip2", "lbzip2"),

@@ -423,8 +423,8 @@ impl Serving {
         let id = self.id;
         let alone = self.served().find(|(_, served)| served.alone > 0);
         if let Some((run, queue)) = alone.map(|(run, served)| (run, served.queue.clone())) {
-            // The others finish first.
-            if open == 0 {
+            // The results of the others are at the program first, so that none of them is lost with this worker.
+            if self.held.is_empty() {
                 let reply = subjects::worker(id, &format!("pull.{run:016x}.{ALONE}"));
                 queue.pull(ALONE, 1, None, reply).await;
                 self.alone = Alone::Asked(run, now);

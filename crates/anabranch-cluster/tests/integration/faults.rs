@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +11,8 @@ use anabranch::Stream;
 use anabranch_cluster::{Cluster, Event, RemoteError, prelude::*};
 use bytes::Bytes;
 
-use crate::support::{Act, Job, Process, Server, function, have_server, options, queues, role, within, work};
+use crate::fleet::Fleet;
+use crate::support::{Act, Job, Server, function, have_server, options, queues, role, within, work, worker};
 
 const TIME: Duration = Duration::from_secs(60);
 
@@ -93,7 +93,7 @@ fn a_program_that_is_killed_is_forgotten_and_its_queue_deleted() {
     }
     within(TIME, || {
         let server = Server::start();
-        let worker = role("worker", &server.url()).env("ANABRANCH_TEST_THREADS", "2");
+        let worker = worker(&server.url(), 2);
         let (worker, told) = worker.start_and_listen();
         let program = role("long run", &server.url()).start_until("result");
         assert_eq!(queues(&server.url()).len(), 1);
@@ -112,45 +112,9 @@ fn a_program_that_is_killed_is_forgotten_and_its_queue_deleted() {
     });
 }
 
-/// Workers that are started again when they end.
-struct Fleet {
-    ends: Arc<AtomicBool>,
-    thread: Option<thread::JoinHandle<usize>>,
-}
-
-impl Fleet {
-    fn start(server: &Server, count: usize, threads: usize) -> Self {
-        let ends = Arc::new(AtomicBool::new(false));
-        let (until, url) = (Arc::clone(&ends), server.url());
-        let start = move || role("worker", &url).env("ANABRANCH_TEST_THREADS", threads.to_string()).start();
-        let thread = thread::spawn(move || {
-            let mut workers: Vec<Process> = (0..count).map(|_| start()).collect();
-            let mut deaths = 0;
-            while !until.load(Ordering::SeqCst) {
-                for worker in &mut workers {
-                    if worker.has_ended() {
-                        deaths += 1;
-                        *worker = start();
-                    }
-                }
-                thread::sleep(Duration::from_millis(5));
-            }
-            deaths
-        });
-        Self { ends, thread: Some(thread) }
-    }
-
-    /// Ends the workers. Returns how many have ended by themselves.
-    fn end(mut self) -> usize {
-        self.ends.store(true, Ordering::SeqCst);
-        self.thread.take().unwrap().join().unwrap()
-    }
-}
-
-impl Drop for Fleet {
-    fn drop(&mut self) {
-        self.ends.store(true, Ordering::SeqCst);
-    }
+fn fleet(server: &Server) -> Fleet {
+    let url = server.url();
+    Fleet::new(2, move |_| worker(&url, 3))
 }
 
 #[test]
@@ -160,7 +124,7 @@ fn an_item_that_ends_three_workers_is_the_failure_and_no_other_item_is_blamed() 
     }
     within(TIME, || {
         let server = Server::start();
-        let fleet = Fleet::start(&server, 2, 3);
+        let fleet = fleet(&server);
         let cluster = server.cluster();
         let jobs = (0..60).map(|n| {
             let act = if n == 20 { Act::Abort } else { Act::Compute };
@@ -170,7 +134,7 @@ fn an_item_that_ends_three_workers_is_the_failure_and_no_other_item_is_blamed() 
         let run = Stream::from_iter(jobs).window(16).map_remote(&function(&cluster)).for_each(|_| seen += 1);
         assert_eq!(run, Err(RemoteError::Lost { item: 20, workers: 3 }));
         assert_eq!(seen, 20);
-        assert_eq!(fleet.end(), 3);
+        assert_eq!(fleet.deaths(), 3);
     });
 }
 
@@ -181,7 +145,7 @@ fn items_that_were_under_way_at_a_death_run_alone() {
     }
     within(TIME, || {
         let server = Server::start();
-        let fleet = Fleet::start(&server, 2, 3);
+        let fleet = fleet(&server);
         let folder = tempfile::tempdir().unwrap();
         // Each of these ends its first worker. The second time it fails if another item is computed in the same process.
         let jobs: Vec<Job> = (0..120)
@@ -193,7 +157,7 @@ fn items_that_were_under_way_at_a_death_run_alone() {
             .collect();
         let run = Stream::from_iter(jobs).window(24).map_remote(&function(&server.cluster())).count();
         assert_eq!(run, Ok(120));
-        assert_eq!(fleet.end(), 3);
+        assert_eq!(fleet.deaths(), 3);
     });
 }
 

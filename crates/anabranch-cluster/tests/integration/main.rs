@@ -3,7 +3,10 @@
 
 mod bodies;
 mod faults;
+mod fleet;
+mod link;
 mod local;
+mod random;
 mod refused;
 mod support;
 mod wire;

@@ -138,7 +138,7 @@ pub fn function(cluster: &Cluster) -> Function<Job, Bytes, Fault> {
 
 /// Settings with a short lease.
 pub fn options() -> ClusterOptions {
-    ClusterOptions::new().lease(Duration::from_secs(1))
+    ClusterOptions::new().lease(Duration::from_millis(1_000))
 }
 
 /// Whether there is a server to be started. If not, the test leaves out what needs it.
@@ -148,6 +148,7 @@ pub fn have_server() -> bool {
 
 /// A server on a free port of this machine. It ends with this value.
 pub struct Server {
+    address: String,
     arguments: Vec<String>,
     folder: TempDir,
     port: u16,
@@ -160,18 +161,31 @@ impl Server {
     }
 
     pub fn with(arguments: &[&str]) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self::at("127.0.0.1", arguments)
+    }
+
+    /// At an address of this machine.
+    pub fn at(address: &str, arguments: &[&str]) -> Self {
+        let port = TcpListener::bind((address, 0)).unwrap().local_addr().unwrap().port();
+        let address = address.to_owned();
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let mut server = Self { arguments, folder: tempfile::tempdir().unwrap(), port, process: None };
+        let mut server =
+            Self { address, arguments, folder: tempfile::tempdir().unwrap(), port, process: None };
         server.restart();
         server
     }
 
     /// Ends it at once, and starts it again at the same address.
     pub fn restart(&mut self) {
-        self.kill();
+        self.restart_after(Duration::ZERO);
+    }
+
+    /// The same, with a time between them.
+    pub fn restart_after(&mut self, time: Duration) {
+        self.process = None;
+        thread::sleep(time);
         let mut command = abz_foreign::command("nats-server");
-        command.args(["-a", "127.0.0.1", "-p", &self.port.to_string(), "-sd"]).arg(self.folder.path());
+        command.args(["-a", &self.address, "-p", &self.port.to_string(), "-sd"]).arg(self.folder.path());
         command.args(&self.arguments).stdout(Stdio::null()).stderr(Stdio::null());
         self.process = Some(Process(command.spawn().unwrap()));
         let begun = Instant::now();
@@ -181,12 +195,8 @@ impl Server {
         }
     }
 
-    pub fn kill(&mut self) {
-        self.process = None;
-    }
-
     fn answers(&self) -> bool {
-        let Ok(mut connection) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
+        let Ok(mut connection) = TcpStream::connect((self.address.as_str(), self.port)) else { return false };
         let mut word = [0; 4];
         connection.read_exact(&mut word).is_ok() && word == *b"INFO"
     }
@@ -196,7 +206,7 @@ impl Server {
     }
 
     pub fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        format!("nats://{}:{}", self.address, self.port)
     }
 
     pub fn cluster(&self) -> Cluster {
@@ -205,7 +215,7 @@ impl Server {
 
     /// A worker in a process of its own.
     pub fn worker(&self, threads: usize) -> Process {
-        role("worker", &self.url()).env(THREADS, threads.to_string()).start()
+        worker(&self.url(), threads).start()
     }
 }
 
@@ -266,10 +276,26 @@ pub fn role(name: &str, url: &str) -> Role {
     Role(command)
 }
 
+/// A worker.
+pub fn worker(url: &str, threads: usize) -> Role {
+    role("worker", url).env(THREADS, threads.to_string())
+}
+
 impl Role {
     pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
         self.0.env(name, value);
         self
+    }
+
+    /// Lets another program start it.
+    pub fn behind(self, words: &[&str]) -> Self {
+        let Self(inner) = self;
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg(inner.get_program()).args(inner.get_args());
+        command.env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        Self(command)
     }
 
     pub fn start(mut self) -> Process {
