@@ -81,13 +81,20 @@ where
     {
         let made = match &self.place {
             Place::Here(f) => Ok(catch(|| f(item))),
-            Place::Away(run) => Err(encode(&item).map(|body| run.call(body.into()))),
+            Place::Away(run) => {
+                let body = run.code(|| encode(&item));
+                drop(item);
+                Err(body.map(|body| (Arc::clone(run), run.call(body.into()))))
+            }
         };
         async move {
             match made {
                 Ok(Ok(result)) => result.map_err(RemoteError::Own),
                 Ok(Err(message)) => Err(RemoteError::Panic { item: number, message }),
-                Err(Ok(answer)) => decoded(number, answer.await),
+                Err(Ok((run, answer))) => {
+                    let answer = answer.await;
+                    run.code(|| decoded(number, answer))
+                }
                 Err(Err(message)) => Err(RemoteError::Undecodable { item: number, message }),
             }
         }

@@ -41,6 +41,9 @@ pub trait MapRemote<'env, T, M: Mode> {
     /// with the failure of the first item that fails, in the order of the items.
     /// [`unordered`](Stream::unordered) directly behind it gives the results as they come.
     ///
+    /// The [`Report`](anabranch::Report) of the stream says how long items waited, travelled and were computed, and has a line for
+    /// each worker.
+    ///
     /// The stream keeps an item until its result has come, so its window also bounds the memory of the program. Set a window for
     /// items that own much memory.
     fn map_remote<U, E>(self, function: &Function<T, U, E>) -> Stream<'env, U, Behind<M, RemoteError<E>>>
@@ -65,7 +68,15 @@ impl<'env, T: Send + 'static, M: Mode<Error: 'env>> MapRemote<'env, T, M> for St
         ErrorAfter<M, <M as AdmitFrom<RemoteError<E>>>::Failure>: 'env,
     {
         let function = function.clone();
-        self.enumerate().try_map_async(usize::MAX, move |(number, item)| {
+        let mut stream = self;
+        if let Some(before) = function.report() {
+            let function = function.clone();
+            let report = move || {
+                function.report().map_or_else(String::new, |report| report.since(&before).to_string())
+            };
+            anabranch::remark(&mut stream, report);
+        }
+        stream.enumerate().try_map_async(usize::MAX, move |(number, item)| {
             let call = function.numbered(number as u64, item);
             async move { call.await.map_err(M::Failure::from) }
         })

@@ -20,6 +20,9 @@ pub struct CallReport {
     pub transport: Duration,
     /// How long workers computed. All items are added up.
     pub compute: Duration,
+    /// How long the processor of the program was busy with calls: it encoded, sent, received and decoded. All items are added up.
+    /// The thread of the connection counts for each function of the cluster. Zero where the system does not tell.
+    pub program: Duration,
     /// The workers that have served the function.
     pub workers: Vec<WorkerReport>,
 }
@@ -28,6 +31,7 @@ pub struct CallReport {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WorkerReport {
+    pub(crate) id: u64,
     /// Its name: [`ClusterOptions::name`](crate::ClusterOptions::name).
     pub name: String,
     /// How many threads it has.
@@ -40,23 +44,58 @@ pub struct WorkerReport {
     pub fetch: Duration,
 }
 
+/// So many items are needed for advice.
+const ENOUGH: u64 = 100;
+
+impl CallReport {
+    fn each(&self, time: Duration) -> Duration {
+        time / u32::try_from(self.items.max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Says that the items are too cheap for the network, if calling costs the program more than computing would.
+    pub fn advice(&self) -> Option<String> {
+        let (call, item) = (self.each(self.program), self.each(self.compute));
+        (self.items >= ENOUGH && call > item).then(|| {
+            format!("A call costs {call:.1?} of the program's processor, an item {item:.1?}: run it here.")
+        })
+    }
+
+    /// What has come since an earlier report of the same function.
+    pub(crate) fn since(mut self, earlier: &Self) -> Self {
+        self.items -= earlier.items;
+        self.batches -= earlier.batches;
+        self.queue -= earlier.queue;
+        self.transport -= earlier.transport;
+        self.compute -= earlier.compute;
+        self.program -= earlier.program;
+        for before in &earlier.workers {
+            if let Some(worker) = self.workers.iter_mut().find(|worker| worker.id == before.id) {
+                worker.items -= before.items;
+                worker.compute -= before.compute;
+                worker.fetch -= before.fetch;
+            }
+        }
+        self
+    }
+}
+
 impl fmt::Display for CallReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each = |time: Duration| time / u32::try_from(self.items.max(1)).unwrap_or(u32::MAX);
-        writeln!(f, "{}: {} items in {} messages", self.function, self.items, self.batches)?;
+        writeln!(f, "Calls of {}: {} items in {} messages", self.function, self.items, self.batches)?;
         write!(
             f,
-            "an item waits {:.1?}, travels {:.1?} and is computed for {:.1?}",
-            each(self.queue),
-            each(self.transport),
-            each(self.compute)
+            "  An item waits {:.1?}, travels {:.1?} and is computed for {:.1?}.",
+            self.each(self.queue),
+            self.each(self.transport),
+            self.each(self.compute)
         )?;
-        for WorkerReport { name, threads, items, compute, fetch } in &self.workers {
+        for WorkerReport { name, threads, items, compute, fetch, .. } in &self.workers {
+            let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
             write!(
                 f,
-                "\n  {name}, {threads} threads: {items} items, {compute:.1?} of work, {fetch:.1?} of fetching"
+                "\n  {name}, {threads}: {items} items, computed for {compute:.1?}, fetched for {fetch:.1?}"
             )?;
         }
-        Ok(())
+        self.advice().map_or(Ok(()), |advice| write!(f, "\n  {advice}"))
     }
 }

@@ -6,8 +6,9 @@ mod stats;
 
 use std::fmt;
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
@@ -77,6 +78,8 @@ pub(crate) struct Run {
     calls: mpsc::UnboundedSender<Order>,
     here: Mutex<Option<Helper>>,
     stats: Arc<Mutex<Stats>>,
+    /// The time for encoding and decoding, in nanoseconds.
+    coding: AtomicU64,
     functions: Functions,
     name: String,
     link: Arc<Link>,
@@ -94,6 +97,7 @@ impl Run {
             calls,
             here: Mutex::default(),
             stats,
+            coding: AtomicU64::new(0),
             functions: functions.clone(),
             name: name.to_owned(),
             link: Arc::clone(link),
@@ -125,8 +129,17 @@ impl Run {
         Ok(())
     }
 
+    /// Encodes or decodes, and counts the time.
+    pub(crate) fn code<R>(&self, f: impl FnOnce() -> R) -> R {
+        let began = Instant::now();
+        let result = f();
+        self.coding.fetch_add(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        result
+    }
+
     pub(crate) fn report(&self) -> CallReport {
-        self.stats.lock().unwrap_or_else(PoisonError::into_inner).report(&self.name)
+        let coding = Duration::from_nanos(self.coding.load(Relaxed));
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner).report(&self.name, coding)
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use super::member::{Change, Members};
-use super::stats::{Landed, Stats};
+use super::stats::{Landed, Stats, processor};
 use super::{Answer, NewCall, Order};
 use crate::cluster::Link;
 use crate::error::Error;
@@ -97,6 +97,8 @@ pub(super) struct Serving {
     stats: Arc<Mutex<Stats>>,
     /// When the last outcome came, or the queue was looked at.
     progress: Instant,
+    /// How long the thread had had the processor when the run began.
+    began: Duration,
 }
 
 impl Serving {
@@ -126,6 +128,7 @@ impl Serving {
             permits: Arc::new(Semaphore::new(FETCHES)),
             stats,
             progress: Instant::now(),
+            began: Duration::ZERO,
         }
     }
 
@@ -138,6 +141,7 @@ impl Serving {
     /// Serves calls until the run is dropped.
     pub(super) async fn serve(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
         let Ok(mut inbox) = self.subscribe().await else { return };
+        self.began = processor();
         let mut connections = self.connections.clone();
         connections.mark_unchanged();
         let mut tick = tokio::time::interval(self.options.lease / 4);
@@ -436,7 +440,7 @@ impl Serving {
             let answer = answers.remove(&id).unwrap_or_else(|| self.answer_of(ended));
             self.answer(id, answer);
         }
-        lock(&self.stats).landed(worker, &landed);
+        lock(&self.stats).landed(worker, &landed, processor().saturating_sub(self.began));
         let cost = times.computed as f64 / count;
         self.cost = Some(self.cost.map_or(cost, |mean| 0.8 * mean + 0.2 * cost));
         if is_last {
@@ -482,7 +486,6 @@ impl Serving {
             self.repair().await;
         }
         self.send().await;
-        lock(&self.stats).sample();
     }
 
     /// Forgets the calls whose futures were dropped, and takes their batches out of the queue.

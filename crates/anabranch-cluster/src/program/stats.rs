@@ -13,6 +13,8 @@ pub(super) struct Stats {
     queue: Duration,
     transport: Duration,
     compute: Duration,
+    /// The time of the processor for the thread of the connection.
+    thread: Duration,
     workers: BTreeMap<u64, WorkerReport>,
 }
 
@@ -46,27 +48,32 @@ impl Landed {
 impl Stats {
     pub(super) fn worker(&mut self, id: u64, name: &str, threads: u32) {
         let worker = self.workers.entry(id).or_default();
+        worker.id = id;
         if worker.name != name {
             worker.name = name.to_owned();
         }
         worker.threads = threads;
     }
 
-    pub(super) fn landed(&mut self, worker: u64, landed: &Landed) {
+    /// Counts outcomes from a worker. The thread of the connection has had the processor for `thread` since the run began.
+    pub(super) fn landed(&mut self, worker: u64, landed: &Landed, thread: Duration) {
+        self.thread = thread;
         self.items += landed.items;
         self.batches += 1;
         self.queue += landed.queue;
         self.transport += landed.transport;
         self.compute += landed.compute;
-        let worker = self.workers.entry(worker).or_default();
+        let worker = self
+            .workers
+            .entry(worker)
+            .or_insert_with(|| WorkerReport { id: worker, ..WorkerReport::default() });
         worker.items += landed.items;
         worker.compute += landed.compute;
         worker.fetch += landed.fetch;
     }
 
-    pub(super) fn sample(&mut self) {}
-
-    pub(super) fn report(&self, function: &str) -> CallReport {
+    /// `coding` is the time of the processor for encoding and decoding.
+    pub(super) fn report(&self, function: &str, coding: Duration) -> CallReport {
         CallReport {
             function: function.to_owned(),
             items: self.items,
@@ -74,7 +81,19 @@ impl Stats {
             queue: self.queue,
             transport: self.transport,
             compute: self.compute,
+            program: self.thread + coding,
             workers: self.workers.values().cloned().collect(),
         }
     }
+}
+
+/// How long this thread has had the processor. Zero where the system does not tell.
+pub(super) fn processor() -> Duration {
+    #[cfg(target_os = "linux")]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+    #[cfg(not(target_os = "linux"))]
+    Duration::ZERO
 }

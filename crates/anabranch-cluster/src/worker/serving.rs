@@ -510,31 +510,43 @@ impl Serving {
             let beat = self.worker_beat(Some(id));
             let _ = self.client.publish(subjects::run(run, "worker"), message(&beat)).await;
         }
-        let limit = self.options.body_limit;
-        let side = format!("worker {}", self.options.name);
+        let bodies = calls.into_iter().map(|(id, body)| (id, self.checked(body)));
+        let bodies: Vec<_> = bodies.collect();
+        let are_here = bodies.iter().all(|(_, body)| !matches!(body, Ok(Body::Shelved { .. })));
         let client = self.client.clone();
-        let fetch = self.fetches.spawn(async move {
-            let mut bodies = Vec::with_capacity(calls.len());
-            for (id, body) in calls {
-                let size = body.length();
-                let body = if size > limit {
-                    Err(Ended::TooLarge { size, limit, side: side.clone() })
-                } else {
-                    match body {
-                        Body::Here(body) => Ok(body),
-                        Body::Shelved { ticket, length } => {
-                            let Some(body) = fetch(&client, run, ticket, length).await else { continue };
-                            Ok(body)
-                        }
+        let fetching = async move {
+            let mut fetched = Vec::with_capacity(bodies.len());
+            for (id, body) in bodies {
+                let body = match body {
+                    Ok(Body::Here(body)) => Ok(body),
+                    Ok(Body::Shelved { ticket, length }) => {
+                        let Some(body) = fetch(&client, run, ticket, length).await else { continue };
+                        Ok(body)
                     }
+                    Err(ended) => Err(ended),
                 };
-                bodies.push((id, body));
+                fetched.push((id, body));
             }
-            (key, bodies)
-        });
+            (key, fetched)
+        };
+        if are_here {
+            // Nothing is waited for.
+            let fetched = fetching.await;
+            return self.fetched(fetched).await;
+        }
+        let fetch = self.fetches.spawn(fetching);
         if let Some(held) = self.held.get_mut(&key) {
             held.fetch = Some(fetch);
         }
+    }
+
+    /// A body that is not too large.
+    fn checked(&self, body: Body) -> Result<Body, Ended> {
+        let (size, limit) = (body.length(), self.options.body_limit);
+        if size <= limit {
+            return Ok(body);
+        }
+        Err(Ended::TooLarge { size, limit, side: format!("worker {}", self.options.name) })
     }
 
     async fn fetched(&mut self, fetched: Fetched) {

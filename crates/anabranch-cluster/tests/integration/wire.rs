@@ -77,3 +77,32 @@ fn two_programs_share_the_workers() {
         });
     });
 }
+
+#[test]
+fn the_report_has_a_line_for_each_worker_and_says_where_cheap_items_belong() {
+    if !have_server() {
+        return;
+    }
+    within(TIME, || {
+        let server = Server::start();
+        let workers = [server.worker(1), server.worker(2)];
+        let cluster = server.cluster();
+        let remote = function(&cluster);
+        let report = |count: u64, time: u64| {
+            let jobs = (0..count).map(move |n| Job::new(n).time(Duration::from_micros(time)));
+            let (run, report) = Stream::from_iter(jobs).window(64).map_remote(&remote).report().count();
+            assert_eq!(run, Ok(count as usize));
+            report.to_string()
+        };
+        let dear = report(200, 3_000);
+        assert!(dear.contains("\nCalls of work: 200 items in 200 messages\n  An item waits "), "{dear}");
+        for (worker, threads) in workers.iter().zip(["1 thread", "2 threads"]) {
+            assert!(dear.contains(&format!(":{}, {threads}: ", worker.id())), "{dear}");
+        }
+        assert!(!dear.contains("run it here"), "{dear}");
+        let cheap = report(3_000, 0);
+        assert!(cheap.contains("\nCalls of work: 3000 items in "), "{cheap}");
+        assert!(cheap.contains(": run it here."), "{cheap}");
+        println!("{dear}\n\n{cheap}");
+    });
+}
