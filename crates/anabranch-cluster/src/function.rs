@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, RemoteError};
 use crate::functions::{Functions, Typed, catch, decode, encode};
+use crate::journal::Journal;
 use crate::program::{Answer, Run};
 use crate::report::CallReport;
 
@@ -19,6 +20,7 @@ pub struct Function<T, U, E> {
     place: Place<T, U, E>,
     /// The number of the next [`call`](Self::call).
     next: Arc<AtomicU64>,
+    journal: Option<Journal>,
 }
 
 enum Place<T, U, E> {
@@ -33,11 +35,11 @@ where
     E: Serialize + DeserializeOwned + 'static,
 {
     pub(crate) fn here(functions: &Functions, name: &str) -> Result<Self, Error> {
-        Ok(Self { place: Place::Here(functions.typed(name)?), next: Arc::default() })
+        Ok(Self { place: Place::Here(functions.typed(name)?), next: Arc::default(), journal: None })
     }
 
     pub(crate) fn away(run: Run) -> Self {
-        Self { place: Place::Away(Arc::new(run)), next: Arc::default() }
+        Self { place: Place::Away(Arc::new(run)), next: Arc::default(), journal: None }
     }
 
     /// Lets this machine work too, with as many threads as it has processors. It takes items from the queue as the other workers do.
@@ -51,6 +53,18 @@ where
             run.work_here()?;
         }
         Ok(self)
+    }
+
+    /// Lets streams go on where a journal says that the sink has come to: [`map_remote`](crate::prelude::MapRemote::map_remote) skips
+    /// the items whose results are stored. [`Journal`] says what the program must do.
+    pub fn resume(mut self, journal: &Journal) -> Self {
+        self.journal = Some(journal.clone());
+        self
+    }
+
+    /// How many items a stream skips.
+    pub(crate) fn skips(&self) -> u64 {
+        self.journal.as_ref().map_or(0, Journal::delivered)
     }
 
     /// Calls the function for one item. The calls are numbered in the order in which they are made.
@@ -125,7 +139,7 @@ fn decoded<U: DeserializeOwned, E: DeserializeOwned>(item: u64, answer: Answer) 
 
 impl<T, U, E> Clone for Function<T, U, E> {
     fn clone(&self) -> Self {
-        Self { place: self.place.clone(), next: Arc::clone(&self.next) }
+        Self { place: self.place.clone(), next: Arc::clone(&self.next), journal: self.journal.clone() }
     }
 }
 

@@ -76,8 +76,12 @@ impl<'env, T: Send + 'static, M: Mode<Error: 'env>> MapRemote<'env, T, M> for St
             };
             anabranch::remark(&mut stream, report);
         }
+        let skipped = usize::try_from(function.skips()).unwrap_or(usize::MAX);
+        if skipped > 0 {
+            stream = stream.skip(skipped);
+        }
         stream.enumerate().try_map_async(usize::MAX, move |(number, item)| {
-            let call = function.numbered(number as u64, item);
+            let call = function.numbered((skipped + number) as u64, item);
             async move { call.await.map_err(M::Failure::from) }
         })
     }

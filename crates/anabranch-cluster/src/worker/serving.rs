@@ -51,6 +51,8 @@ struct Served {
     terms: Terms,
     queue: Queue,
     heard: Instant,
+    /// Whether nobody has listened to its results since.
+    is_deaf: bool,
     /// How many batches wait that must run alone, as was heard last.
     alone: u32,
     /// How many requests for work are open.
@@ -58,6 +60,13 @@ struct Served {
     asked_at: Instant,
     /// No request before this moment.
     paused: Instant,
+}
+
+impl Served {
+    /// Whether its program seems to have ended. Then it gets no new work, and what the worker has of it is in the way of no other.
+    fn seems_dead(&self) -> bool {
+        self.is_deaf || self.heard.elapsed() > self.terms.lease
+    }
 }
 
 /// A run that was heard of.
@@ -257,6 +266,7 @@ impl Serving {
         match self.runs.get_mut(&run) {
             Some(Heard::Served(served)) => {
                 served.heard = Instant::now();
+                served.is_deaf = false;
                 served.alone = alone;
                 let is_new = served.queue.times_made() != times_made;
                 if is_new {
@@ -308,6 +318,7 @@ impl Serving {
                     terms,
                     queue,
                     heard: now,
+                    is_deaf: false,
                     alone: 0,
                     asked: 0,
                     asked_at: now,
@@ -416,22 +427,27 @@ impl Serving {
         if self.is_leaving || self.alone != Alone::No {
             return;
         }
+        let dead: Vec<u64> = self.served().filter(|(_, it)| it.seems_dead()).map(|(run, _)| run).collect();
+        let open = self.held.values().filter(|held| held.is_open && !dead.contains(&held.run)).count();
         let (slots, most) = (self.slots(), self.slots() + self.threads.count());
-        let open = self.held.values().filter(|held| held.is_open).count();
-        let held = self.held.len();
+        let mut held = HashMap::<u64, usize>::new();
+        for it in self.held.values() {
+            *held.entry(it.run).or_default() += 1;
+        }
         let now = Instant::now();
         let id = self.id;
-        let alone = self.served().find(|(_, served)| served.alone > 0);
+        let alone = self.served().find(|(_, served)| served.alone > 0 && !served.seems_dead());
         if let Some((run, queue)) = alone.map(|(run, served)| (run, served.queue.clone())) {
             // The results of the others are at the program first, so that none of them is lost with this worker.
-            if self.held.is_empty() {
+            if held.keys().all(|run| dead.contains(run)) && self.computing == 0 {
                 let reply = subjects::worker(id, &format!("pull.{run:016x}.{ALONE}"));
                 queue.pull(ALONE, 1, None, reply).await;
                 self.alone = Alone::Asked(run, now);
             }
             return;
         }
-        for (run, served) in self.served() {
+        for (run, served) in self.served().filter(|(_, served)| !served.seems_dead()) {
+            let held = held.get(&run).copied().unwrap_or(0);
             if served.asked > 0 && served.asked_at.elapsed() > ASKS_FOR * 2 {
                 served.asked = 0;
             }
@@ -682,11 +698,19 @@ impl Serving {
             if let Some(reply) = message.reply {
                 let _ = self.client.publish(reply, part).await;
             }
-        } else if let Some(number) = topic.strip_prefix("ok-").and_then(|text| u64::from_str_radix(text, 16).ok())
-            // Nobody listens to the run: it is sent again later.
-            && message.status.is_none()
+        } else if let Some(number) =
+            topic.strip_prefix("ok-").and_then(|text| u64::from_str_radix(text, 16).ok())
         {
-            self.confirmed(number).await;
+            if message.status.is_none() {
+                self.confirmed(number).await;
+            } else if let Some(held) = self.unconfirmed.get(&number).map(|sent| sent.held) {
+                // Nobody listens to the run. It is sent again later.
+                let run = self.held.get(&held).map(|held| held.run);
+                if let Some(served) = run.and_then(|run| self.run(run)) {
+                    served.is_deaf = true;
+                }
+                self.work().await;
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 mod bodies;
 mod faults;
 mod fleet;
+mod journal;
 mod link;
 mod local;
 mod random;

@@ -338,6 +338,7 @@ fn plays_a_role() {
             worker.threads(threads).serve(functions()).unwrap();
         }
         "long run" => crate::faults::long_run(&Cluster::connect_with(&url, options()).unwrap()),
+        "journaled" => crate::journal::journaled(&Cluster::connect_with(&url, options()).unwrap()),
         "slow end" => crate::bodies::slow_end(&Cluster::connect_with(&url, options()).unwrap()),
         _ => panic!("there is no role {role}"),
     }
