@@ -96,7 +96,7 @@ pub(crate) struct Link {
     pub(crate) url: String,
     pub(crate) options: ClusterOptions,
     pub(crate) client: Client,
-    /// Says how often the connection was made.
+    /// Says how often the connection was made again.
     pub(crate) connections: watch::Receiver<u64>,
     runtime: Handle,
     /// The end of the thread: it waits until the tasks have dropped their senders.
@@ -108,8 +108,8 @@ impl Link {
     fn new(url: &str, options: ClusterOptions) -> Result<Self, Error> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
         let (made, connections) = watch::channel(0);
-        let changed = move |is_there: bool| made.send_modify(|count| *count += u64::from(is_there));
-        let client = runtime.block_on(options.connect(url, changed))?;
+        let again = move || made.send_modify(|count| *count += 1);
+        let client = runtime.block_on(options.connect(url, again))?;
         let handle = runtime.handle().clone();
         let (tasks, mut left) = mpsc::channel(1);
         let (end, ended) = oneshot::channel();

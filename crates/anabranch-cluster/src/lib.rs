@@ -22,6 +22,37 @@
 //! assert_eq!(run, Err(RemoteError::Own("invalid digit found in string".to_owned())));
 //! # Ok::<(), anabranch_cluster::Error>(())
 //! ```
+//!
+//! A [`Worker`] is a process with the same functions. Any number of them, on any machines, serve a program, and come and go at any
+//! time. The server keeps the queue, gives batches of items to the workers that ask, and gives them again if a worker is lost; that is
+//! [JetStream](https://docs.nats.io/nats-concepts/jetstream). The stream keeps the order, the window and the first failure. The
+//! chapter "From one machine to ten" of the guide leads there in five steps.
+//!
+//! # What it promises
+//!
+//! - **The same as the loop**: the results in the order of the items, and the failure of the first item that fails: its own error,
+//!   typed, or its panic, with its message. A program runs here, without a server, with the same results: [`Cluster::local`].
+//! - **A lost worker loses nothing.** If a worker is killed or stopped, or its link is cut, its items go to others when its lease has
+//!   ended, which is renewed while they compute. The server may be killed and started again. An item is computed once or more, and its
+//!   result is delivered once.
+//! - **An item that ends its workers is found.** From the first loss on it runs alone in its worker, and the third is the error
+//!   [`RemoteError::Lost`], which has its number.
+//! - **Bounded**: items under way are no more than the [window](anabranch::Stream::window) of the stream, and the server has no more
+//!   than the workers may soon ask for. Large bodies pass it in parts of at most 512 KiB.
+//! - **Prompt stops**: items of a stream that has ended are not computed, except those that a thread has.
+//! - **Refused, with both sides named**: workers of another version or with other functions, types that do not decode, bodies over the
+//!   limit, a server without JetStream, wrong credentials.
+//!
+//! # What it does not promise
+//!
+//! An item may be computed twice, so a function must not mind. A stream keeps its items until their results have come, so it loses
+//! them with its process; a [`Journal`] lets a program that is started again go on behind the results that its sink has stored. Items
+//! that are computed faster than they travel are slower here than in one process; [`CallReport::advice`] says so. A [`Worker`] must
+//! trust everybody whom the server lets in.
+//!
+//! # Features
+//!
+//! - `tls`: TLS, credentials files and nkeys. Without it, a user and a password or a token are the credentials.
 #![forbid(unsafe_code)]
 
 mod cluster;

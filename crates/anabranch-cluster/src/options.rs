@@ -3,6 +3,7 @@
 use std::fmt;
 #[cfg(feature = "tls")]
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -236,14 +237,14 @@ impl ClusterOptions {
         self
     }
 
-    /// Connects to a server that has JetStream. `changed` is called when the connection is lost or there again.
+    /// Connects to a server that has JetStream. `again` is called when the connection was lost and is there again.
     pub(crate) async fn connect(
         &self,
         url: &str,
-        changed: impl Fn(bool) + Send + Sync + 'static,
+        again: impl Fn() + Send + Sync + 'static,
     ) -> Result<Client, Error> {
         let events = self.events.clone();
-        let changed = Arc::new(changed);
+        let is_lost = AtomicBool::new(false);
         let options = self.authenticated().await?;
         #[cfg(feature = "tls")]
         let options = self.secured(options);
@@ -252,14 +253,17 @@ impl ClusterOptions {
             .ping_interval((self.lease / 2).clamp(Duration::from_millis(500), Duration::from_secs(10)))
             .reconnect_delay_callback(|attempts| Duration::from_millis(10 << attempts.min(5)))
             .event_callback(move |event| {
-                let event = match event {
-                    async_nats::Event::Connected => Some(Event::Connected),
-                    async_nats::Event::Disconnected => Some(Event::Disconnected),
-                    _ => None,
-                };
-                if let Some(event) = event {
-                    events.tell(&event);
-                    changed(event == Event::Connected);
+                match event {
+                    async_nats::Event::Disconnected => {
+                        is_lost.store(true, Ordering::Relaxed);
+                        events.tell(&Event::Disconnected);
+                    }
+                    // The first connection is no event.
+                    async_nats::Event::Connected if is_lost.swap(false, Ordering::Relaxed) => {
+                        events.tell(&Event::Connected);
+                        again();
+                    }
+                    _ => {}
                 }
                 async {}
             });

@@ -143,7 +143,6 @@ impl Serving {
         let Ok(mut inbox) = self.subscribe().await else { return };
         self.began = processor();
         let mut connections = self.connections.clone();
-        connections.mark_unchanged();
         let mut tick = tokio::time::interval(self.options.lease / 4);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {

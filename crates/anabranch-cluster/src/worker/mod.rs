@@ -29,9 +29,9 @@ use threads::Threads;
 /// ```
 ///
 /// # Trust
-/// Items are data: they are decoded into the types of the functions, and no code comes with them. Whoever may send messages to the
-/// server can call the functions with any items. So a worker trusts everybody whom the server lets in, as far as its functions do
-/// harm with an item. The server's credentials and permissions decide who that is.
+/// Items are data: they are decoded into the types of the functions, and no code comes with them. Everybody who may send messages to
+/// the server can call the functions with any items. So a worker must trust all of them, as far as its functions can do harm. The
+/// server's credentials and permissions decide who they are.
 pub struct Worker {
     runtime: Runtime,
     client: Client,
@@ -56,8 +56,8 @@ impl Worker {
     pub fn connect_with(url: &str, options: ClusterOptions) -> Result<Self, Error> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
         let (made, connections) = watch::channel(0);
-        let changed = move |is_there: bool| made.send_modify(|count| *count += u64::from(is_there));
-        let client = runtime.block_on(options.connect(url, changed))?;
+        let again = move || made.send_modify(|count| *count += 1);
+        let client = runtime.block_on(options.connect(url, again))?;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         Ok(Self { runtime, client, connections, options, threads })
     }

@@ -191,7 +191,6 @@ impl Serving {
         for queue in wire::queues(&self.client, &set).await {
             self.orphans.insert(queue, Instant::now());
         }
-        connections.mark_unchanged();
         let mut stop = std::pin::pin!(stop);
         let mut tick = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let mut may_pull = true;

@@ -34,7 +34,7 @@ pub fn journaled(cluster: &Cluster) {
     let run = Stream::from_iter(jobs()).window(40).map_remote(&remote).for_each(|result: Bytes| {
         file.write_all(&result).unwrap();
         stored += 1;
-        if stored % 7 == 0 || stored == ITEMS {
+        if stored.is_multiple_of(7) || stored == ITEMS {
             file.sync_data().unwrap();
             journal.commit(stored, file.stream_position().unwrap()).unwrap();
         }

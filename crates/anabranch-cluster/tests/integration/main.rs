@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bodies;
+mod chapter;
 mod faults;
 mod fleet;
 mod journal;
@@ -9,5 +10,6 @@ mod link;
 mod local;
 mod random;
 mod refused;
+mod rendered;
 mod support;
 mod wire;

@@ -339,6 +339,7 @@ fn plays_a_role() {
         }
         "long run" => crate::faults::long_run(&Cluster::connect_with(&url, options()).unwrap()),
         "journaled" => crate::journal::journaled(&Cluster::connect_with(&url, options()).unwrap()),
+        "render" => crate::rendered::play(),
         "slow end" => crate::bodies::slow_end(&Cluster::connect_with(&url, options()).unwrap()),
         _ => panic!("there is no role {role}"),
     }
