@@ -14,9 +14,11 @@ pub struct CallReport {
     pub items: u64,
     /// In how many messages.
     pub batches: u64,
-    /// How long items waited: in the program until a worker had room, and in the worker for a thread. All items are added up.
+    /// How long items waited: in the program until a worker had room, in the queue of the server, and in the worker for a thread. All
+    /// items are added up.
     pub queue: Duration,
-    /// How long items and results were on their way, which is the rest of the time. All items are added up.
+    /// How long items and results were on their way. This is the least time that a message took so far, since the rest of it may be
+    /// waiting, and the time in which large bodies were fetched. All items are added up.
     pub transport: Duration,
     /// How long workers computed. All items are added up.
     pub compute: Duration,

@@ -57,8 +57,10 @@ struct Sent {
     sequence: Option<u64>,
     /// When a worker last said that it runs it alone.
     taken: Option<Instant>,
+    // What the worker has told of it, in nanoseconds.
     computed: u64,
     waited: u64,
+    fetched: u64,
 }
 
 /// Outcomes whose bodies have been fetched.
@@ -90,6 +92,8 @@ pub(super) struct Serving {
     lonely: Option<(Instant, Instant)>,
     /// The mean time that an item is computed, in nanoseconds.
     cost: Option<f64>,
+    /// The least time that a batch was outside of program and worker. A longer one has waited in the queue of the server.
+    least: Duration,
     next: u64,
     fetches: JoinSet<Fetched>,
     fetching: HashSet<String>,
@@ -122,6 +126,7 @@ impl Serving {
             refused: None,
             lonely: None,
             cost: None,
+            least: Duration::MAX,
             next: 0,
             fetches: JoinSet::new(),
             fetching: HashSet::new(),
@@ -239,7 +244,16 @@ impl Serving {
     async fn put(&mut self, calls: Vec<u64>, is_alone: bool) {
         let id = self.number();
         let now = Instant::now();
-        let sent = Sent { calls, is_alone, sent: now, sequence: None, taken: None, computed: 0, waited: 0 };
+        let sent = Sent {
+            calls,
+            is_alone,
+            sent: now,
+            sequence: None,
+            taken: None,
+            computed: 0,
+            waited: 0,
+            fetched: 0,
+        };
         self.batches.insert(id, sent);
         self.store(id).await;
     }
@@ -422,19 +436,24 @@ impl Serving {
         let Some(answers) = answers else { return };
         let mut answers: HashMap<u64, Answer> = answers.into_iter().collect();
         let Done { worker, batch: id, is_last, outcomes, times } = done;
-        let (sent, waited) = self.batches.get_mut(&id).map_or((None, 0), |batch| {
+        let mut sent = None;
+        if let Some(batch) = self.batches.get_mut(&id) {
             batch.computed += times.computed;
             batch.waited = batch.waited.max(times.waited);
-            let inside = Duration::from_nanos(batch.computed + batch.waited);
-            (Some((batch.sent, batch.sent.elapsed().saturating_sub(inside))), batch.waited)
-        });
+            batch.fetched = batch.fetched.max(times.fetched);
+            let fetched = Duration::from_nanos(batch.fetched);
+            let inside = Duration::from_nanos(batch.computed + batch.waited) + fetched;
+            let outside = batch.sent.elapsed().saturating_sub(inside);
+            self.least = self.least.min(outside);
+            let queued = outside - self.least + Duration::from_nanos(batch.waited);
+            sent = Some((batch.sent, queued, self.least + fetched));
+        }
         let mut landed = Landed::new(&times);
         let count = outcomes.len().max(1) as f64;
         for (id, ended) in outcomes {
             let Some(call) = self.calls.get(&id) else { continue };
-            if let Some((sent, transport)) = sent {
-                let queued = sent.saturating_duration_since(call.made) + Duration::from_nanos(waited);
-                landed.add(queued, transport);
+            if let Some((sent, queued, transport)) = sent {
+                landed.add(sent.saturating_duration_since(call.made) + queued, transport);
             }
             let answer = answers.remove(&id).unwrap_or_else(|| self.answer_of(ended));
             self.answer(id, answer);

@@ -17,7 +17,7 @@ const INLINE: usize = 128 << 10;
 const PART: usize = 512 << 10;
 
 /// How many parts of a body are on their way at once.
-const PARTS_AT_ONCE: usize = 2;
+const PARTS_AT_ONCE: usize = 1;
 
 /// How long a part is waited for.
 const PART_PATIENCE: Duration = Duration::from_secs(2);
