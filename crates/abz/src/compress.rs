@@ -88,7 +88,13 @@ impl Compression {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        self.format.writes().compress(self, options, input, output)
+        match options.tools {
+            Some(_) if self.workers > 1 => {
+                let alone = Compression { workers: 1, ..self.clone() };
+                alone.run_io(options, input, output)
+            }
+            _ => self.format.writes().compress(self, options, input, output),
+        }
     }
 
     /// Returns whether workers can write parts of this format at their offsets ([`Writing::Places`]).

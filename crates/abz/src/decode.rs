@@ -67,6 +67,9 @@ impl Decompression {
         input: &mut (dyn Read + Send),
         output: &mut (dyn Write + Send),
     ) -> Result<Decompressed, Error> {
+        if options.tools.is_some() && self.workers > 1 {
+            return Decompression { workers: 1, ..self.clone() }.carry(options, input, output);
+        }
         let mut input = Counted::new(input);
         let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         // The default format, gzip, reports the error of a file in no known format.

@@ -57,14 +57,6 @@ impl Error {
             Err(error) => Error::Read(error),
         }
     }
-
-    /// The error of a reader on one thread: damage, or a failed read.
-    pub(crate) fn of_reader<E: Damage>(error: io::Error) -> Self {
-        match error.downcast::<E>() {
-            Ok(error) => error.into(),
-            Err(error) => Error::Read(error),
-        }
-    }
 }
 
 impl fmt::Display for Error {

@@ -28,7 +28,6 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod alone;
 mod compress;
 mod count;
 mod decode;

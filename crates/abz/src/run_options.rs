@@ -8,6 +8,8 @@ use std::thread;
 use abz_codec::parts::Giving;
 use anabranch::{Pool, Report};
 
+use crate::tools::{Lender, Tools};
+
 /// The threads, reports and progress of a run. None of it changes the output for an undamaged file.
 #[derive(Clone, Copy, Default)]
 pub struct RunOptions<'a> {
@@ -24,11 +26,18 @@ pub struct RunOptions<'a> {
     pub pauses: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Records in the report what each thread did and when, for [`Report::to_trace`].
     pub traces: bool,
+    /// Encoders, decoders and buffers that are kept for the next run. With them, the calling thread works alone.
+    pub tools: Option<&'a Tools>,
 }
 
 impl<'a> RunOptions<'a> {
     pub(crate) fn advance(&self) -> Advance<'a> {
         Advance(self.progress)
+    }
+
+    /// Returns the lender of encoders, decoders and buffers.
+    pub(crate) fn lender(&self) -> Lender<'a> {
+        Lender(self.tools)
     }
 
     /// Returns the test for pauses of the input.
@@ -77,6 +86,7 @@ impl fmt::Debug for RunOptions<'_> {
             .field("progress", &self.progress.is_some())
             .field("pauses", &self.pauses.is_some())
             .field("traces", &self.traces)
+            .field("tools", &self.tools.is_some())
             .finish()
     }
 }

@@ -12,7 +12,6 @@
 #![deny(unsafe_code)]
 
 mod border;
-mod handoff;
 pub mod install;
 mod line;
 mod region;

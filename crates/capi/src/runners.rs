@@ -5,9 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
-use anabranch::Pool;
-
-use crate::handoff::{Giver, Taker, handoff};
+use anabranch::posts::{Channel, channel};
+use anabranch::{Pool, Post};
 
 /// The largest number of idle runners that are kept.
 const KEPT: usize = 8;
@@ -18,14 +17,14 @@ type Job = Box<dyn FnOnce(&Pool) + Send>;
 /// A thread that waits for a job, with a pool of its own.
 struct Runner {
     workers: usize,
-    jobs: Giver<Job>,
+    jobs: Post<Job>,
 }
 
 static IDLE: Mutex<Vec<Runner>> = Mutex::new(Vec::new());
 
 /// A stream that runs on a runner.
 #[derive(Debug)]
-pub(crate) struct Running<T>(Taker<std::thread::Result<T>>);
+pub(crate) struct Running<T: Send>(Channel<std::thread::Result<T>>);
 
 impl<T: Send + 'static> Running<T> {
     /// Starts `run` on a runner of `workers` threads.
@@ -38,19 +37,21 @@ impl<T: Send + 'static> Running<T> {
             None => start(workers)?,
         };
         let jobs = runner.jobs.clone();
-        let (giver, result) = handoff();
+        let (post, result) = channel(1);
         let job = move |pool: &Pool| {
             let ended = catch_unwind(AssertUnwindSafe(|| run(pool)));
             keep(runner);
-            giver.give(ended);
+            // It is dropped if nobody waits for it.
+            let _ = post.post(ended);
         };
-        jobs.give(Box::new(job));
+        let is_given = jobs.post(Box::new(job)).is_ok();
+        assert!(is_given, "a runner takes jobs until its last `Post` is dropped");
         Ok(Self(result))
     }
 
     /// Waits for the end of the stream, and returns its result.
-    pub(crate) fn join(self) -> std::thread::Result<T> {
-        self.0.take().unwrap_or_else(|| Err(Box::new("the thread of the stream has ended")))
+    pub(crate) fn join(mut self) -> std::thread::Result<T> {
+        self.0.next().unwrap_or_else(|| Err(Box::new("the thread of the stream has ended")))
     }
 }
 
@@ -72,12 +73,10 @@ fn keep(runner: Runner) {
 }
 
 fn start(workers: usize) -> std::io::Result<Runner> {
-    let (jobs, waiting) = handoff::<Job>();
+    let (jobs, waiting) = channel::<Job>(1);
     Builder::new().name("anabranch".to_owned()).spawn(move || {
         let pool = Pool::new(workers);
-        while let Some(job) = waiting.take() {
-            job(&pool);
-        }
+        waiting.for_each(|job| job(&pool));
     })?;
     Ok(Runner { workers, jobs })
 }

@@ -35,7 +35,7 @@ const NO_SETTLING_OF_POSTS: Mutant = Mutant("no_settling_of_posts");
 
 /// A thread is posting.
 const LOCKED: u64 = 1;
-/// The consumer is gone, or has closed the inbox.
+/// The consumer is gone, or one of the two sides has closed the inbox.
 const CLOSED: u64 = 2;
 /// How many low bits of the word are flags. The bits above count the posts.
 const FLAG_BITS: u32 = 2;
@@ -44,11 +44,11 @@ const FLAG_BITS: u32 = 2;
 const LOOKS_BEFORE_YIELD: u32 = 64;
 
 /// The posting side of an inbox. Its clones post to the same [`Consumer`].
-pub struct Inbox<T>(Arc<Shared<T>>);
+pub struct Inbox<T>(Arc<InboxCore<T>>);
 
 /// The taking side of an inbox.
 pub struct Consumer<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<InboxCore<T>>,
     /// Every item below this index was taken. It differs from `shared.taken` only after the caller's closure
     /// panicked.
     taken: u64,
@@ -59,7 +59,7 @@ pub struct Consumer<T> {
 pub enum PostError<T> {
     /// The inbox holds as many items as it may.
     Full(T),
-    /// The consumer was dropped or has closed the inbox.
+    /// The consumer was dropped, or the inbox was closed.
     Closed(T),
 }
 
@@ -68,7 +68,7 @@ pub enum PostError<T> {
 /// - Only the thread that has set [`LOCKED`] writes the slot at the index that `word` counts to. This slot is empty if
 ///   the index is below `taken` plus the number of slots.
 /// - Only the consumer reads the slots from `taken` up to the count in `word`. All of them are full.
-struct Shared<T> {
+struct InboxCore<T> {
     slots: Ring<RawCell<MaybeUninit<T>>>,
     /// How many slots there are.
     capacity: u64,
@@ -90,9 +90,9 @@ struct Posts {
 // SAFETY: an item moves from the posting thread to the taking thread and is not shared. By the invariants
 // only one thread at a time touches a slot, and `word` and `taken` (store-release, load-acquire) order these
 // threads.
-unsafe impl<T: Send> Sync for Shared<T> {}
+unsafe impl<T: Send> Sync for InboxCore<T> {}
 // SAFETY: the inbox owns its items.
-unsafe impl<T: Send> Send for Shared<T> {}
+unsafe impl<T: Send> Send for InboxCore<T> {}
 
 /// Loom treats sequentially consistent accesses as weaker ones. A fence next to them restores their meaning.
 #[inline]
@@ -106,7 +106,7 @@ fn sequential() {
 /// # Panics
 /// If `capacity` is 0 or above 2^48.
 pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Consumer<T>) {
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(InboxCore {
         slots: Ring::new(capacity, || RawCell::new(MaybeUninit::uninit())),
         capacity: capacity as u64,
         limit: AtomicU64::new(capacity as u64),
@@ -116,7 +116,7 @@ pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Consumer<T>) {
     (Inbox(Arc::clone(&shared)), Consumer { shared, taken: 0 })
 }
 
-impl<T> Shared<T> {
+impl<T> InboxCore<T> {
     /// How many items wait. An item that is being posted at this moment may be missing.
     #[inline]
     fn waiting(&self) -> u64 {
@@ -152,6 +152,12 @@ impl<T> Shared<T> {
         }
     }
 
+    fn close(&self) {
+        if let Some(posted) = self.lock() {
+            self.posts.word.store(posted << FLAG_BITS | CLOSED, Ordering::Release);
+        }
+    }
+
     #[inline]
     fn unlock(&self, posted: u64) {
         let order = if RELAXED_POST.is_on() { Ordering::Relaxed } else { Ordering::Release };
@@ -160,7 +166,8 @@ impl<T> Shared<T> {
 }
 
 impl<T> Inbox<T> {
-    /// Posts `item` if there is room. It waits only for other posts that are under way.
+    /// Posts `item` if there is room. It waits only for other posts that are under way. Returns the number of the item in
+    /// the order of the posts, counted from 0.
     ///
     /// To sleep without losing an item, the consumer stores a flag (sequentially consistent), calls
     /// [`settle`](Self::settle), looks at [`waiting`](Self::waiting), and then sleeps. A thread that has
@@ -168,10 +175,10 @@ impl<T> Inbox<T> {
     /// of the two sees what the other has done.
     ///
     /// # Errors
-    /// [`PostError::Full`] if there is no room, [`PostError::Closed`] if the consumer was dropped or has closed
-    /// the inbox.
+    /// [`PostError::Full`] if there is no room, [`PostError::Closed`] if the consumer was dropped or the inbox was
+    /// closed.
     #[inline]
-    pub fn post(&self, item: T) -> Result<(), PostError<T>> {
+    pub fn post(&self, item: T) -> Result<u64, PostError<T>> {
         let Self(shared) = self;
         let Some(posted) = shared.lock() else { return Err(PostError::Closed(item)) };
         let known = &shared.posts.room;
@@ -191,7 +198,18 @@ impl<T> Inbox<T> {
             unsafe { (*slot).write(item) };
         });
         shared.unlock(posted + 1);
-        Ok(())
+        Ok(posted)
+    }
+
+    /// Closes the inbox: later posts fail and give their items back. Items that were posted can still be taken.
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    /// Whether the inbox is closed. If it is, the number of waiting items that is read afterwards is exact.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.0.posts.word.load(Ordering::Acquire) & CLOSED != 0
     }
 
     /// How many items wait. An item that is being posted at this moment may be missing.
@@ -289,12 +307,21 @@ impl<T> Consumer<T> {
         self.shared.waiting()
     }
 
-    /// Closes the inbox: later posts fail and give their items back. Items that were posted can still be
-    /// taken.
+    /// The item that [`take`](Self::take) would give first.
+    pub fn front(&mut self) -> Option<&T> {
+        let posted = self.shared.posts.word.load(Ordering::Acquire) >> FLAG_BITS;
+        (self.taken < posted).then(|| {
+            self.shared.slots.slot(self.taken).with(|slot| {
+                // SAFETY: the acquire load above says that the slot is full. Only this consumer can empty it, and it is
+                // borrowed for as long as the reference lives.
+                unsafe { (*slot).assume_init_ref() }
+            })
+        })
+    }
+
+    /// Closes the inbox, as [`Inbox::close`] does.
     pub fn close(&mut self) {
-        if let Some(posted) = self.shared.lock() {
-            self.shared.posts.word.store(posted << FLAG_BITS | CLOSED, Ordering::Release);
-        }
+        self.shared.close();
     }
 }
 
@@ -331,7 +358,7 @@ impl<T> fmt::Display for PostError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full(_) => "the inbox is full: take items from it before posting again",
-            Self::Closed(_) => "the inbox is closed: its consumer takes no more items",
+            Self::Closed(_) => "the inbox is closed and takes no more items",
         })
     }
 }

@@ -11,21 +11,16 @@ use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::request::Access;
 use super::target::Target;
-use super::threads::Threads;
 
 /// Writes a span of the contents of `input` to its output.
 pub(super) fn take_span(
     request: &Access,
     setting: Setting<'_>,
     input: &Input,
-    threads: Threads<'_>,
+    run_options: RunOptions<'_>,
     messages: &mut Messages,
 ) -> Result<(), Problem> {
     let (span, outputs) = (&request.span, &request.outputs);
-    let run_options = match threads {
-        Threads::Together(run_options) => run_options,
-        Threads::Alone(_) => RunOptions::default(),
-    };
     let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
     let places = io_mode::source(input, request.mode, setting.progress);

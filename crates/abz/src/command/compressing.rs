@@ -8,10 +8,8 @@ use super::io_mode;
 use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
-use super::progress::Progress;
 use super::request::{Compress, Inputs, Outputs};
 use super::sums::Summed;
-use super::threads::Threads;
 use super::verify::{self, Failure};
 
 impl Conversion for Compress {
@@ -31,17 +29,15 @@ impl Conversion for Compress {
         &self,
         input: &Input,
         output: &mut Output,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         _messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let compression = self.compression_of(input);
         let progress = setting.progress;
-        // A pipeline reports its progress itself. A file that one thread processes is small, so its bytes count as
-        // done when read.
         let tell = |bytes| progress.advance(bytes);
-        let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
-        if let Threads::Together(run_options) = threads
+        let run_options = RunOptions { progress: Some(&tell), ..run_options };
+        if run_options.tools.is_none()
             && self.verify.is_none()
             && !self.checksum
             && let Some(done) =
@@ -50,21 +46,14 @@ impl Conversion for Compress {
             let done = done?;
             return Ok(Some(Done::new(done.read, done.written)));
         }
-        let reader = match threads {
-            Threads::Alone(_) => progress.of(input.reader()),
-            Threads::Together(_) => hidden.of(input.reader()),
-        };
         let mut plain =
-            Summed::new(reader).with_fingerprint(self.verify.is_some()).with_sha256(self.checksum);
-        let done = match (threads, &self.verify) {
-            (threads, Some(decompression)) => {
+            Summed::new(input.reader()).with_fingerprint(self.verify.is_some()).with_sha256(self.checksum);
+        let done = match &self.verify {
+            Some(decompression) => {
                 let back = Decompression { workers: compression.workers, ..decompression.clone() };
-                verify::compress(&compression, &mut plain, output, threads, &back)?
+                verify::compress(&compression, &mut plain, output, run_options, &back)?
             }
-            (Threads::Alone(tools), None) => tools.compress(&compression, &mut plain, output)?,
-            (Threads::Together(run_options), None) => {
-                compression.run_with(run_options, &mut plain, output)?
-            }
+            None => compression.run_with(run_options, &mut plain, output)?,
         };
         Ok(Some(Done { sha256: plain.sha256(), ..Done::new(done.read, done.written) }))
     }
@@ -98,19 +87,4 @@ pub(super) fn of_input(compression: &Compression, input: &Input) -> Compression 
         compression.contents = input.position().and_then(|at| len.checked_sub(at));
     }
     compression
-}
-
-impl<'a> Threads<'a> {
-    /// Adds a progress callback, unless one thread works alone.
-    pub(super) fn telling<'b>(self, tell: &'b (dyn Fn(u64) + Sync)) -> Threads<'b>
-    where
-        'a: 'b,
-    {
-        match self {
-            Threads::Together(run_options) => {
-                Threads::Together(RunOptions { progress: Some(tell), ..run_options })
-            }
-            Threads::Alone(tools) => Threads::Alone(tools),
-        }
-    }
 }

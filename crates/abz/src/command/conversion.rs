@@ -16,7 +16,6 @@ use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Destination, Inputs, Made, Outputs, Talk};
 use super::target::Target;
-use super::threads::Threads;
 use super::verify::Failure;
 
 /// State shared by all inputs.
@@ -45,7 +44,7 @@ pub(super) trait Conversion: Sync {
         &self,
         input: &Input,
         output: &mut Output,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure>;
@@ -92,7 +91,7 @@ impl Setting<'_> {
         &self,
         conversion: &dyn Conversion,
         input: Input,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
         let outputs = conversion.outputs();
@@ -113,7 +112,7 @@ impl Setting<'_> {
                                keep it with -k, or write with -c or -o";
             return Err(Problem::error(&input, message));
         }
-        let is_alone = matches!(threads, Threads::Alone(_));
+        let is_alone = run_options.tools.is_some();
         let names = &conversion.inputs().names;
         let checksum = match conversion.tells_checksum() {
             true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
@@ -133,7 +132,7 @@ impl Setting<'_> {
 
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(&input, &mut output, threads, *self, messages)
+            conversion.convert(&input, &mut output, run_options, *self, messages)
         };
         if let Output::Memory(bytes) = output {
             messages.output = bytes;
@@ -185,7 +184,7 @@ impl Setting<'_> {
         let input_name = input.to_string();
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(input, output, Threads::Together(run_options), *self, messages)
+            conversion.convert(input, output, run_options, *self, messages)
         };
         let (done, garbage) = self.judge(done, (&input_name, name), outputs, messages)?;
         if self.talk.is_verbose() {

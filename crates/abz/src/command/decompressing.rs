@@ -1,9 +1,9 @@
 //! The actions that decompress and test.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::time::Duration;
 
-use abz::{Decompressed, Decompression, Error, Format, RunOptions, Tools, lzip};
+use abz::{Decompressed, Decompression, Error, Format, RunOptions, lzip};
 
 use super::behaviour::{Behaviour, Lists};
 use super::conversion::{Conversion, Done, Setting};
@@ -14,10 +14,8 @@ use super::list::{self, lzip_contents};
 use super::messages::Messages;
 use super::output::Output;
 use super::problem::Problem;
-use super::progress::Progress;
 use super::request::{Decoding, Decompress, Inputs, Outputs, Test};
 use super::sums::Summed;
-use super::threads::Threads;
 use super::verify::Failure;
 
 /// An input counts as paused after this time without bytes. Decoded data is then written within a tenth of a second.
@@ -40,11 +38,11 @@ impl Conversion for Decompress {
         &self,
         input: &Input,
         output: &mut Output,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, threads, setting, messages)
+        self.decoding.convert(input, output, run_options, setting, messages)
     }
 }
 
@@ -65,11 +63,11 @@ impl Conversion for Test {
         &self,
         input: &Input,
         output: &mut Output,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, threads, setting, messages)
+        self.decoding.convert(input, output, run_options, setting, messages)
     }
 
     /// Returns the lines about the members of a tested file, when called as lzip.
@@ -87,15 +85,15 @@ impl Decoding {
         &self,
         input: &Input,
         output: &mut Output,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Done>, Failure> {
         let decompression = input.decompression(&self.decompression);
         let (progress, behaviour) = (setting.progress, &setting.talk.behaviour);
         let tell = |bytes| progress.advance(bytes);
-        let (threads, hidden) = (threads.telling(&tell), Progress::hidden());
-        if let Threads::Together(run_options) = threads
+        let run_options = RunOptions { progress: Some(&tell), ..run_options };
+        if run_options.tools.is_none()
             && !self.checksum
             && self.indexing.made.is_none()
             && let Some(done) = io_mode::decompress(
@@ -112,15 +110,11 @@ impl Decoding {
         let start = input.position();
         if input.format().is_some_and(|format| behaviour.read(format))
             && let Some(done) =
-                self.by_index((&decompression, input), &threads, &mut plain, setting, messages)?
+                self.by_index((&decompression, input), run_options, &mut plain, setting, messages)?
         {
             return self.finish(done, start, input, plain, setting).map(Some);
         }
-        let reader = match threads {
-            Threads::Alone(_) => progress.of(input.reader()),
-            Threads::Together(_) => hidden.of(input.reader()),
-        };
-        let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
+        let (format, reader) = Format::sniff(input.reader()).map_err(Error::Read)?;
         let format = format.filter(|format| behaviour.read(*format));
         // With `-cdf`, `zcat` copies input that is not compressed.
         if self.copies && format.is_none() {
@@ -134,17 +128,14 @@ impl Decoding {
         if format.is_none() && behaviour.is_foreign() {
             return Ok(None);
         }
-        let first = |how: &Decompression, plain: &mut (dyn Write + Send)| match threads {
-            Threads::Alone(tools) => tools.decompress(how, reader, plain),
-            Threads::Together(run_options) => {
-                let pauses = || input.file.pauses_for(PAUSE);
-                let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
-                how.run_with(RunOptions { pauses, ..run_options }, reader, plain)
-            }
+        let first = |how: &Decompression, plain: &mut (dyn Write + Send)| {
+            let pauses = || input.file.pauses_for(PAUSE);
+            let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
+            how.run_with(RunOptions { pauses, ..run_options }, reader, plain)
         };
         let done = decompression.in_two_tries(&mut plain, first, |how, plain| {
             let reader = input.again(start)?.map_err(Error::Read);
-            Some(reader.and_then(|reader| Tools::new().decompress(how, reader, plain)))
+            Some(reader.and_then(|reader| alone(how, reader, plain)))
         });
         if let (Err(error), Some(start)) = (&done, start)
             && self.gives_what_it_can
@@ -159,17 +150,13 @@ impl Decoding {
     fn by_index(
         &self,
         (decompression, input): (&Decompression, &Input),
-        threads: &Threads<'_>,
+        run_options: RunOptions<'_>,
         plain: &mut Summed<&mut Output>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Decompressed>, Failure> {
-        let (run_options, workers) = match threads {
-            Threads::Together(run_options) => {
-                (RunOptions { progress: None, ..*run_options }, decompression.workers)
-            }
-            Threads::Alone(_) => (RunOptions::default(), 1),
-        };
+        let run_options = RunOptions { progress: None, ..run_options };
+        let workers = if run_options.tools.is_some() { 1 } else { decompression.workers };
         let decompression = &Decompression { workers, ..decompression.clone() };
         let places = io_mode::source(input, self.io_modes.input, setting.progress);
         let indexed = Indexed { decompression, indexing: &self.indexing, run_options, places, setting };
@@ -229,8 +216,16 @@ fn decode_behind(
     if format.filter(|format| *format != Format::GZIP && behaviour.read(*format)).is_none() {
         return Ok(None);
     }
-    let done = Tools::new().decompress(decompression, reader, plain)?;
-    Ok(Some(done.written))
+    Ok(Some(alone(decompression, reader, plain)?.written))
+}
+
+/// Decompresses on the calling thread.
+fn alone(
+    decompression: &Decompression,
+    input: impl Read + Send,
+    output: impl Write + Send,
+) -> Result<Decompressed, Error> {
+    Decompression { workers: 1, ..decompression.clone() }.run(input, output)
 }
 
 /// Writes as much as possible of a damaged lzip file that begins at `start`, except the contents already written.

@@ -16,7 +16,6 @@ use super::problem::{Problem, Severity};
 use super::request::{Indexing, MakeIndex, Outputs, Source};
 use super::suffix::INDEX_SUFFIX;
 use super::target::Target;
-use super::threads::Threads;
 use super::verify::Failure;
 
 /// The advice for an index that cannot be used.
@@ -31,7 +30,7 @@ pub(super) fn make_index(
     request: &MakeIndex,
     setting: Setting<'_>,
     input: &Input,
-    threads: Threads<'_>,
+    run_options: RunOptions<'_>,
     messages: &mut Messages,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
@@ -46,13 +45,9 @@ pub(super) fn make_index(
         return Err(Problem::error(input, NOT_IN_PARTS));
     };
     let mut decompression = input.decompression(&request.decompression);
-    let run_options = match threads {
-        Threads::Together(run_options) => run_options,
-        Threads::Alone(_) => {
-            decompression.workers = 1;
-            RunOptions::default()
-        }
-    };
+    if run_options.tools.is_some() {
+        decompression.workers = 1;
+    }
     let index = decompression.index(run_options, &places, request.every).and_then(|index| {
         output.write_all(&index.to_bytes()).map_err(Error::Write)?;
         Ok(index)

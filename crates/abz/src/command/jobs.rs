@@ -24,7 +24,6 @@ use super::recover;
 use super::reports::Reports;
 use super::request::{Asked, Destination, List, Outputs, Reporting, Request, Source, Talk};
 use super::tasks::{Task, Terms};
-use super::threads::Threads;
 use super::walk::{self, Walk};
 
 /// The largest number of files that are open at once.
@@ -124,7 +123,7 @@ impl Jobs<'_> {
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
                     let pool = (!is_only_one).then(|| self.pool());
-                    self.take(input, Threads::Together(RunOptions { pool, ..run_options }))
+                    self.take(input, RunOptions { pool, ..run_options })
                 }
             };
             console.tell(&messages);
@@ -135,8 +134,8 @@ impl Jobs<'_> {
     }
 
     /// Processes one input.
-    fn take(&self, input: Input, threads: Threads<'_>) -> Messages {
-        take(self.task, self.setting, input, threads)
+    fn take(&self, input: Input, run_options: RunOptions<'_>) -> Messages {
+        take(self.task, self.setting, input, run_options)
     }
 
     /// Processes small files in parallel, each on one thread. Returns `false` if the remaining inputs would fail too.
@@ -162,7 +161,10 @@ impl Jobs<'_> {
             .window(window)
             .pool(self.pool())
             .map_with(Tools::new, move |tools, input| match input {
-                Ok(input) => take(task, setting, input, Threads::Alone(tools)),
+                Ok(input) => {
+                    let run_options = RunOptions { tools: Some(tools), ..RunOptions::default() };
+                    take(task, setting, input, run_options)
+                }
                 Err(problem) => Err(problem).into(),
             })
             .name("convert");
@@ -204,9 +206,9 @@ impl Jobs<'_> {
 }
 
 /// Processes one input.
-fn take(task: &dyn Task, setting: Setting<'_>, input: Input, threads: Threads<'_>) -> Messages {
+fn take(task: &dyn Task, setting: Setting<'_>, input: Input, run_options: RunOptions<'_>) -> Messages {
     let mut messages = Messages::default();
-    let result = task.take(input, threads, setting, &mut messages);
+    let result = task.take(input, run_options, setting, &mut messages);
     messages.add(result);
     messages
 }

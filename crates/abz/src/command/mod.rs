@@ -99,7 +99,6 @@ mod sums;
 mod target;
 mod tasks;
 mod temporary;
-mod threads;
 mod verify;
 mod volumes;
 mod walk;

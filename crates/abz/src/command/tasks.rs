@@ -1,6 +1,6 @@
 //! The requests that process each input on its own, one after another or in parallel.
 
-use abz::Decompression;
+use abz::{Decompression, RunOptions};
 
 use super::access;
 use super::conversion::{Conversion, Setting};
@@ -13,7 +13,6 @@ use super::request::{
     Access, Compress, Decompress, Destination, Explain, Explainable, Inputs, MakeIndex, Outputs, Reporting,
     Test,
 };
-use super::threads::Threads;
 use super::volumes;
 
 /// The parameters of a task.
@@ -60,7 +59,7 @@ pub(super) trait Task: Sync {
     fn take(
         &self,
         input: Input,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem>;
@@ -89,13 +88,13 @@ impl Task for Compress {
     fn take(
         &self,
         input: Input,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
         match volumes::size(self, &input) {
-            Some(size) => volumes::make((self, setting), size, &input, threads, messages),
-            None => setting.convert_file(self, input, threads, messages),
+            Some(size) => volumes::make((self, setting), size, &input, run_options, messages),
+            None => setting.convert_file(self, input, run_options, messages),
         }
     }
 
@@ -121,11 +120,11 @@ impl Task for Decompress {
     fn take(
         &self,
         input: Input,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, threads, messages)
+        setting.convert_file(self, input, run_options, messages)
     }
 
     fn as_conversion(&self) -> Option<&dyn Conversion> {
@@ -145,11 +144,11 @@ impl Task for Test {
     fn take(
         &self,
         input: Input,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        setting.convert_file(self, input, threads, messages)
+        setting.convert_file(self, input, run_options, messages)
     }
 }
 
@@ -165,11 +164,11 @@ impl Task for MakeIndex {
     fn take(
         &self,
         input: Input,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        indices::make_index(self, setting, &input, threads, messages)
+        indices::make_index(self, setting, &input, run_options, messages)
     }
 }
 
@@ -187,11 +186,11 @@ impl Task for Access {
     fn take(
         &self,
         input: Input,
-        threads: Threads<'_>,
+        run_options: RunOptions<'_>,
         setting: Setting<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        access::take_span(self, setting, &input, threads, messages)
+        access::take_span(self, setting, &input, run_options, messages)
     }
 }
 
@@ -208,7 +207,7 @@ impl Task for Explain {
         false
     }
 
-    fn take(&self, input: Input, _: Threads<'_>, _: Setting<'_>, _: &mut Messages) -> Result<(), Problem> {
+    fn take(&self, input: Input, _: RunOptions<'_>, _: Setting<'_>, _: &mut Messages) -> Result<(), Problem> {
         explain::print_plan(self, &input)
     }
 }

@@ -3,12 +3,11 @@
 use std::io::{self, PipeWriter, Read, Write};
 use std::thread;
 
-use abz::{Compressed, Compression, Decompressed, Decompression, Error, RunOptions, Tools};
+use abz::{Compressed, Compression, Decompressed, Decompression, Error, RunOptions};
 
 use super::output::Output;
 use super::problem::Problem;
 use super::sums::{Fingerprint, Summed};
-use super::threads::Threads;
 
 /// The reason why there is no output.
 #[derive(Debug)]
@@ -35,15 +34,11 @@ pub(super) fn compress<R: Read + Send>(
     compression: &Compression,
     input: &mut Summed<R>,
     output: &mut Output,
-    threads: Threads<'_>,
+    run_options: RunOptions<'_>,
     decompression: &Decompression,
 ) -> Result<Compressed, Failure> {
-    let (done, found) = match threads {
-        Threads::Alone(tools) => alone(compression, &mut *input, output, tools, decompression)?,
-        Threads::Together(run_options) => {
-            together(compression, &mut *input, output, run_options, decompression)?
-        }
-    };
+    let verified = if run_options.tools.is_some() { alone } else { together };
+    let (done, found) = verified(compression, input, output, run_options, decompression)?;
     let expected = input.fingerprint().expect("the input takes one");
     match found {
         Ok(found) if found == expected => Ok(done),
@@ -53,24 +48,25 @@ pub(super) fn compress<R: Read + Send>(
 }
 
 /// Processes a small file, whose output fits in memory.
-fn alone(
+fn alone<R: Read + Send>(
     compression: &Compression,
-    input: impl Read,
-    mut output: impl Write,
-    tools: &mut Tools,
+    input: &mut Summed<R>,
+    output: &mut Output,
+    run_options: RunOptions<'_>,
     decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let mut file = Vec::new();
-    let done = tools.compress(compression, input, &mut file)?;
+    let done = compression.run_with(run_options, input, &mut file)?;
     output.write_all(&file).map_err(Error::Write)?;
-    Ok((done, fingerprint(|data| tools.decompress(decompression, &file[..], data))))
+    let run_options = RunOptions { progress: None, ..run_options };
+    Ok((done, fingerprint(|data| decompression.run_with(run_options, &file[..], data))))
 }
 
 /// Processes any file: the output goes through a pipe to a decompression, which uses the same thread pool if there is
 /// one.
-fn together(
+fn together<R: Read + Send>(
     compression: &Compression,
-    input: impl Read + Send,
+    input: &mut Summed<R>,
     output: &mut Output,
     run_options: RunOptions<'_>,
     decompression: &Decompression,
@@ -96,15 +92,15 @@ fn together(
 
 /// Verifies the output after it is written, if no thread can be started: a file is read back, and for other outputs a
 /// copy is kept in memory.
-fn one_after_the_other(
+fn one_after_the_other<R: Read + Send>(
     compression: &Compression,
-    input: impl Read + Send,
+    input: &mut Summed<R>,
     output: &mut Output,
     run_options: RunOptions<'_>,
     decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let Some(mut written) = output.written().map_err(Error::Write)? else {
-        return alone(compression, input, output, &mut Tools::new(), decompression);
+        return alone(compression, input, output, run_options, decompression);
     };
     let done = compression.run_with(run_options, input, &mut *output)?;
     Ok((done, fingerprint(|data| decompression.run(&mut written, data))))

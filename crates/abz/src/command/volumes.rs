@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use abz::RunOptions;
+
 use super::conversion::Setting;
 use super::file_id::FileId;
 use super::input::Input;
@@ -13,7 +15,6 @@ use super::output::{Attributes, Output, rights_meanwhile};
 use super::problem::Problem;
 use super::request::{Compress, Destination, Outputs, Source};
 use super::target::Target;
-use super::threads::Threads;
 
 /// The largest number of volumes.
 const MOST: u32 = 99_999;
@@ -36,7 +37,7 @@ pub(super) fn make(
     (request, setting): (&Compress, Setting<'_>),
     size: u64,
     input: &Input,
-    threads: Threads<'_>,
+    run_options: RunOptions<'_>,
     messages: &mut Messages,
 ) -> Result<(), Problem> {
     let outputs = &request.outputs;
@@ -52,10 +53,8 @@ pub(super) fn make(
     compression.block_size = Some(compression.block_len().min(most));
     let mut volumes = Volumes { input, outputs, stem, size, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
-    let done = match threads.telling(&tell) {
-        Threads::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
-        Threads::Together(run_options) => compression.run_with(run_options, &input.file, &mut volumes),
-    };
+    let run_options = RunOptions { progress: Some(&tell), ..run_options };
+    let done = compression.run_with(run_options, &input.file, &mut volumes);
     if let Some(problem) = volumes.problem {
         return Err(problem);
     }

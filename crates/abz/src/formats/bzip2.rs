@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::bzip2::{
-    Assembler, Contents, Cutter, DecodeError, Decoded, Decoder, EncodedBlock, Encoder, Level, Reader,
-    Salvager, Scanner, StreamWriter,
+    Assembler, Contents, Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Salvager, Scanner,
+    StreamWriter,
 };
 use anabranch::{Plan, TryStream};
 
@@ -23,9 +23,8 @@ use crate::pipes::{begin, carry_out, window, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
 use crate::recovery::{self, Recover};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 pub(super) struct Bzip2;
 
@@ -47,15 +46,6 @@ impl Reads for Bzip2 {
         assemble(how, options, input, |_, contents| {
             contents.write_to(&mut *output).map(drop).map_err(Error::Write)
         })
-    }
-
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        let RunAlone { input, output, .. } = run;
-        for contents in Reader::new(input) {
-            let contents = contents.map_err(Error::of_reader::<DecodeError>)?;
-            contents.write_to(&mut *output).map_err(Error::Write)?;
-        }
-        Ok(())
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
@@ -131,25 +121,6 @@ impl Writes for Bzip2 {
         Ok(Compressed { read: input.bytes, written })
     }
 
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error> {
-        let mut encoder = tools.take::<Encoder>().unwrap_or_default();
-        let mut file = StreamWriter::new(output, level(how));
-        let mut blocks = Cutter::new(input, level(how));
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
-            let encoded = encoder.encode_into(&block, tools.data()).map_err(Error::Memory)?;
-            file.write(&encoded).map_err(Error::Write)?;
-            tools.keep_buffers(block.into_bytes(), encoded.into_bytes());
-        }
-        tools.keep(encoder);
-        file.finish().map_err(Error::Write).map(drop)
-    }
-
     fn plan_to_write(&self, how: &Compression) -> Plan {
         compress(how, io::empty(), RunOptions::default()).plan()
     }
@@ -204,13 +175,17 @@ fn decompress<'a, R: Read + Send + 'a>(
     input: R,
     options: RunOptions<'a>,
 ) -> TryStream<'a, Decoded, Error> {
-    let inputs = Inputs::new(Telling::new(input, options.advance()), window(workers));
+    let lender = options.lender();
+    let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(window(workers)));
     begin(inputs, "abz decompress", workers, window(workers), options.pool)
         .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
             true => scanner.finish(),
             false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),
         })
         .name("find blocks")
-        .map_with(Decoder::new, |decoder, segment| decoder.decode_into(segment, Vec::new()))
+        .map_with(
+            move || lender.tool(|_| true, Decoder::new),
+            |decoder, segment| decoder.decode_into(segment, Vec::new()),
+        )
         .name("decode")
 }

@@ -18,9 +18,8 @@ use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
 use crate::places::{Reading, Writing};
 use crate::recovery::{self, Recover};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 pub(super) struct Lzip;
 
@@ -43,10 +42,6 @@ impl Reads for Lzip {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         parts::run(scanner(run.how, run.how.workers), self.window(run.how.workers), run)
-    }
-
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        parts::run_alone(scanner(run.how, 1), run)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
@@ -111,23 +106,6 @@ impl Writes for Lzip {
         carry_out(compress(how, &mut input, options), &options, write)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
-    }
-
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error> {
-        let mut encoder = Encoder::new(settings(how));
-        let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
-            let member = encoder.encode_into(&block.data, tools.data()).map_err(Error::Memory)?;
-            output.write_all(&member).map_err(Error::Write)?;
-            tools.keep_buffers(block.data, member);
-        }
-        Ok(())
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {

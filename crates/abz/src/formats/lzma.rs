@@ -16,9 +16,8 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::{begin, carry_out};
 use crate::places::{Reading, Writing};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 /// The number of bytes read at once.
 const PORTION: usize = 256 << 10;
@@ -44,10 +43,6 @@ impl Reads for Lzma {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         Xz.decompress(run)
-    }
-
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        Xz.decompress_alone(run)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
@@ -101,16 +96,6 @@ impl Writes for Lzma {
         carry_out(compress(how, &mut input, options), &options, write)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
-    }
-
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        _: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error> {
-        pieces(how, input, |_| {}).try_for_each(|piece| output.write_all(&piece?).map_err(Error::Write))
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {

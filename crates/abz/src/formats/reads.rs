@@ -14,7 +14,7 @@ use crate::index_builder::{IndexBuilder, Indexed};
 use crate::places::Along;
 use crate::places::{ReadAt, WriteAt};
 use crate::recovery::Recover;
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
 
 /// A reader that can seek, as a trait object.
@@ -70,9 +70,6 @@ pub(crate) trait Reads: Sync {
 
     /// Decodes a file.
     fn decompress(&self, run: Run<'_>) -> Result<(), Error>;
-
-    /// Decodes a file on the calling thread.
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error>;
 
     /// Returns the plan of [`decompress`](Self::decompress).
     fn plan_to_read(&self, how: &Decompression) -> Plan;

@@ -5,14 +5,14 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 
 use abz_codec::parts;
-use anabranch::{Plan, Recycled, Recycler, TryStream};
+use anabranch::{Plan, Recycled, TryStream};
 
 use super::reads::{Names, Reads};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
 
 /// A format with the decoder `S`.
@@ -41,26 +41,6 @@ impl<S: parts::Serial + Default + Send> Reads for Serial<S> {
         carry_out(stream, options, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        let RunAlone { input, output, .. } = run;
-        let mut decoder = S::default();
-        let (mut buffer, mut data) = (vec![0; 128 << 10], Vec::new());
-        loop {
-            let len = match input.read(&mut buffer) {
-                Ok(len) => len,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Error::Read(error)),
-            };
-            let mut rest = &buffer[..len];
-            while if len == 0 { decoder.finish(&mut data) } else { decoder.next(&mut rest, &mut data) }? {
-                output.write_all(&data).map_err(Error::Write)?;
-            }
-            if len == 0 {
-                return Ok(());
-            }
-        }
-    }
-
     fn plan_to_read(&self, how: &Decompression) -> Plan {
         decompress(S::default(), how.workers, io::empty(), RunOptions::default()).plan()
     }
@@ -77,8 +57,9 @@ where
     S: parts::Serial + Send + 'a,
     R: Read + Send + 'a,
 {
-    let buffers = Recycler::new(window(workers), Vec::new);
-    let inputs = Inputs::new(Telling::new(input, options.advance()), window(workers));
+    let lender = options.lender();
+    let buffers = lender.buffers(window(workers));
+    let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(window(workers)));
     begin(inputs, "abz decompress", workers, window(workers), options.pool)
         .try_serial_spread(decoder, move |decoder, input| {
             let mut data = buffers.take();

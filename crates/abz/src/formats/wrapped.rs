@@ -1,7 +1,6 @@
 //! zlib and zip files: deflate data, written by the code for gzip with a different header and trailer, and read as one
 //! stream.
 
-use std::io::{Read, Write};
 use std::ops::RangeInclusive;
 
 use abz_codec::gzip::Layout;
@@ -17,9 +16,8 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::places::{Reading, Writing};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 /// A format with the decoder `S`, whose files have `layout`.
 pub(super) struct Wrapped<S> {
@@ -55,10 +53,6 @@ impl<S: parts::Serial + Default + Send> Reads for Wrapped<S> {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         self.read.decompress(run)
-    }
-
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        self.read.decompress_alone(run)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
@@ -119,16 +113,6 @@ impl<S: parts::Serial + Default + Send> Writes for Wrapped<S> {
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         Gzip.compress(&self.as_gzip(how), options, input, output)
-    }
-
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error> {
-        Gzip.compress_alone(&self.as_gzip(how), tools, input, output)
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {

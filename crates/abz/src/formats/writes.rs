@@ -1,7 +1,7 @@
 //! The interface of a format that is written, and the settings of a compression.
 
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::ops::RangeInclusive;
 
 use abz_codec::gzip::{Layout, Origin};
@@ -13,7 +13,6 @@ use super::reads::Reads;
 use crate::error::Error;
 use crate::places::{Reading, Writing};
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 /// The settings of a compression. All of them but `workers` affect the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,15 +142,6 @@ pub(crate) trait Writes: Reads {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error>;
-
-    /// Makes a file on the calling thread.
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error>;
 
     /// Returns the plan of [`compress`](Self::compress).
     fn plan_to_write(&self, how: &Compression) -> Plan;

@@ -18,9 +18,8 @@ use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
 use crate::places::{Reading, Writing};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 pub(super) struct Xz;
 
@@ -43,10 +42,6 @@ impl Reads for Xz {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         parts::run(scanner(run.how, run.how.workers), self.window(run.how.workers), run)
-    }
-
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        parts::run_alone(scanner(run.how, 1), run)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
@@ -119,34 +114,6 @@ impl Writes for Xz {
         let mut output = file.finish().map_err(Error::Write)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
-    }
-
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error> {
-        let mut encoder = Encoder::new(settings(how));
-        let mut file = StreamWriter::new(output, how.lzma.check);
-        if is_encoded_as_it_comes(how) {
-            let most = self.block_len(how);
-            while let Some(encoded) =
-                encoder.encode_from(input, most, tools.data(), &mut |_| {}).map_err(Error::of_input)?
-            {
-                file.write(&encoded).map_err(Error::Write)?;
-                tools.keep_data(encoded.into_bytes());
-            }
-            return file.finish().map_err(Error::Write).map(drop);
-        }
-        let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
-            let encoded = encoder.encode_into(&block.data, tools.data()).map_err(Error::Memory)?;
-            file.write(&encoded).map_err(Error::Write)?;
-            tools.keep_buffers(block.data, encoded.into_bytes());
-        }
-        file.finish().map_err(Error::Write).map(drop)
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {

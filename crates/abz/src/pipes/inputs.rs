@@ -59,6 +59,11 @@ impl Input {
     }
 }
 
+/// Buffers for [`Inputs`], of which at most `keep` idle ones are kept.
+pub(crate) fn buffers(keep: usize) -> Recycler<Vec<u8>> {
+    Recycler::new(keep, || vec![0; INPUT])
+}
+
 /// Reads a file piece by piece. The last piece is empty and marks the end.
 pub(crate) struct Inputs<'a, R> {
     reader: R,
@@ -71,21 +76,9 @@ pub(crate) struct Inputs<'a, R> {
 }
 
 impl<'a, R: Read> Inputs<'a, R> {
-    /// Reads into recycled buffers, of which at most `keep` idle ones are kept.
-    pub(crate) fn new(reader: R, keep: usize) -> Self {
-        Inputs::of_size(reader, keep, INPUT)
-    }
-
-    /// As [`new`](Inputs::new), but reads up to `size` bytes at once.
-    pub(crate) fn of_size(reader: R, keep: usize, size: usize) -> Self {
-        Inputs {
-            reader,
-            buffers: Recycler::new(keep, move || vec![0; size]),
-            ended: false,
-            pauses: Pauses::default(),
-            has_paused: true,
-            place: 0,
-        }
+    /// Reads into recycled buffers, which determine how many bytes are read at once.
+    pub(crate) fn new(reader: R, buffers: Recycler<Vec<u8>>) -> Self {
+        Inputs { reader, buffers, ended: false, pauses: Pauses::default(), has_paused: true, place: 0 }
     }
 
     /// Also gives an empty piece that marks a pause, whenever the file pauses.

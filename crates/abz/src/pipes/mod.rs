@@ -4,9 +4,16 @@ pub(crate) mod access;
 pub(crate) mod inputs;
 pub(crate) mod parts;
 
-use anabranch::{Pool, Stream, TryStream};
+use std::io::Read;
+use std::iter;
+use std::mem;
+use std::ops::Deref;
+
+use abz_codec::Block;
+use anabranch::{Pool, Recycled, Recycler, Stream, TryStream};
 
 use crate::error::Error;
+use crate::formats::writes::Compression;
 use crate::places::WriteAt;
 use crate::run_options::{RunOptions, at_work};
 
@@ -31,6 +38,40 @@ where
     match pool {
         Some(pool) => stream.pool(pool),
         None => stream,
+    }
+}
+
+/// Cuts `input` into blocks, in buffers that are used again.
+pub(crate) fn blocks<R: Read>(
+    how: &Compression,
+    input: R,
+    buffers: Recycler<Vec<u8>>,
+) -> impl Iterator<Item = Result<LentBlock, Error>> + use<R> {
+    let mut blocks = how.blocks(input);
+    iter::from_fn(move || {
+        let mut home = buffers.take();
+        let block = blocks.read_into(mem::take(&mut *home)).map_err(Error::of_input).transpose()?;
+        Some(block.map(|block| LentBlock { block, home }))
+    })
+}
+
+/// A block whose buffer goes back to its recycler.
+pub(crate) struct LentBlock {
+    block: Block,
+    home: Recycled<Vec<u8>>,
+}
+
+impl Deref for LentBlock {
+    type Target = Block;
+
+    fn deref(&self) -> &Block {
+        &self.block
+    }
+}
+
+impl Drop for LentBlock {
+    fn drop(&mut self) {
+        *self.home = mem::take(&mut self.block.data);
     }
 }
 

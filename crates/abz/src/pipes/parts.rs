@@ -4,14 +4,14 @@
 use std::io::{self, Read};
 use std::mem;
 
-use abz_codec::parts::{Reader, Room, Scan, Scanned};
-use anabranch::{Plan, Recycled, Recycler, TryStream};
+use abz_codec::parts::{Room, Scan, Scanned};
+use anabranch::{Plan, Recycled, TryStream};
 
 use super::inputs::Inputs;
 use super::{begin, carry_out};
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::{RunOptions, at_work};
 
 /// The maximum number of lzip or xz parts in memory at once: one for each worker that is at work, and one that waits to
@@ -33,18 +33,6 @@ pub(crate) fn run<S: Scan + Send>(scanner: S, window: usize, run: Run<'_>) -> Re
     carry_out(stream, options, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
 }
 
-/// Decodes a file on the calling thread.
-pub(crate) fn run_alone<S: Scan>(scanner: S, run: RunAlone<'_>) -> Result<(), Error> {
-    let RunAlone { tools, input, output, .. } = run;
-    let mut reader = Reader::with(scanner, input);
-    let mut data = tools.data();
-    while reader.read_into(&mut data).map_err(Error::of_reader::<S::Error>)? {
-        output.write_all(&data).map_err(Error::Write)?;
-    }
-    tools.keep_data(data);
-    Ok(())
-}
-
 /// Returns the plan of [`run`].
 pub(crate) fn plan<S: Scan + Send>(scanner: S, workers: usize, window: usize) -> Plan {
     decompress(scanner, (workers, window), io::empty(), RunOptions::default()).plan()
@@ -63,10 +51,9 @@ where
     R: Read + Send + 'a,
 {
     let make_decoder = scanner.decoders();
-    let spares = Recycler::new(window, Vec::new);
-    let buffers = Recycler::new(window, Vec::new);
-    let advance = options.advance();
-    let inputs = Inputs::new(input, window).telling(options.pauses());
+    let (lender, advance) = (options.lender(), options.advance());
+    let (spares, buffers) = (lender.buffers(window), lender.buffers(window));
+    let inputs = Inputs::new(input, lender.inputs(window)).telling(options.pauses());
     begin(inputs, "abz decompress", workers, window, options.pool)
         .try_serial_spread((scanner, 0), move |(scanner, passed), input| {
             let (mut data, before) = (spares.take(), input.left());

@@ -52,7 +52,8 @@ fn an_input_that_grows_or_shrinks_while_it_is_read_is_no_loss() {
     };
     let (mut grown, mut alone) = (Vec::new(), Vec::new());
     compression.run(&data[..], &mut grown).unwrap();
-    abz::Tools::new().compress(&compression, &data[..], &mut alone).unwrap();
+    let options = abz::RunOptions { tools: Some(&abz::Tools::new()), ..abz::RunOptions::default() };
+    compression.run_with(options, &data[..], &mut alone).unwrap();
     assert!(grown == alone);
     let mut back = Vec::new();
     abz::Decompression::default().run(&grown[..], &mut back).unwrap();

@@ -65,11 +65,11 @@ use crate::engine::Run;
 /// ```
 #[derive(Clone, Default)]
 pub struct CancelToken {
-    shared: StdArc<(Mutex<Shared>, Condvar)>,
+    shared: StdArc<(Mutex<Token>, Condvar)>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct Token {
     asked: Asked,
     /// The sources of the runs wait.
     is_paused: bool,
@@ -112,7 +112,7 @@ impl CancelToken {
         Self::default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, Token> {
         self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -190,7 +190,7 @@ impl CancelToken {
     ///
     /// Call it on another thread than the one that runs the stream: that thread would wait for itself.
     pub fn wait(&self, limit: Duration) -> Option<Stopped> {
-        let is_running = |shared: &mut Shared| shared.stopped.is_none() || !shared.runs.is_empty();
+        let is_running = |shared: &mut Token| shared.stopped.is_none() || !shared.runs.is_empty();
         let waited = self.shared.1.wait_timeout_while(self.lock(), limit, is_running);
         let (shared, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
         if timed_out.timed_out() { None } else { shared.stopped }

@@ -33,17 +33,17 @@ use crate::report::Report;
 /// snapshot after the first items therefore predicts the rest of the run.
 #[derive(Clone, Default)]
 pub struct Monitor {
-    shared: Arc<Shared>,
+    shared: Arc<Question>,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct Question {
+    state: Mutex<Answers>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Answers {
     /// How many running streams answer this monitor.
     streams: usize,
     /// The number of the last question.
@@ -110,12 +110,12 @@ impl fmt::Debug for Monitor {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl Question {
+    fn lock(&self) -> MutexGuard<'_, Answers> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    fn wait<'s>(&self, state: MutexGuard<'s, Answers>) -> MutexGuard<'s, Answers> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -26,16 +26,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// assert_eq!(total, 499_500);
 /// ```
 pub struct Recycler<B> {
-    shared: Arc<Shared<B>>,
+    shared: Arc<IdleBuffers<B>>,
 }
 
-struct Shared<B> {
+struct IdleBuffers<B> {
     make: Box<dyn Fn() -> B + Send + Sync>,
     idle: Mutex<Vec<B>>,
     keep: usize,
 }
 
-impl<B> Shared<B> {
+impl<B> IdleBuffers<B> {
     fn idle(&self) -> MutexGuard<'_, Vec<B>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,7 +58,7 @@ impl<B> Recycler<B> {
     /// Creates a recycler that calls `make` for new buffers and keeps at most `keep` idle ones. For steady
     /// work, choose `keep` as large as the window of the stream.
     pub fn new(keep: usize, make: impl Fn() -> B + Send + Sync + 'static) -> Self {
-        let shared = Shared { make: Box::new(make), idle: Mutex::new(Vec::new()), keep };
+        let shared = IdleBuffers { make: Box::new(make), idle: Mutex::new(Vec::new()), keep };
         Self { shared: Arc::new(shared) }
     }
 
@@ -79,7 +79,7 @@ impl<B> Recycler<B> {
 pub struct Recycled<B> {
     /// `Some` until the buffer is dropped or detached.
     buffer: Option<B>,
-    home: Arc<Shared<B>>,
+    home: Arc<IdleBuffers<B>>,
 }
 
 impl<B> Recycled<B> {

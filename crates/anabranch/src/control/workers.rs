@@ -20,7 +20,7 @@ use crate::engine::Run;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Workers {
-    shared: StdArc<Mutex<Shared>>,
+    shared: StdArc<Mutex<Target>>,
 }
 
 /// How many threads work in a stream: a number, or a [`Workers`] handle that says it. [`Stream::workers`](crate::Stream::workers)
@@ -47,7 +47,7 @@ impl From<&Workers> for WorkerCount {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct Target {
     target: usize,
     runs: Vec<Arc<Run>>,
 }
@@ -60,10 +60,10 @@ impl Workers {
     #[track_caller]
     pub fn new(workers: usize) -> Self {
         assert!(workers > 0, "a stream needs at least 1 worker, not 0");
-        Self { shared: StdArc::new(Mutex::new(Shared { target: workers, runs: Vec::new() })) }
+        Self { shared: StdArc::new(Mutex::new(Target { target: workers, runs: Vec::new() })) }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Target> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -22,7 +22,7 @@ pub(crate) trait ResultQueue: Send + Sync {
     fn has_room(&self) -> bool;
 }
 
-pub(crate) struct State<'run, S: Send> {
+pub(crate) struct HeadState<'run, S: Send> {
     input: Input<S>,
     unit: Box<dyn Push<S> + 'run>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct State<'run, S: Send> {
 /// The head of a serial unit.
 pub(crate) struct Head<'run, S: Send> {
     site: Site,
-    state: PhantomData<fn(State<'run, S>)>,
+    state: PhantomData<fn(HeadState<'run, S>)>,
     watch: InputWatch<S>,
     /// Whether taking a cell needs room in a window, because the unit begins a domain.
     needs_room: bool,
@@ -51,7 +51,7 @@ impl<'run, S: Send> Head<'run, S> {
         queue: Option<StdArc<dyn ResultQueue>>,
     ) -> ServedNode<Self> {
         let (watch, needs_room) = (input.watch(), input.needs_room());
-        let state = State { input, unit };
+        let state = HeadState { input, unit };
         let head = Self { site, state: PhantomData, watch, needs_room, is_sink, queue };
         match word {
             Some(word) => ServedNode::with_word(head, state, word),
@@ -83,13 +83,13 @@ fn serve_while_room<S: Send>(
 }
 
 impl<'run, S: Send> Serving for Head<'run, S> {
-    type State = State<'run, S>;
+    type State = HeadState<'run, S>;
 
     fn site(&self) -> &Site {
         &self.site
     }
 
-    fn serve(&self, State { input, unit }: &mut State<'run, S>, quantum: &mut Quantum) -> Served {
+    fn serve(&self, HeadState { input, unit }: &mut HeadState<'run, S>, quantum: &mut Quantum) -> Served {
         let run = &*self.site.run;
         let served = catch_unwind(AssertUnwindSafe(|| match &self.queue {
             None => unit.serve(input, quantum, run),

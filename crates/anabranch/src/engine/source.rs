@@ -89,7 +89,8 @@ fn connect<'run, T: Send + 'run>(
     let gate = assembly.gate_of(id);
     let goes_on = site.run.feed.is_some() && !site.run.has_dedicated();
     let weight = weigher.map(WeightInFlight::new);
-    let state = State { source, flow: SourceOutput { indices, out, weight, length }, mean: Mean::default() };
+    let state =
+        SourceState { source, flow: SourceOutput { indices, out, weight, length }, mean: Mean::default() };
     let node = SourceNode {
         conditions: PullConditions { domain: Arc::clone(state.flow.indices.domain()), site, gate, goes_on },
         baton: Baton::with_word(assembly.word_of(id), state),
@@ -194,7 +195,7 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
     }
 }
 
-struct State<'run, T: Send> {
+struct SourceState<'run, T: Send> {
     source: Box<dyn AnySource<T> + 'run>,
     flow: SourceOutput<'run, T>,
     /// The mean cost of an item of the stream.
@@ -238,7 +239,7 @@ impl<T: Send> SourceOutput<'_, T> {
 
 /// The source as a node of a line.
 struct SourceNode<'run, T: Send> {
-    baton: Baton<State<'run, T>>,
+    baton: Baton<SourceState<'run, T>>,
     conditions: PullConditions,
     /// The mean time of an item, as the bits of a [`Mean`]. It includes the stages that are fused to the source. Each pull
     /// stores it, and other threads read it.
@@ -289,10 +290,10 @@ impl PullConditions {
 impl<T: Send> SourceNode<'_, T> {
     /// Pulls at most [`PULL_ITEMS`] items, for about [`PULL_NS`]. Returns whether the stream has stopped here, and sets
     /// `worked` if anything was done.
-    fn pull(&self, state: &mut State<'_, T>, worked: &mut bool) -> bool {
+    fn pull(&self, state: &mut SourceState<'_, T>, worked: &mut bool) -> bool {
         let Self { conditions, .. } = self;
         let PullConditions { site, .. } = conditions;
-        let State { source, flow, mean } = state;
+        let SourceState { source, flow, mean } = state;
         if flow.indices.fresh_room() == 0 || !conditions.allows_weight(flow) {
             return false;
         }

@@ -82,7 +82,7 @@ impl<T: Send, E: Send, Op: Spread<T, E>> Read<T> for SpreadRead<'_, T, E, Op> {
     }
 }
 
-pub(crate) struct State<'run, T: Send, Op: Spread<T, E>, E> {
+pub(crate) struct SpreadState<'run, T: Send, Op: Spread<T, E>, E> {
     drain: Drain<T>,
     indices: Indices,
     op: Op,
@@ -138,7 +138,7 @@ where
     ) -> ServedNode<Self> {
         let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
         let later = op.later();
-        let state = State {
+        let state = SpreadState {
             drain,
             indices,
             op,
@@ -172,7 +172,7 @@ where
     /// Takes one step: gives an item, opens an item, or takes a cell. Returns how the serving ends, if it
     /// ends here.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn advance(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
+    fn advance(&self, state: &mut SpreadState<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
         if state.is_open {
             match state.op.next() {
                 Pulled::Item(item) => {
@@ -206,7 +206,7 @@ where
 
     /// Opens an item, or takes a cell. Returns how the serving ends, if it ends here.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn take(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
+    fn take(&self, state: &mut SpreadState<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
         if !state.waiting.is_empty() {
             if !self.may_open() {
                 return Some(Served::Drained);
@@ -254,7 +254,7 @@ where
     }
 
     /// Gives back the index of the last cell, if all of its results were given.
-    fn pass(state: &mut State<'run, T, Op, E>) {
+    fn pass(state: &mut SpreadState<'run, T, Op, E>) {
         if state.has_cell && !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
             state.has_cell = false;
             state.drain.release();
@@ -265,7 +265,7 @@ where
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn put(state: &mut State<'run, T, Op, E>, cell: Cell<Op::Out>) -> Option<Served> {
+    fn put(state: &mut SpreadState<'run, T, Op, E>, cell: Cell<Op::Out>) -> Option<Served> {
         if let Some(crossing) = &mut state.crossing {
             crossing.enters(state.indices.next());
         }
@@ -280,7 +280,7 @@ where
     E: Send,
     Op: Spread<T, E> + 'run,
 {
-    type State = State<'run, T, Op, E>;
+    type State = SpreadState<'run, T, Op, E>;
     const MAY_BLOCK: bool = true;
     const COUNTS_CELLS: bool = true;
 
@@ -288,7 +288,7 @@ where
         &self.spot.site
     }
 
-    fn serve(&self, state: &mut State<'run, T, Op, E>, quantum: &mut Quantum) -> Served {
+    fn serve(&self, state: &mut SpreadState<'run, T, Op, E>, quantum: &mut Quantum) -> Served {
         let served = catch_unwind(AssertUnwindSafe(|| {
             loop {
                 // The room is checked first. The calls below may fail, and a failure needs an index too.

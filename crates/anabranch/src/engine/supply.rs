@@ -14,23 +14,22 @@ pub(crate) struct Supply {
 }
 
 impl Supply {
-    /// Stops accepting items. A thread that accepts items must check [`is_closed`](Self::is_closed) under the
-    /// lock under which the source looks first for items and then for the end.
+    /// Asks the source to accept no more items. It may still accept some before it looks.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
 
-    /// Whether no more items are accepted.
+    /// Whether the source is to accept no more items.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Counts an item if it was accepted. The caller must hold the lock of the items.
-    pub(crate) fn accept(&self, is_accepted: bool) {
-        self.accepted.fetch_add(u64::from(is_accepted), Ordering::Relaxed);
+    /// Counts accepted items, when the source gives them, somebody takes them back, or they are dropped with the source.
+    pub(crate) fn accept(&self, items: usize) {
+        self.accepted.fetch_add(items as u64, Ordering::Relaxed);
     }
 
-    /// How many items were accepted. The number is final once the source was dropped.
+    /// How many items were accepted, once the source was dropped.
     pub(crate) fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }

@@ -48,7 +48,7 @@ pub(super) struct StageLink {
     runner: Arc<Process>,
     /// The indices of the record's views.
     views: [usize; 2],
-    state: Mutex<State>,
+    state: Mutex<InletState>,
     /// How many items wait. Written under the lock of the state.
     waiting: AtomicUsize,
     /// Whether the feeder gives no more items.
@@ -58,7 +58,7 @@ pub(super) struct StageLink {
 }
 
 #[derive(Default)]
-struct State {
+struct InletState {
     /// The run of the stream. `None` before it starts, and after its source is gone.
     run: Option<Arc<dyn RunThreads>>,
     /// Whether the stream takes no more items.
@@ -75,7 +75,7 @@ struct State {
     is_quiet: bool,
 }
 
-impl State {
+impl InletState {
     /// Whether every thread of the stream waits.
     fn all_sleep(&self) -> bool {
         let Some(run) = &self.run else { return false };
@@ -86,7 +86,7 @@ impl State {
 }
 
 impl StageLink {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, InletState> {
         lock(&self.state)
     }
 
@@ -95,7 +95,7 @@ impl StageLink {
     }
 
     /// Counts the stage as awake. To be called by a thread that is awake, before it wakes the stage.
-    fn rouse(&self, state: &mut State) {
+    fn rouse(&self, state: &mut InletState) {
         if std::mem::take(&mut state.is_quiet) {
             if !state.is_blocked {
                 self.runner.actor().set_wait(None);
@@ -106,7 +106,7 @@ impl StageLink {
     }
 
     /// Makes the stage quiet.
-    fn rest(&self, mut state: MutexGuard<'_, State>) {
+    fn rest(&self, mut state: MutexGuard<'_, InletState>) {
         state.is_quiet = true;
         if !state.is_blocked {
             let [_, view] = self.views;
@@ -189,7 +189,7 @@ impl StageLink {
     }
 
     /// Makes the threads of the stream that wait for work look for it, after something has come.
-    fn call(&self, mut state: MutexGuard<'_, State>) {
+    fn call(&self, mut state: MutexGuard<'_, InletState>) {
         // If only the end of the stream waits, nobody looks, so the stage stays quiet.
         if state.asleep > usize::from(state.is_blocked) && !QUIET_STAGE_IS_NOT_ROUSED.is_on() {
             self.rouse(&mut state);

@@ -25,10 +25,10 @@ use super::{
 /// horizon makes the record grow. Ids without a view end when the last clone of the registry is dropped, or
 /// when all processes of the network wait.
 pub struct Registry<T: Send, R: ReadDeal<T>> {
-    shared: Arc<Shared<T, R>>,
+    shared: Arc<Registered<T, R>>,
 }
 
-struct Shared<T: Send, R: ReadDeal<T>> {
+struct Registered<T: Send, R: ReadDeal<T>> {
     /// Locked, so that a registry can be shared between threads even if items cannot.
     record: Mutex<Record<T, Dealt, R>>,
     info: anabranch_record::sync::Arc<RecordInfo>,
@@ -36,7 +36,7 @@ struct Shared<T: Send, R: ReadDeal<T>> {
 }
 
 /// Ends the ids that have no view.
-struct Vacant<T: Send, R: ReadDeal<T>>(Weak<Shared<T, R>>);
+struct Vacant<T: Send, R: ReadDeal<T>>(Weak<Registered<T, R>>);
 
 impl<T: Send, R: ReadDeal<T>> ViewControl for Vacant<T, R> {
     fn close(&self) {
@@ -67,7 +67,7 @@ impl<'env, E: Send> Contents<'env, E> {
         let wait_lists = WaitLists::new(&self.network);
         let (on_items, on_room) = wait_lists.hooks();
         let record = Mutex::new(Record::bounded(writers, readers, on_items, on_room));
-        let shared = Arc::new(Shared { record, info, wait_lists });
+        let shared = Arc::new(Registered { record, info, wait_lists });
         lock(&self.views).add(Side::Writers, Vacant(Arc::downgrade(&shared)));
         Registry { shared }
     }
@@ -90,7 +90,7 @@ impl<'env, E: Send> Contents<'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Writer<T>, RegisterError> {
-        let Shared { record, info, wait_lists } = &*registry.shared;
+        let Registered { record, info, wait_lists } = &*registry.shared;
         let horizon = self.horizon_of_view(horizon, info);
         let writer = self.writer(&lock(record), id, horizon, info, wait_lists)?;
         info.set_horizon(info.horizon().max(horizon));
@@ -103,7 +103,7 @@ impl<'env, E: Send> Contents<'env, E> {
         id: usize,
         horizon: usize,
     ) -> Result<Reader<T, R>, RegisterError> {
-        let Shared { record, info, wait_lists } = &*registry.shared;
+        let Registered { record, info, wait_lists } = &*registry.shared;
         let horizon = self.horizon_of_view(horizon, info);
         let reader = self.reader(&lock(record), id, horizon, info, wait_lists)?;
         info.set_horizon(info.horizon().max(horizon));

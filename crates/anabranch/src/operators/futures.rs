@@ -177,13 +177,13 @@ impl Wake for Alarm {
 /// An item on its way to its result. It is used again for a later item.
 struct Flight<T, F> {
     /// A worker locks it while it polls the future. No other thread waits for it then.
-    state: Mutex<State<T, F>>,
+    state: Mutex<FutureSlot<T, F>>,
     /// Whether the result is there.
     has_landed: AtomicBool,
     alarm: Arc<Alarm>,
 }
 
-struct State<T, F> {
+struct FutureSlot<T, F> {
     /// The item, until its future is made.
     item: Option<T>,
     /// The future, in a place that is kept for the next one.
@@ -196,7 +196,7 @@ impl<T, F> Flight<T, F> {
         let (number, state) = (AtomicU64::new(0), AtomicUsize::new(WOKEN));
         let alarm = Arc::new(Alarm { number, state, wakes: Arc::clone(wakes) });
         let waker = Waker::from(Arc::clone(&alarm));
-        let state = Mutex::new(State { item: None, future: Box::pin(None), waker });
+        let state = Mutex::new(FutureSlot { item: None, future: Box::pin(None), waker });
         Self { state, has_landed: AtomicBool::new(true), alarm }
     }
 
@@ -231,7 +231,7 @@ impl<T: Send, F: Future + Send> Flight<T, F> {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             runtime.within(|| {
                 let mut state = lock(&self.state);
-                let State { item, future, waker } = &mut *state;
+                let FutureSlot { item, future, waker } = &mut *state;
                 if let Some(item) = item.take() {
                     future.set(Some(make(item)));
                 }

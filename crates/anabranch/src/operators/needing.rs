@@ -79,7 +79,7 @@ pub(crate) struct Task<T, V, X> {
     /// How many of its needs are not computed, and 1 more until all of them are counted.
     missing: AtomicUsize,
     work: Mutex<Option<Work<T, V, X>>>,
-    state: Mutex<State<T, V, X>>,
+    state: Mutex<TaskState<T, V, X>>,
 }
 
 struct Work<T, V, X> {
@@ -87,7 +87,7 @@ struct Work<T, V, X> {
     needs: Vec<Arc<Task<T, V, X>>>,
 }
 
-enum State<T, V, X> {
+enum TaskState<T, V, X> {
     /// The result is not computed. These tasks wait for it. The first stage owns them: if the run ends early, nothing else
     /// keeps them.
     Open(Vec<Weak<Task<T, V, X>>>),
@@ -97,13 +97,13 @@ enum State<T, V, X> {
 
 impl<T, V, X> Task<T, V, X> {
     fn new(number: u64) -> Self {
-        let (work, state) = (Mutex::new(None), Mutex::new(State::Open(Vec::new())));
+        let (work, state) = (Mutex::new(None), Mutex::new(TaskState::Open(Vec::new())));
         Self { number, missing: AtomicUsize::new(1), work, state }
     }
 
     /// Makes the task wait for `other`, unless that is computed.
     fn wait_for(self: &Arc<Self>, other: &Self) {
-        if let State::Open(waiting) = &mut *lock(&other.state) {
+        if let TaskState::Open(waiting) = &mut *lock(&other.state) {
             self.missing.fetch_add(1, Ordering::Relaxed);
             waiting.push(Arc::downgrade(self));
         }
@@ -117,7 +117,7 @@ impl<T, V, X> Task<T, V, X> {
 
     /// Whether the result is computed, or will never be.
     fn is_done(&self) -> bool {
-        !matches!(*lock(&self.state), State::Open(_))
+        !matches!(*lock(&self.state), TaskState::Open(_))
     }
 
     /// Computes the result. Returns the tasks that waited for it.
@@ -127,21 +127,21 @@ impl<T, V, X> Task<T, V, X> {
         let mut failed = None;
         for need in needs {
             match &*lock(&need.state) {
-                State::Done(result) => results.push(Arc::clone(result)),
-                State::Failed(failure) => failed = failed.or_else(|| Some(Arc::clone(failure))),
-                State::Open(_) => unreachable!("a task is computed after its needs"),
+                TaskState::Done(result) => results.push(Arc::clone(result)),
+                TaskState::Failed(failure) => failed = failed.or_else(|| Some(Arc::clone(failure))),
+                TaskState::Open(_) => unreachable!("a task is computed after its needs"),
             }
         }
         let state = match failed {
-            Some(failure) => State::Failed(failure),
+            Some(failure) => TaskState::Failed(failure),
             None => match catch_unwind(AssertUnwindSafe(|| f(item, &results))) {
-                Ok(Ok(result)) => State::Done(Arc::new(result)),
-                Ok(Err(error)) => State::Failed(Arc::new(Mutex::new(Some(Failure::Error(error))))),
-                Err(payload) => State::Failed(Arc::new(Mutex::new(Some(Failure::Panic(payload))))),
+                Ok(Ok(result)) => TaskState::Done(Arc::new(result)),
+                Ok(Err(error)) => TaskState::Failed(Arc::new(Mutex::new(Some(Failure::Error(error))))),
+                Err(payload) => TaskState::Failed(Arc::new(Mutex::new(Some(Failure::Panic(payload))))),
             },
         };
         match std::mem::replace(&mut *lock(&self.state), state) {
-            State::Open(waiting) => waiting,
+            TaskState::Open(waiting) => waiting,
             _ => Vec::new(),
         }
     }
@@ -385,7 +385,7 @@ impl<T, V, X: From<Unmet>, N> Issue<T, V, X, N> {
         let failure = Arc::new(Mutex::new(Some(Failure::Error(unmet.into()))));
         for &number in items {
             if let Some(Pending { task, .. }) = self.pending.remove(&number) {
-                *lock(&task.state) = State::Failed(Arc::clone(&failure));
+                *lock(&task.state) = TaskState::Failed(Arc::clone(&failure));
                 self.ready.push_back(task);
             }
         }
@@ -496,11 +496,11 @@ where
 
     fn result(self) -> Result<Option<Arc<V>>, Failure<X>> {
         match &*lock(&self.state) {
-            State::Done(result) => Ok(Some(Arc::clone(result))),
-            State::Failed(failure) => {
+            TaskState::Done(result) => Ok(Some(Arc::clone(result))),
+            TaskState::Failed(failure) => {
                 Err(lock(failure).take().expect("the stream ends with the first failure"))
             }
-            State::Open(_) => unreachable!("a task that has come is computed"),
+            TaskState::Open(_) => unreachable!("a task that has come is computed"),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The sending side of a stream whose items come from outside.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc as StdArc;
@@ -8,13 +7,20 @@ use std::time::Instant;
 
 use anabranch_plan::Node;
 use anabranch_record::backoff::{Backoff, Polling};
-use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
+use anabranch_record::inbox::{Consumer, PostError};
+use anabranch_record::mutant::Mutant;
+use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{EventCount, WaitKey};
 
 use crate::control::waiter::Waiter;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, Supply};
+use crate::outside::mailbox::Mailbox;
 use crate::stream::Stream;
+
+// Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_NOTICE_OF_ROOM: Mutant = Mutant("no_notice_of_room");
+const CLOSED_IS_READ_LAST: Mutant = Mutant("closed_is_read_last");
 
 /// Posts items into a stream. [`Stream::channel`](crate::Stream::channel) creates it.
 ///
@@ -22,7 +28,7 @@ use crate::stream::Stream;
 /// [closed](Self::close). It handles the items that were accepted before. See
 /// [`CancelToken`](crate::CancelToken) for a graceful shutdown with a deadline.
 pub struct Post<T> {
-    shared: StdArc<Shared<T>>,
+    shared: StdArc<ChannelState<T>>,
 }
 
 /// The stream has stopped. The error gives the item back.
@@ -58,106 +64,97 @@ impl<T> fmt::Display for TryPostError<T> {
 impl<T: fmt::Debug> std::error::Error for TryPostError<T> {}
 
 /// The state that the posts and the source share.
-struct Shared<T> {
-    state: Mutex<State<T>>,
-    /// How many items wait. It is written under the lock.
-    waiting: AtomicUsize,
-    /// Whether every `Post` was dropped.
-    has_ended: AtomicBool,
-    /// Whether the channel is closed, and how many items it has accepted. If a thread waits in `post` until
-    /// its item is taken, the item is accepted when it is taken.
+struct ChannelState<T> {
+    mailbox: Mailbox<Posted<T>>,
+    taker: Mutex<Taker<T>>,
+    posts: AtomicUsize,
+    /// Whether the channel is to close, and how many items it has accepted. If a thread waits in `post` until its item is
+    /// taken, the item is accepted when it is taken.
     supply: StdArc<Supply>,
-    /// Whether the source found nothing when it last looked. It is written under the lock.
+    /// Whether the source has found nothing and waits. Only if the capacity is 0: then `try_post` needs a source that waits.
     is_awaited: AtomicBool,
-    /// Notified when the source has taken an item or is gone, and when the channel is closed.
-    taken: Condvar,
+    /// Whether the source is gone.
+    is_gone: AtomicBool,
     /// How many items may wait. If it is 0, a thread that posts an item waits until the source takes it.
     capacity: usize,
     waiter: Waiter,
-    /// How long a posting thread polls for room.
-    backoff: Backoff,
 }
 
-struct State<T> {
-    items: VecDeque<T>,
-    /// How many items were taken.
-    taken: u64,
-    posts: usize,
+struct Posted<T> {
+    item: T,
+    /// Whether the posting thread waits until the item is taken.
+    is_in_person: bool,
+}
+
+/// The taking side. The source uses it, and the posts that take items back.
+struct Taker<T> {
+    consumer: Consumer<Posted<T>>,
     /// Whether the items that wait are kept for `take_back` when the stream stops early.
     keeps: bool,
-    /// Whether a thread waits in `post` until the waiting item is taken. Only if the capacity is 0.
-    is_in_person: bool,
-    /// How many posting threads wait on `taken`.
-    sleepers: usize,
-    /// Whether the source is gone.
-    is_gone: bool,
 }
 
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        lock(&self.state)
+impl<T> Taker<T> {
+    /// Whether a thread waits in `post` until the waiting item is taken.
+    fn is_in_person(&mut self) -> bool {
+        self.consumer.front().is_some_and(|posted| posted.is_in_person)
     }
 
-    fn has_room(&self, state: &State<T>) -> bool {
-        state.items.len() < self.capacity.max(1)
+    /// Takes all items.
+    fn take_all(&mut self) -> Vec<T> {
+        let mut items = Vec::new();
+        self.consumer.take(usize::MAX, |posted| items.push(posted.item));
+        items
+    }
+}
+
+impl<T> ChannelState<T> {
+    fn taker(&self) -> MutexGuard<'_, Taker<T>> {
+        lock(&self.taker)
     }
 
     /// Whether no more items can be posted.
-    fn is_over(&self, state: &State<T>) -> bool {
-        state.is_gone || self.supply.is_closed()
+    fn is_over(&self) -> bool {
+        self.supply.is_closed() || self.mailbox.inbox.is_closed()
     }
 
-    /// Puts an item into the queue. Returns how many items the source has taken once it has taken this one.
-    fn put(&self, mut state: MutexGuard<'_, State<T>>, item: T, is_in_person: bool) -> u64 {
-        state.items.push_back(item);
-        state.is_in_person = is_in_person;
-        self.supply.accept(!is_in_person);
-        self.waiting.store(state.items.len(), Ordering::Release);
-        let goes_by = state.taken + state.items.len() as u64;
-        drop(state);
+    fn close(&self) {
+        self.mailbox.close();
         self.waiter.notify();
-        goes_by
     }
 
-    /// Polls for room before the calling thread goes to sleep.
-    fn linger(&self) {
-        let has_room = || (self.waiting.load(Ordering::Relaxed) < self.capacity.max(1)).then_some(());
-        let _ = self.backoff.poll(Polling::Outside, has_room);
-    }
-
-    /// Sleeps until the source has taken an item.
-    fn wait<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
-        state.sleepers += 1;
-        state = self.taken.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
-        state.sleepers -= 1;
-        state
-    }
-
+    /// Wakes threads that wait in `post`.
     fn wake(&self) {
+        if NO_NOTICE_OF_ROOM.is_on() {
+            return;
+        }
         // If no item may wait, each posting thread waits for its own item, so all of them must look.
-        if self.capacity == 0 { self.taken.notify_all() } else { self.taken.notify_one() }
+        let emptied = &self.mailbox.emptied;
+        if self.capacity == 0 { emptied.notify_all() } else { emptied.notify() }
     }
 
     /// What the source gets, or `None` if it has to wait.
     fn take(&self) -> Option<Pulled<T, Infallible>> {
-        let is_empty = self.waiting.load(Ordering::Acquire) == 0 && !self.has_ended.load(Ordering::Acquire);
-        if is_empty && self.capacity > 0 && !self.supply.is_closed() {
+        let inbox = &self.mailbox.inbox;
+        if self.supply.is_closed() && !inbox.is_closed() {
+            self.mailbox.close();
+        }
+        // Before the look for items, which finds all that were accepted then.
+        let is_closed = inbox.is_closed();
+        if inbox.waiting() == 0 && !is_closed && self.capacity > 0 {
             // Most looks find nothing, and these take no lock.
             return None;
         }
-        let mut state = self.lock();
-        self.is_awaited.store(state.items.is_empty(), Ordering::Relaxed);
-        let Some(item) = state.items.pop_front() else {
-            return (state.posts == 0 || self.supply.is_closed()).then_some(Pulled::End);
-        };
-        state.taken += 1;
-        self.supply.accept(std::mem::take(&mut state.is_in_person));
-        self.waiting.store(state.items.len(), Ordering::Relaxed);
-        let wakes = state.sleepers > 0;
-        drop(state);
-        if wakes {
-            self.wake();
+        let mut taken = None;
+        let mut taker = self.taker();
+        taker.consumer.take(1, |posted| taken = Some(posted.item));
+        if self.capacity == 0 {
+            self.is_awaited.store(taken.is_none(), Ordering::Release);
         }
+        drop(taker);
+        let is_closed = is_closed || CLOSED_IS_READ_LAST.is_on() && inbox.is_closed();
+        let Some(item) = taken else { return is_closed.then_some(Pulled::End) };
+        self.supply.accept(1);
+        self.wake();
         Some(Pulled::Item(item))
     }
 }
@@ -169,31 +166,29 @@ impl<T> Post<T> {
     /// [`Closed`] if the stream has stopped or the channel was closed. The error contains the item.
     pub fn post(&self, item: T) -> Result<(), Closed<T>> {
         let shared = &*self.shared;
-        let mut state = shared.lock();
-        if !shared.has_room(&state) && !shared.is_over(&state) {
-            drop(state);
-            shared.linger();
-            state = shared.lock();
-        }
-        while !shared.has_room(&state) && !shared.is_over(&state) {
-            state = shared.wait(state);
-        }
-        if shared.is_over(&state) {
+        if shared.is_over() {
             return Err(Closed(item));
         }
-        let goes_by = shared.put(state, item, shared.capacity == 0);
-        if shared.capacity > 0 {
+        let is_in_person = shared.capacity == 0;
+        let posted = shared.mailbox.post(Posted { item, is_in_person });
+        let number = posted.map_err(|back| Closed(back.item))?;
+        shared.waiter.notify();
+        if is_in_person { self.wait_in_person(number) } else { Ok(()) }
+    }
+
+    /// Waits until the source has taken item `number`, or is gone.
+    fn wait_in_person(&self, number: u64) -> Result<(), Closed<T>> {
+        let ChannelState { mailbox, is_gone, .. } = &*self.shared;
+        let is_taken = || mailbox.inbox.taken() > number;
+        mailbox.emptied.wait_until(&Backoff::new(), Polling::Outside, || {
+            (is_taken() || is_gone.load(Ordering::Acquire)).then_some(())
+        });
+        let mut taker = self.shared.taker();
+        if is_taken() {
             return Ok(());
         }
-        let mut state = shared.lock();
-        while state.taken < goes_by && !state.is_gone {
-            state = shared.wait(state);
-        }
-        if state.taken >= goes_by {
-            return Ok(());
-        }
-        // The capacity is 0, so no other item can be there.
-        state.items.pop_front().map_or(Ok(()), |item| Err(Closed(item)))
+        // The source is gone, and no other item can be there.
+        taker.take_all().pop().map_or(Ok(()), |item| Err(Closed(item)))
     }
 
     /// Posts an item if the stream has room at this moment.
@@ -203,15 +198,19 @@ impl<T> Post<T> {
     /// contains the item.
     pub fn try_post(&self, item: T) -> Result<(), TryPostError<T>> {
         let shared = &*self.shared;
-        let state = shared.lock();
-        if shared.is_over(&state) {
+        if shared.is_over() {
             return Err(TryPostError::Closed(item));
         }
-        if !shared.has_room(&state) || (shared.capacity == 0 && !shared.is_awaited.load(Ordering::Relaxed)) {
+        if shared.capacity == 0 && !shared.is_awaited.swap(false, Ordering::AcqRel) {
             return Err(TryPostError::Full(item));
         }
-        shared.put(state, item, false);
-        Ok(())
+        let posted = shared.mailbox.inbox.post(Posted { item, is_in_person: false });
+        shared.waiter.notify();
+        match posted {
+            Ok(_) => Ok(()),
+            Err(PostError::Full(back)) => Err(TryPostError::Full(back.item)),
+            Err(PostError::Closed(back)) => Err(TryPostError::Closed(back.item)),
+        }
     }
 
     /// Closes the channel, for all clones: it accepts no more items. The stream handles the accepted items,
@@ -229,17 +228,12 @@ impl<T> Post<T> {
     /// assert_eq!(stream.count(), 10); // `post` need not be dropped
     /// ```
     pub fn close(&self) {
-        let shared = &*self.shared;
-        let state = shared.lock();
-        shared.supply.close();
-        drop(state);
-        shared.waiter.notify();
-        shared.taken.notify_all();
+        self.shared.close();
     }
 
     /// Whether no more items can be posted, because the channel was closed or the stream has stopped.
     pub fn is_closed(&self) -> bool {
-        self.shared.is_over(&self.shared.lock())
+        self.shared.is_over()
     }
 
     /// Removes the accepted items that have not entered the stream yet, and returns them in the order in
@@ -260,17 +254,20 @@ impl<T> Post<T> {
     /// ```
     pub fn take_back(&self) -> Vec<T> {
         let shared = &*self.shared;
-        let mut state = shared.lock();
-        if state.is_in_person {
+        let mut taker = shared.taker();
+        if taker.is_in_person() {
             // The posting thread waits until the source takes this item, or gets it back when the source is
             // dropped.
             return Vec::new();
         }
-        let items = std::mem::take(&mut state.items);
-        shared.waiting.store(0, Ordering::Relaxed);
-        drop(state);
-        shared.taken.notify_all();
-        items.into()
+        let items = taker.take_all();
+        if !shared.is_gone.load(Ordering::Acquire) {
+            // The source has counted those that it has left.
+            shared.supply.accept(items.len());
+        }
+        drop(taker);
+        shared.mailbox.emptied.notify_all();
+        items
     }
 
     /// Keeps the items that wait when the stream stops early, so that [`take_back`](Self::take_back) can
@@ -291,24 +288,22 @@ impl<T> Post<T> {
     /// assert_eq!(post.take_back(), (4..10).collect::<Vec<_>>()); // the others were handled, and 3 was not
     /// ```
     pub fn keep_unhandled(&self) {
-        self.shared.lock().keeps = true;
+        self.shared.taker().keeps = true;
     }
 }
 
 impl<T> Clone for Post<T> {
     fn clone(&self) -> Self {
-        self.shared.lock().posts += 1;
+        self.shared.posts.fetch_add(1, Ordering::Relaxed);
         Self { shared: StdArc::clone(&self.shared) }
     }
 }
 
 impl<T> Drop for Post<T> {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.posts -= 1;
-        self.shared.has_ended.store(state.posts == 0, Ordering::Release);
-        drop(state);
-        self.shared.waiter.notify();
+        if self.shared.posts.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.close();
+        }
     }
 }
 
@@ -319,46 +314,36 @@ impl<T> fmt::Debug for Post<T> {
 }
 
 /// A source that gives the items that are posted.
-pub(crate) struct Posted<T>(StdArc<Shared<T>>);
+pub struct Channel<T>(StdArc<ChannelState<T>>);
 
-pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
-    let state = State {
-        items: VecDeque::new(),
-        taken: 0,
-        posts: 1,
-        keeps: false,
-        is_in_person: false,
-        sleepers: 0,
-        is_gone: false,
-    };
-    let shared = Shared {
-        state: Mutex::new(state),
-        waiting: AtomicUsize::new(0),
-        has_ended: AtomicBool::new(false),
+/// Creates the posts of a channel and its source. Up to `capacity` items wait.
+pub fn channel<T>(capacity: usize) -> (Post<T>, Channel<T>) {
+    let (mailbox, consumer) = Mailbox::new(capacity);
+    let shared = StdArc::new(ChannelState {
+        mailbox,
+        taker: Mutex::new(Taker { consumer, keeps: false }),
+        posts: AtomicUsize::new(1),
         supply: StdArc::default(),
         is_awaited: AtomicBool::new(false),
-        taken: Condvar::new(),
+        is_gone: AtomicBool::new(false),
         capacity,
         waiter: Waiter::default(),
-        backoff: Backoff::new(),
-    };
-    let shared = StdArc::new(shared);
-    (Post { shared: StdArc::clone(&shared) }, Posted(shared))
+    });
+    (Post { shared: StdArc::clone(&shared) }, Channel(shared))
 }
 
-impl<'env, T: Send + 'env> Posted<T> {
+impl<'env, T: Send + 'env> Channel<T> {
     /// What tells a detached run whether there are items.
     pub(crate) fn feed(&self) -> StdArc<dyn Feed + 'env> {
-        let shared: StdArc<Shared<T>> = StdArc::clone(&self.0);
+        let shared: StdArc<ChannelState<T>> = StdArc::clone(&self.0);
         shared
     }
 }
 
-impl<T: Send> Feed for Shared<T> {
+impl<T: Send> Feed for ChannelState<T> {
     fn is_ready(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) > 0
-            || self.has_ended.load(Ordering::Acquire)
-            || self.supply.is_closed()
+        self.mailbox.inbox.waiting() > 0
+            || self.is_over()
             // A post without room in the queue wants to know that the source has looked.
             || self.capacity == 0 && !self.is_awaited.load(Ordering::Relaxed)
     }
@@ -376,7 +361,7 @@ impl<T: Send> Feed for Shared<T> {
     }
 }
 
-impl<T> Posted<T> {
+impl<T> Channel<T> {
     /// The waiter that wakes the source's thread.
     pub(crate) fn waiter(&self) -> &Waiter {
         &self.0.waiter
@@ -388,14 +373,32 @@ impl<T> Posted<T> {
     }
 }
 
-impl<T> Posted<T> {
+impl<T> Channel<T> {
     /// The next item, or the end. `None` if there is neither before the deadline, or if the run stops.
     pub(crate) fn pull_until(&self, deadline: Instant) -> Option<Pulled<T, Infallible>> {
         self.0.waiter.wait_until(Some(deadline), || self.0.take())
     }
 }
 
-impl<T: Send> Pull for Posted<T> {
+/// The items, for a thread that waits for them.
+impl<T: Send> Iterator for Channel<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        match self.pull() {
+            Pulled::Item(item) => Some(item),
+            Pulled::End => None,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Channel<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel").finish_non_exhaustive()
+    }
+}
+
+impl<T: Send> Pull for Channel<T> {
     type Item = T;
     type Error = Infallible;
 
@@ -417,15 +420,21 @@ impl<T: Send> Pull for Posted<T> {
 
 /// Drops the items that wait, unless [`Post::keep_unhandled`] was called. A thread that waits in `post` until
 /// its item is taken gets the item back.
-impl<T> Drop for Posted<T> {
+impl<T> Drop for Channel<T> {
     fn drop(&mut self) {
         let shared = &*self.0;
-        let mut state = shared.lock();
-        state.is_gone = true;
-        let stays = state.keeps || state.is_in_person;
-        let left = if stays { VecDeque::new() } else { std::mem::take(&mut state.items) };
-        drop(state);
-        shared.taken.notify_all();
+        shared.mailbox.close();
+        let mut taker = shared.taker();
+        let mut left = Vec::new();
+        if !taker.is_in_person() {
+            shared.supply.accept(taker.consumer.waiting() as usize);
+            if !taker.keeps {
+                left = taker.take_all();
+            }
+        }
+        shared.is_gone.store(true, Ordering::Release);
+        drop(taker);
+        shared.mailbox.emptied.notify_all();
         drop(left);
     }
 }
@@ -459,7 +468,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         (post, Self::posted(posted))
     }
 
-    pub(crate) fn posted(posted: Posted<T>) -> Self {
+    pub(crate) fn posted(posted: Channel<T>) -> Self {
         let (waiter, supply) = (posted.waiter().clone(), std::sync::Arc::clone(posted.supply()));
         let feed = posted.feed();
         let mut stream = Self::pulled(posted, Node::source("channel")).woken_by(waiter, Some(feed));

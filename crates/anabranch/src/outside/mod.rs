@@ -5,6 +5,7 @@ mod asynchronous;
 mod channel;
 mod detached;
 mod iter;
+mod mailbox;
 mod offload;
 pub mod posts;
 pub mod prelude;
@@ -16,8 +17,8 @@ mod select;
 
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
+pub(crate) use channel::{Channel, channel};
 pub use channel::{Closed, Post, TryPostError};
-pub(crate) use channel::{Posted, channel};
 pub use iter::Items;
 pub use offload::Offload;
 #[cfg(feature = "futures")]

@@ -25,7 +25,7 @@ const NO_NOTICE_OF_A_TAKEN_RESULT: Mutant = Mutant("no_notice_of_a_taken_result"
 /// `capacity` results wait, and then again once half of them were taken: so the run is not woken for each of them. If
 /// the capacity is 0, there is room only while the reader waits.
 pub(crate) struct Results<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<Waiting<T>>,
     /// Notified of a result, and of the end.
     filled: Condvar,
     /// Written under the lock.
@@ -41,7 +41,7 @@ pub(crate) struct Results<T> {
     sending: Backoff,
 }
 
-struct State<T> {
+struct Waiting<T> {
     items: VecDeque<T>,
     /// Wakes an asynchronous reader.
     waker: Option<Waker>,
@@ -56,7 +56,7 @@ struct State<T> {
 impl<T> Results<T> {
     /// Results of which up to `capacity` wait. `event` is notified of room.
     pub(crate) fn new(capacity: usize, event: &Arc<EventCount>) -> StdArc<Self> {
-        let state = State {
+        let state = Waiting {
             items: VecDeque::new(),
             waker: None,
             sleepers: 0,
@@ -76,12 +76,12 @@ impl<T> Results<T> {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
         lock(&self.state)
     }
 
     /// Wakes the reader, and unlocks the state.
-    fn wake(&self, mut state: MutexGuard<'_, State<T>>) {
+    fn wake(&self, mut state: MutexGuard<'_, Waiting<T>>) {
         self.is_filled.store(true, Ordering::Relaxed);
         let waker = state.waker.take();
         if state.sleepers > 0 {
@@ -122,7 +122,7 @@ impl<T> Results<T> {
     }
 
     /// Tells the run that there is room, and unlocks the state.
-    fn make_room(&self, state: MutexGuard<'_, State<T>>) {
+    fn make_room(&self, state: MutexGuard<'_, Waiting<T>>) {
         let was_full = !self.has_room.swap(true, Ordering::Release);
         drop(state);
         if was_full && !NO_NOTICE_OF_A_TAKEN_RESULT.is_on() {
@@ -131,7 +131,7 @@ impl<T> Results<T> {
     }
 
     /// Takes a result, if one waits. Otherwise it returns the locked state.
-    fn take<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> Result<T, MutexGuard<'s, State<T>>> {
+    fn take<'s>(&self, mut state: MutexGuard<'s, Waiting<T>>) -> Result<T, MutexGuard<'s, Waiting<T>>> {
         let Some(item) = state.items.pop_front() else { return Err(state) };
         self.is_filled.store(!state.items.is_empty() || state.has_ended, Ordering::Relaxed);
         let is_full = !self.has_room.load(Ordering::Relaxed);
@@ -172,7 +172,7 @@ impl<T> Results<T> {
     }
 
     /// Sleeps until a result or the end comes.
-    fn sleep<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
+    fn sleep<'s>(&self, mut state: MutexGuard<'s, Waiting<T>>) -> MutexGuard<'s, Waiting<T>> {
         state.sleepers += 1;
         state = self.filled.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         state.sleepers -= 1;

@@ -13,7 +13,7 @@ use anabranch_record::sync::named_thread;
 use crate::control::CancelToken;
 use crate::engine::Halt;
 use crate::engine::pull::{Pull, Pulled};
-use crate::outside::{Post, Posted, channel};
+use crate::outside::{Channel, Post, channel};
 use crate::stream::{Mode, Stream};
 
 /// How many items of one stream may wait before the source.
@@ -28,7 +28,7 @@ enum Sent<T, E> {
 
 /// A source made of streams that run on threads of their own.
 struct Selected<T, E> {
-    posted: Posted<Sent<T, E>>,
+    posted: Channel<Sent<T, E>>,
     // Dropped after `posted`, so that no thread waits for room any more.
     running: Running,
 }

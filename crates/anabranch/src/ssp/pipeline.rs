@@ -16,22 +16,22 @@ use crate::outside::posts::Sender;
 pub struct Pipeline<T, R> {
     sender: Sender<T>,
     has_ended: bool,
-    state: Mutex<State<R>>,
+    state: Mutex<PipelineState<R>>,
     plan: Plan,
 }
 
-enum State<R> {
+enum PipelineState<R> {
     Running(JoinHandle<Vec<R>>),
     /// Every thread has ended. The list is empty after a panic.
     Over(Vec<R>),
 }
 
-impl<R> State<R> {
+impl<R> PipelineState<R> {
     /// Waits until every thread has ended, and returns what was collected.
     fn end(&mut self) -> std::thread::Result<Vec<R>> {
-        match std::mem::replace(self, State::Over(Vec::new())) {
-            State::Running(thread) => thread.join(),
-            State::Over(collected) => Ok(collected),
+        match std::mem::replace(self, PipelineState::Over(Vec::new())) {
+            PipelineState::Running(thread) => thread.join(),
+            PipelineState::Over(collected) => Ok(collected),
         }
     }
 }
@@ -69,7 +69,7 @@ impl<T, R> Pipeline<T, R> {
     {
         let thread = Builder::new().name("ssp-0".to_owned()).spawn(run);
         let thread = thread.expect("the system started no thread for the pipeline: end other pipelines, or raise the limit of threads");
-        Self { sender, has_ended: false, state: Mutex::new(State::Running(thread)), plan }
+        Self { sender, has_ended: false, state: Mutex::new(PipelineState::Running(thread)), plan }
     }
 
     /// Hands over an item. It waits only while the pipeline has no room; see the
@@ -116,8 +116,8 @@ impl<T, R> Pipeline<T, R> {
     pub fn collect(mut self) -> Vec<R> {
         self.end_and_wait();
         match &mut *self.state() {
-            State::Over(collected) => std::mem::take(collected),
-            State::Running(_) => unreachable!("`end_and_wait` leaves the pipeline ended"),
+            PipelineState::Over(collected) => std::mem::take(collected),
+            PipelineState::Running(_) => unreachable!("`end_and_wait` leaves the pipeline ended"),
         }
     }
 
@@ -133,7 +133,7 @@ impl<T, R> Pipeline<T, R> {
         &self.plan
     }
 
-    fn state(&self) -> MutexGuard<'_, State<R>> {
+    fn state(&self) -> MutexGuard<'_, PipelineState<R>> {
         lock(&self.state)
     }
 
@@ -141,7 +141,7 @@ impl<T, R> Pipeline<T, R> {
     fn join(&self) {
         let mut state = self.state();
         match state.end() {
-            Ok(collected) => *state = State::Over(collected),
+            Ok(collected) => *state = PipelineState::Over(collected),
             Err(payload) => {
                 drop(state);
                 resume_unwind(payload);

@@ -10,12 +10,12 @@ pub(super) struct Replicas<S> {
     /// The replicas that no worker has, if there are enough for every worker to keep one.
     spare: Mutex<Vec<S>>,
     /// The replicas that workers use in turn, if there are fewer than workers.
-    shared: Shared<S>,
+    shared: SharedReplicas<S>,
 }
 
 /// Replicas that workers use in turn, one item at a time.
 #[derive(Debug)]
-struct Shared<S> {
+struct SharedReplicas<S> {
     replicas: Box<[Padded<Mutex<S>>]>,
     /// Where the next worker looks first.
     first: AtomicUsize,
@@ -38,7 +38,7 @@ impl<S> Replicas<S> {
     pub(super) fn new(states: Vec<S>, workers: usize) -> Self {
         let (spare, shared) =
             if states.len() < workers { (Vec::new(), states) } else { (states, Vec::new()) };
-        Self { spare: Mutex::new(spare), shared: Shared::new(shared) }
+        Self { spare: Mutex::new(spare), shared: SharedReplicas::new(shared) }
     }
 
     /// Creates a handle for a worker that has none.
@@ -71,7 +71,7 @@ impl<S> Drop for ReplicaHandle<S> {
     }
 }
 
-impl<S> Shared<S> {
+impl<S> SharedReplicas<S> {
     fn new(states: Vec<S>) -> Self {
         Self {
             replicas: states.into_iter().map(|state| Padded::new(Mutex::new(state))).collect(),
@@ -128,7 +128,7 @@ impl<S> Shared<S> {
 }
 
 /// Tells a waiting worker that a replica is free, even if the stage has panicked.
-struct Freed<'s, S>(&'s Shared<S>);
+struct Freed<'s, S>(&'s SharedReplicas<S>);
 
 impl<S> Drop for Freed<'_, S> {
     fn drop(&mut self) {

@@ -7,6 +7,8 @@ mod model;
 #[cfg(shuttle)]
 mod shuttle_branches;
 #[cfg(shuttle)]
+mod shuttle_channel;
+#[cfg(shuttle)]
 mod shuttle_detached;
 #[cfg(shuttle)]
 mod shuttle_failures;

@@ -48,10 +48,10 @@ const DONE_IS_FORGOTTEN: Mutant = Mutant("done_is_forgotten");
 
 /// A set of threads that help with jobs and do [tasks](Dispatcher). Dropping it ends the threads.
 pub struct ThreadPool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolCore>,
 }
 
-struct Shared {
+struct PoolCore {
     /// How many callers and helpers may be inside jobs. If there are more callers than that, no helper joins.
     size: usize,
     /// How many threads from outside the pool are inside `lend`.
@@ -64,7 +64,7 @@ struct Shared {
     backoff: Backoff,
     /// Whether the last job was long enough for helpers to be useful.
     was_long: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// How many tasks wait, for threads that do not take the lock.
     tasks: AtomicUsize,
     /// Idle helpers wait here for a job or a task.
@@ -79,7 +79,7 @@ struct Shared {
     threads: Mutex<Threads>,
 }
 
-struct State {
+struct PoolState {
     jobs: Vec<Entry>,
     next: usize,
     sleeping: usize,
@@ -147,7 +147,7 @@ pub enum Stay {
 
 /// A helper's visit to a job.
 pub struct JobContext<'c> {
-    shared: &'c Shared,
+    shared: &'c PoolCore,
     id: usize,
 }
 
@@ -218,14 +218,14 @@ impl ThreadPool {
     /// If `size` is 0.
     pub fn new(size: usize, name: &str) -> Self {
         assert!(size > 0, "a pool needs a size of at least 1, but `size` is 0");
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(PoolCore {
             size,
             callers: AtomicUsize::new(0),
             helpers: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
             backoff: Backoff::new(),
             was_long: AtomicBool::new(true),
-            state: Mutex::new(State {
+            state: Mutex::new(PoolState {
                 jobs: Vec::new(),
                 next: 0,
                 sleeping: 0,
@@ -242,7 +242,7 @@ impl ThreadPool {
             name: name.to_owned(),
             threads: Mutex::new(Threads::new()),
         });
-        Shared::start_threads(&shared, size - 1);
+        PoolCore::start_threads(&shared, size - 1);
         Self { shared }
     }
 
@@ -250,7 +250,7 @@ impl ThreadPool {
     /// no caller that works as well. Returns `None` if the system refuses to start even one thread.
     pub fn dispatcher(&self) -> Option<Dispatcher> {
         let Self { shared } = self;
-        (Shared::start_threads(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))
+        (PoolCore::start_threads(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))
     }
 
     /// How many threads may be inside jobs at once, callers included.
@@ -328,7 +328,7 @@ impl Drop for ThreadPool {
 
 /// A job of the pool while its caller is inside [`ThreadPool::lend`].
 pub struct JobHandle<'c> {
-    shared: &'c Shared,
+    shared: &'c PoolCore,
     id: usize,
     called: AtomicBool,
     outer: usize,
@@ -397,14 +397,14 @@ impl Drop for JobHandle<'_> {
     }
 }
 
-impl State {
+impl PoolState {
     fn entry(&mut self, id: usize) -> Option<&mut Entry> {
         self.jobs.iter_mut().find(|entry| entry.id == id)
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl PoolCore {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         lock(&self.state)
     }
 
@@ -415,7 +415,7 @@ impl Shared {
 
     /// There is one caller less, so another job may have one more helper. It is counted as a call, because a helper that found
     /// no room for itself may be about to sleep.
-    fn one_caller_less(&self, state: &State) {
+    fn one_caller_less(&self, state: &PoolState) {
         self.callers.fetch_sub(1, Ordering::Relaxed);
         if state.jobs.iter().any(|entry| entry.open) {
             if !NO_CALL_FOR_ROOM.is_on() {
@@ -476,9 +476,9 @@ impl Shared {
     #[cfg(not(any(loom, shuttle)))]
     fn sleep<'s>(
         &self,
-        mut state: MutexGuard<'s, State>,
+        mut state: MutexGuard<'s, PoolState>,
         is_temporary: bool,
-    ) -> (MutexGuard<'s, State>, bool) {
+    ) -> (MutexGuard<'s, PoolState>, bool) {
         state.sleeping += 1;
         let mut has_work = true;
         if is_temporary {
@@ -494,7 +494,7 @@ impl Shared {
 
     /// Model checkers have no clock, and no temporary helpers.
     #[cfg(any(loom, shuttle))]
-    fn sleep<'s>(&self, mut state: MutexGuard<'s, State>, _: bool) -> (MutexGuard<'s, State>, bool) {
+    fn sleep<'s>(&self, mut state: MutexGuard<'s, PoolState>, _: bool) -> (MutexGuard<'s, PoolState>, bool) {
         state.sleeping += 1;
         state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         state.sleeping -= 1;
@@ -503,7 +503,7 @@ impl Shared {
 
     /// Enters the open job that has the fewest helpers, if there is one and the pool has room. Among equals
     /// it avoids the job that the helper was in last, which it may have left for the other one.
-    fn enter(&self, state: &mut State, last: Option<usize>) -> Option<(usize, Erased<JobFn<'static>>)> {
+    fn enter(&self, state: &mut PoolState, last: Option<usize>) -> Option<(usize, Erased<JobFn<'static>>)> {
         let entry =
             state.jobs.iter_mut().filter(|entry| entry.open && entry.inside < entry.wants).min_by_key(
                 |entry| (entry.inside, !BACK_TO_THE_LAST_JOB.is_on() && last == Some(entry.id)),
@@ -516,7 +516,7 @@ impl Shared {
         Some((entry.id, entry.job))
     }
 
-    fn leave(&self, state: &mut State, id: usize, stay: Stay) {
+    fn leave(&self, state: &mut PoolState, id: usize, stay: Stay) {
         self.helpers.fetch_sub(1, Ordering::Relaxed);
         if let Some(entry) = state.entry(id) {
             entry.inside -= 1;

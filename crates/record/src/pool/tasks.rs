@@ -27,7 +27,7 @@ use std::fmt;
 #[cfg(not(any(loom, shuttle)))]
 use std::time::Duration;
 
-use super::Shared;
+use super::PoolCore;
 use crate::mutant::Mutant;
 use crate::sync::{Arc, AtomicUsize, MutexGuard, Ordering};
 
@@ -66,7 +66,7 @@ impl fmt::Debug for TaskContext<'_> {
 
 /// Sends tasks to a pool. It does not keep the pool alive: when the pool was dropped, tasks are dropped too.
 #[derive(Clone)]
-pub struct Dispatcher(pub(super) Arc<Shared>);
+pub struct Dispatcher(pub(super) Arc<PoolCore>);
 
 impl fmt::Debug for Dispatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,11 +129,11 @@ impl Dispatcher {
             // SAFETY: the state is locked and the entry is in it.
             unsafe { (*entry.wake.0)() };
         }
-        Shared::watch_if_all_are_busy(shared, state);
+        PoolCore::watch_if_all_are_busy(shared, state);
     }
 }
 
-impl Shared {
+impl PoolCore {
     /// Tells without a lock how many tasks wait.
     fn note_tasks(&self, tasks: &RunQueue) {
         self.tasks.store(tasks.queue.len(), Ordering::Relaxed);
@@ -142,8 +142,8 @@ impl Shared {
     /// Does the next task, if there is one. Returns the locked state again.
     pub(super) fn run_task<'s>(
         this: &'s Arc<Self>,
-        mut state: MutexGuard<'s, super::State>,
-    ) -> (MutexGuard<'s, super::State>, bool) {
+        mut state: MutexGuard<'s, super::PoolState>,
+    ) -> (MutexGuard<'s, super::PoolState>, bool) {
         let Some(task) = state.tasks.queue.pop_front() else { return (state, false) };
         state.tasks.taken += 1;
         state.busy += 1;
@@ -160,7 +160,7 @@ impl Shared {
     /// Makes sure that a thread looks out if tasks wait and all threads are busy: the busy threads may wait for one
     /// of these tasks. Called whenever a task comes, and whenever a thread becomes busy while others wait. Unlocks
     /// the state.
-    fn watch_if_all_are_busy(this: &Arc<Self>, mut state: MutexGuard<'_, super::State>) {
+    fn watch_if_all_are_busy(this: &Arc<Self>, mut state: MutexGuard<'_, super::PoolState>) {
         let is_needed = state.tasks.are_waiting() && state.busy >= state.started && !state.tasks.has_watchdog;
         state.tasks.has_watchdog |= is_needed;
         drop(state);

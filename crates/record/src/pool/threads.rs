@@ -1,6 +1,6 @@
 //! The threads of a pool: how they start, and how they are joined.
 
-use super::{POOL, Shared};
+use super::{POOL, PoolCore};
 use crate::mutant::Mutant;
 use crate::sync::{Arc, lock, thread, thread_local};
 
@@ -26,7 +26,7 @@ thread_local! {
     static HOME: std::cell::Cell<(usize, usize)> = std::cell::Cell::new((0, 0));
 }
 
-impl Shared {
+impl PoolCore {
     /// Notes that the current thread is thread `number` of this pool.
     pub(super) fn is_home(&self, number: usize) {
         let address = std::ptr::from_ref(self).addr();

@@ -49,7 +49,7 @@ fn items_of_several_threads_come_out_once_and_each_threads_in_order() {
 fn what_waits_is_dropped_with_the_taker_and_what_is_posted_then_comes_back() {
     let item = Arc::new(());
     let (inbox, mut consumer) = inbox(8);
-    (0..5).for_each(|_| inbox.post(Arc::clone(&item)).unwrap());
+    (0..5).for_each(|n| assert_eq!(inbox.post(Arc::clone(&item)), Ok(n)));
     assert_eq!(consumer.take(2, drop), 2);
     consumer.close();
     assert!(matches!(inbox.post(Arc::clone(&item)), Err(PostError::Closed(_))));
@@ -61,7 +61,7 @@ fn what_waits_is_dropped_with_the_taker_and_what_is_posted_then_comes_back() {
 #[test]
 fn a_panic_of_who_is_given_an_item_loses_that_item_only() {
     let (inbox, mut consumer) = inbox(4);
-    (0..4).for_each(|n| inbox.post(Box::new(n)).unwrap());
+    (0..4).for_each(|n| assert_eq!(inbox.post(Box::new(n)), Ok(n)));
     let mut seen = Vec::new();
     let taking = catch_unwind(AssertUnwindSafe(|| {
         consumer.take(4, |n| {
@@ -79,7 +79,7 @@ fn an_inbox_is_narrowed_and_not_widened() {
     let (inbox, _taker) = inbox(8);
     inbox.narrow(3);
     inbox.narrow(5);
-    (0..3).for_each(|n| inbox.post(n).unwrap());
+    (0..3).for_each(|n| assert_eq!(inbox.post(n), Ok(n)));
     assert!(inbox.is_full());
     assert_eq!(inbox.post(3), Err(PostError::Full(3)));
 }
@@ -89,9 +89,9 @@ fn the_limit_of_an_inbox_changes_while_items_are_posted_and_is_at_most_its_capac
     let (inbox, mut consumer) = inbox(4);
     inbox.set_limit(2);
     assert!(!inbox.is_full());
-    (0..2).for_each(|n| inbox.post(n).unwrap());
+    (0..2).for_each(|n| assert_eq!(inbox.post(n), Ok(n)));
     inbox.set_limit(100);
-    (2..4).for_each(|n| inbox.post(n).unwrap());
+    (2..4).for_each(|n| assert_eq!(inbox.post(n), Ok(n)));
     assert_eq!(inbox.post(4), Err(PostError::Full(4)));
     inbox.set_limit(1);
     assert_eq!(consumer.take(4, |_| ()), 4);

@@ -56,7 +56,7 @@ fn a_post_against_the_end_of_the_taker() {
         inbox.post(Box::new(2)).unwrap();
         let other = inbox.clone();
         let posting = thread::spawn(move || match other.post(Box::new(3)) {
-            Ok(()) => {}
+            Ok(_) => {}
             Err(error) => assert_eq!(error, PostError::Closed(Box::new(3))),
         });
         assert_eq!(take(&mut consumer, 1), [1]);

@@ -5,13 +5,10 @@ mod streams;
 
 use std::io::{self, Read, Write};
 use std::ops::{Range, RangeInclusive};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use abz_codec::access::Part;
-use abz_codec::gzip::{
-    self, BGZF_BLOCK, Decoder, Encoder, Entry, Index, Layout, MAX_BLOCK, Piece, Salvager, Scanner, Splitter,
-    Survey,
-};
+use abz_codec::gzip::{self, BGZF_BLOCK, Decoder, Entry, Index, Layout, MAX_BLOCK, Salvager, Survey};
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
 
@@ -26,9 +23,8 @@ use crate::pipes::{carry_out, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, WriteAt, Writing};
 use crate::recovery::{self, Recover};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 pub(super) struct Gzip;
 
@@ -44,11 +40,14 @@ impl Reads for Gzip {
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         let Run { how, options, input, output, mistaken } = run;
         let workers = how.workers_within();
-        let mut start = Vec::new();
+        let lender = options.lender();
+        let buffers = lender.buffers(2);
+        let mut start = buffers.take();
+        start.clear();
         // A report needs the pipeline to run.
         if options.report.is_none() && is_small(how, input, &mut start) {
-            let mut data = Vec::new();
-            if Decoder::new().decode_alone(&start, &mut data) {
+            let mut data = buffers.take();
+            if lender.tool(|_| true, Decoder::new).decode_alone(&start, &mut data) {
                 options.advance().by(start.len());
                 return output.write_all(&data).map_err(Error::Write);
             }
@@ -61,39 +60,6 @@ impl Reads for Gzip {
             return carry_out(stream, options, &mut write);
         }
         carry_out(streams::decompress((how, workers), input, *options, mistaken), options, &mut write)
-    }
-
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        let RunAlone { how, tools, input, output, mistaken } = run;
-        let mut decoder = tools.take::<Decoder>().unwrap_or_default();
-        let mut start = tools.block();
-        start.clear();
-        if is_small(how, input, &mut start) {
-            let mut data = tools.data();
-            let is_done = decoder.decode_alone(&start, &mut data);
-            if is_done {
-                output.write_all(&data).map_err(Error::Write)?;
-            }
-            tools.keep_data(data);
-            if is_done {
-                tools.keep_block(start);
-                tools.keep(decoder);
-                return Ok(());
-            }
-        }
-        let mut pieces = Splitter::with(Scanner::new().giving(how.giving), start.chain(input));
-        while let Some(piece) = pieces.next() {
-            mistaken.store(pieces.mistaken().unwrap_or(0), Ordering::Relaxed);
-            let mut data = tools.data();
-            match piece? {
-                Piece::Member(member) => decoder.decode_into(&member, &mut data)?,
-                Piece::Data(found) => data = found,
-            }
-            output.write_all(&data).map_err(Error::Write)?;
-            tools.keep_data(data);
-        }
-        tools.keep(decoder);
-        Ok(())
     }
 
     /// The plan for files that do not record where their blocks lie. Files that do are never decoded speculatively.
@@ -258,37 +224,9 @@ impl Writes for Gzip {
         }
     }
 
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error> {
-        let kind = (how.level, how.layout);
-        let kept = tools.take::<Kept>().filter(|kept| kept.kind == kind);
-        let mut kept = kept.unwrap_or_else(|| Box::new(Kept { kind, encoder: streams::encoder(how) }));
-        kept.encoder.set_origin(how.origin.clone());
-        let mut file = streams::writer(how, output);
-        let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
-            let encoded = kept.encoder.encode(&block).map_err(Error::Memory)?;
-            file.write(&encoded).map_err(Error::Write)?;
-            tools.keep_block(block.data);
-        }
-        tools.keep(kept);
-        file.finish().map_err(Error::Write).map(drop)
-    }
-
     fn plan_to_write(&self, how: &Compression) -> Plan {
         streams::compress(how, io::empty(), RunOptions::default()).plan()
     }
-}
-
-/// An encoder, kept for the next file with the same level and layout.
-struct Kept {
-    kind: (u32, Layout),
-    encoder: Encoder,
 }
 
 /// The exclusive upper limit of the size of a file that is first tried as one member, in bytes: an eighth more than a

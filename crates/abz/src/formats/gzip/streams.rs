@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::gzip::{
-    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Guess, Guessed, Guesser, Member, Next, Scanned,
-    Scanner, Stretch, Verifier, Writer,
+    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Guess, Guessed, Guesser, Layout, Member, Next,
+    Scanned, Scanner, Stretch, Verifier, Writer,
 };
 use abz_codec::{Block, Place};
 use anabranch::{Pool, Recycled, Recycler, TryStream};
@@ -14,9 +14,10 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::pipes::inputs::{Input, Inputs, Telling};
-use crate::pipes::{begin, window};
+use crate::pipes::{self, LentBlock, begin, window};
 use crate::places::ReadAt;
 use crate::run_options::{RunOptions, at_work};
+use crate::tools::{Lender, Tool};
 
 /// Compresses `input`.
 pub(super) fn compress<'a, R: Read + Send + 'a>(
@@ -24,14 +25,13 @@ pub(super) fn compress<'a, R: Read + Send + 'a>(
     input: R,
     options: RunOptions<'a>,
 ) -> TryStream<'a, Encoded, Error> {
-    let workers = compression.workers;
-    let blocks = compression.blocks(input).map(|block| block.map_err(Error::of_input));
-    let advance = options.advance();
+    let (workers, lender, advance) = (compression.workers, options.lender(), options.advance());
+    let blocks = pipes::blocks(compression, input, lender.buffers(window(workers)));
     begin(blocks, "abz compress", workers, window(workers), options.pool)
         .try_map_with(
-            || encoder(compression),
-            move |encoder, block: Block| {
-                let encoded = encoder.encode(&block).map_err(Error::Memory)?;
+            move || Kept::lent(compression, lender),
+            move |kept, block: LentBlock| {
+                let encoded = kept.encoder.encode(&block).map_err(Error::Memory)?;
                 advance.by(block.data.len());
                 Ok(encoded)
             },
@@ -39,8 +39,24 @@ pub(super) fn compress<'a, R: Read + Send + 'a>(
         .name("encode")
 }
 
+/// An encoder, and the settings that it cannot change.
+struct Kept {
+    settings: (u32, Layout),
+    encoder: Encoder,
+}
+
+impl Kept {
+    fn lent<'a>(compression: &Compression, lender: Lender<'a>) -> Tool<'a, Kept> {
+        let settings = (compression.level, compression.layout);
+        let make = || Kept { settings, encoder: encoder(compression) };
+        let mut kept = lender.tool(|kept: &Kept| kept.settings == settings, make);
+        kept.encoder.set_origin(compression.origin.clone());
+        kept
+    }
+}
+
 /// Makes an encoder with the settings of `compression`.
-pub(super) fn encoder(compression: &Compression) -> Encoder {
+fn encoder(compression: &Compression) -> Encoder {
     let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
     encoder.layout(compression.layout)
 }
@@ -131,10 +147,10 @@ pub(super) fn decompress<'a, R: Read + Send + 'a>(
     options: RunOptions<'a>,
     mistaken: &'a AtomicU64,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
-    let homes = Recycler::new(window(workers), Vec::new);
-    let buffers = Recycler::new(window(workers), Vec::new);
+    let lender = options.lender();
+    let (homes, buffers) = (lender.buffers(window(workers)), lender.buffers(window(workers)));
     let mut verifier = Verifier::new();
-    let inputs = Inputs::new(Telling::new(input, options.advance()), window(workers));
+    let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(window(workers)));
     begin(inputs, "abz decompress", workers, window(workers), options.pool)
         .try_serial_spread(Scanner::new().giving(how.giving), move |scanner, input| {
             let mut data = homes.take();
@@ -149,16 +165,19 @@ pub(super) fn decompress<'a, R: Read + Send + 'a>(
             }))
         })
         .name("split or inflate")
-        .try_map_with(Decoder::new, move |decoder, piece| match piece {
-            Piece::Member(member, mut home) => {
-                let mut data = buffers.take();
-                decoder.decode_into(&member, &mut data)?;
-                *home = member.into_bytes();
-                Ok((data, None))
-            }
-            Piece::Data(data, stretch) => Ok((data, Some(stretch))),
-            Piece::Guessed(..) => unreachable!("nothing is guessed"),
-        })
+        .try_map_with(
+            move || lender.tool(|_| true, Decoder::new),
+            move |decoder, piece| match piece {
+                Piece::Member(member, mut home) => {
+                    let mut data = buffers.take();
+                    decoder.decode_into(&member, &mut data)?;
+                    *home = member.into_bytes();
+                    Ok((data, None))
+                }
+                Piece::Data(data, stretch) => Ok((data, Some(stretch))),
+                Piece::Guessed(..) => unreachable!("nothing is guessed"),
+            },
+        )
         .name("decode")
         .try_serial(move |(data, stretch)| {
             if let Some(stretch) = stretch {
@@ -187,7 +206,8 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     let homes = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
     let mut verifier = Verifier::new();
-    let inputs = Inputs::of_size(Telling::new(input, options.advance()), window, GUESSED);
+    let pieces = Recycler::new(window, || vec![0; GUESSED]);
+    let inputs = Inputs::new(Telling::new(input, options.advance()), pieces);
     begin(inputs, "abz decompress", workers, window, options.pool)
         .map_with(Guesser::new, |guesser, input: Input| {
             let guess = guesser.guess(input.bytes());

@@ -3,7 +3,6 @@
 mod patch;
 
 use std::io::{self, Read, Write};
-use std::iter;
 use std::mem;
 use std::ops::RangeInclusive;
 
@@ -13,7 +12,7 @@ use abz_codec::zstd::{
     self, Checksum, DEFAULT_LEVEL, Decoding, Encoder, Encoding, FrameWriter, LEVELS, Layout, Scanner, Survey,
     frames, patch_memory,
 };
-use anabranch::{Plan, Recycled, Recycler, TryStream};
+use anabranch::{Plan, Recycled, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
@@ -22,12 +21,12 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::{IndexBuilder, Indexed};
-use crate::pipes::{access, begin, carry_out, parts, window};
+use crate::pipes::{self, LentBlock, access, begin, carry_out, parts, window};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
-use crate::run::{Run, RunAlone};
+use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
+use crate::tools::{Lender, Tool};
 
 /// The maximum contents of frames in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
@@ -49,10 +48,6 @@ impl Reads for Zstd {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         parts::run(scanner(run.how, Behind::START), window(run.how.workers), run)
-    }
-
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
-        parts::run_alone(scanner(run.how, Behind::START), run)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
@@ -141,36 +136,6 @@ impl Writes for Zstd {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error> {
-        if how.zstd.patch_from.is_some() {
-            return patch::compress_alone((how, level(how)), tools, input, output);
-        }
-        let level = level(how);
-        let kept = tools.take::<Kept>().filter(|kept| kept.level == level && kept.encoding == how.zstd);
-        let mut kept = kept.unwrap_or_else(|| {
-            let encoder = Encoder::new(level, &how.zstd);
-            Box::new(Kept { level, encoding: how.zstd.clone(), encoder })
-        });
-        in_frames(how, input, output, |portion, file| {
-            let mut blocks = how.blocks(portion);
-            let mut summing = Summing::of(how);
-            while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
-                let encoded = kept.encoder.encode_into(&block, tools.data()).map_err(Error::Memory)?;
-                file.write(&encoded, summing.add(&block)).map_err(Error::Write)?;
-                tools.keep_buffers(block.data, encoded.bytes);
-            }
-            Ok(())
-        })?;
-        tools.keep(kept);
-        Ok(())
-    }
-
     fn plan_to_write(&self, how: &Compression) -> Plan {
         match how.zstd.patch_from {
             Some(_) => patch::blocks(how, io::empty(), RunOptions::default()).plan(),
@@ -179,11 +144,20 @@ impl Writes for Zstd {
     }
 }
 
-/// An encoder, kept for the next file with the same settings.
+/// An encoder and its settings.
 struct Kept {
     level: i32,
     encoding: Encoding,
     encoder: Encoder,
+}
+
+impl Kept {
+    fn lent<'a>(how: &Compression, lender: Lender<'a>) -> Tool<'a, Kept> {
+        let level = level(how);
+        let fits = |kept: &Kept| kept.level == level && kept.encoding == how.zstd;
+        let make = || Kept { level, encoding: how.zstd.clone(), encoder: Encoder::new(level, &how.zstd) };
+        lender.tool(fits, make)
+    }
 }
 
 /// A scanner of a file from the frame at `from` on. With more than 16 workers, it decodes only smaller frames as a
@@ -336,28 +310,19 @@ fn compress<'a, R: Read + Send + 'a>(
     input: R,
     options: RunOptions<'a>,
 ) -> TryStream<'a, Encoded, Error> {
-    let workers = how.workers;
-    let mut blocks = how.blocks(input);
+    let (workers, lender, advance) = (how.workers, options.lender(), options.advance());
+    let homes = lender.buffers(window(workers));
     let mut summing = Summing::of(how);
-    let buffers = Recycler::new(window(workers), Vec::new);
-    let homes = Recycler::new(window(workers), Vec::new);
-    let blocks = iter::from_fn(move || {
-        let mut buffer = buffers.take();
-        let block = blocks.read_into(mem::take(&mut *buffer)).map_err(Error::of_input).transpose()?;
-        Some(block.map(|block| {
-            let checksum = summing.add(&block);
-            (block, buffer, checksum)
-        }))
-    });
-    let advance = options.advance();
+    let blocks = pipes::blocks(how, input, lender.buffers(window(workers)));
+    let blocks = blocks.map(move |block| block.map(|block| (summing.add(&block), block)));
     begin(blocks, "abz compress", workers, window(workers), options.pool)
         .try_map_with(
-            move || Encoder::new(level(how), &how.zstd),
-            move |encoder, (block, mut buffer, checksum): (Block, Recycled<Vec<u8>>, u32)| {
+            move || Kept::lent(how, lender),
+            move |kept, (checksum, block): (u32, LentBlock)| {
                 let mut home = homes.take();
-                let encoded = encoder.encode_into(&block, mem::take(&mut *home)).map_err(Error::Memory)?;
+                let bytes = mem::take(&mut *home);
+                let encoded = kept.encoder.encode_into(&block, bytes).map_err(Error::Memory)?;
                 advance.by(block.data.len());
-                *buffer = block.data;
                 Ok(Encoded { encoded, home, checksum })
             },
         )

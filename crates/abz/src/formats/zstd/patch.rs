@@ -12,7 +12,6 @@ use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::inputs::Telling;
 use crate::pipes::{begin, carry_out, window};
 use crate::run_options::RunOptions;
-use crate::tools::Tools;
 
 /// The size of a block in bytes.
 pub(super) const BLOCK: usize = 1 << 20;
@@ -27,22 +26,6 @@ pub(super) fn compress(
     let mut patch = Patch::new((how, level), output)?;
     carry_out(blocks(how, input, options), &options, |block: Block| patch.write(&block.data))?;
     patch.finish()
-}
-
-/// As [`compress`], on the calling thread.
-pub(super) fn compress_alone(
-    (how, level): (&Compression, i32),
-    tools: &mut Tools,
-    input: impl Read,
-    output: impl Write,
-) -> Result<(), Error> {
-    let mut patch = Patch::new((how, level), output)?;
-    let mut blocks = how.blocks(input);
-    while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
-        patch.write(&block.data)?;
-        tools.keep_block(block.data);
-    }
-    patch.finish().map(drop)
 }
 
 /// Cuts `input` into blocks.

@@ -155,14 +155,14 @@ where
         let (writer, turns) = assembly.turns(fork.id);
         let (site, counter) = (assembly.site(id), assembly.counter(id));
         let watch = (turns.watch(), ports.watch());
-        let state = State::<'run, L::Ports, C> { turns, ports, out, counter };
+        let state = JoinState::<'run, L::Ports, C> { turns, ports, out, counter };
         let is_sink = assembly.ends_with_sink(id);
         assembly.serial(id, ServedNode::new(JoinNode { site, state: PhantomData, watch, is_sink }, state));
         fork.connect(assembly, writer);
     }
 }
 
-struct State<'run, P: Ports, C: Combine<P::Values>> {
+struct JoinState<'run, P: Ports, C: Combine<P::Values>> {
     /// The turns of the main line.
     turns: Reader<()>,
     ports: P,
@@ -170,7 +170,7 @@ struct State<'run, P: Ports, C: Combine<P::Values>> {
     counter: Counter,
 }
 
-impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
+impl<P: Ports, C: Combine<P::Values>> JoinState<'_, P, C> {
     /// Joins the next cells of the branches, which are ready, and passes the result on.
     fn join(&mut self) -> Demand {
         let Self { turns, ports, out, counter } = self;
@@ -193,20 +193,20 @@ impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
 /// A join as a node of a line.
 struct JoinNode<'run, P: Ports, C: Combine<P::Values>> {
     site: Site,
-    state: PhantomData<fn(State<'run, P, C>)>,
+    state: PhantomData<fn(JoinState<'run, P, C>)>,
     watch: (Watch<()>, P::Watches),
     /// Whether the unit ends with the sink.
     is_sink: bool,
 }
 
 impl<'run, P: Ports, C: Combine<P::Values>> Serving for JoinNode<'run, P, C> {
-    type State = State<'run, P, C>;
+    type State = JoinState<'run, P, C>;
 
     fn site(&self) -> &Site {
         &self.site
     }
 
-    fn serve(&self, state: &mut State<'run, P, C>, quantum: &mut Quantum) -> Served {
+    fn serve(&self, state: &mut JoinState<'run, P, C>, quantum: &mut Quantum) -> Served {
         let run = &*self.site.run;
         let served = catch_unwind(AssertUnwindSafe(|| {
             while !run.is_ending() {

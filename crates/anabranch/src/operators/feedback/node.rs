@@ -130,7 +130,7 @@ impl<T: Send> Read<T> for EntryRead<'_, T> {
     }
 }
 
-struct State<'run, T: Send> {
+struct LoopState<'run, T: Send> {
     drain: Drain<T>,
     indices: Indices,
     out: Out<'run, T>,
@@ -145,7 +145,7 @@ struct State<'run, T: Send> {
 struct EntryNode<'run, T: Send> {
     /// The node's place. Its domain is the one that the node opens.
     site: Site,
-    state: PhantomData<fn(State<'run, T>)>,
+    state: PhantomData<fn(LoopState<'run, T>)>,
     watch: DrainWatch<T>,
     domain: Arc<Domain>,
     laps: Arc<Loop<T>>,
@@ -166,7 +166,7 @@ impl<'run, T: Send> EntryNode<'run, T> {
         word: Arc<Word>,
     ) -> ServedNode<Self> {
         let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
-        let state = State { drain, indices, out, waiting: Vec::new(), stop: None, crossing };
+        let state = LoopState { drain, indices, out, waiting: Vec::new(), stop: None, crossing };
         let (is_open, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
         let node = Self { site, state: PhantomData, watch, domain, laps, is_open, has_ended };
         ServedNode::with_word(node, state, word)
@@ -174,7 +174,7 @@ impl<'run, T: Send> EntryNode<'run, T> {
 
     /// Takes one step: lets an item enter, takes a cell of the stages before, or ends. Returns how the serving ends, if it
     /// ends here.
-    fn advance(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Option<Served> {
+    fn advance(&self, state: &mut LoopState<'run, T>, quantum: &mut Quantum) -> Option<Served> {
         let index = state.indices.next();
         // The count is loaded before the items: if all indices have left, the items that they gave back are seen.
         let left = self.laps.left();
@@ -213,7 +213,7 @@ impl<'run, T: Send> EntryNode<'run, T> {
         None
     }
 
-    fn enter(&self, state: &mut State<'run, T>, item: T, quantum: &mut Quantum) -> Option<Served> {
+    fn enter(&self, state: &mut LoopState<'run, T>, item: T, quantum: &mut Quantum) -> Option<Served> {
         quantum.tally.given += 1;
         let demand = put(state, Cell::Value(item));
         (demand == Demand::Nothing).then_some(Served::Closed)
@@ -221,12 +221,12 @@ impl<'run, T: Send> EntryNode<'run, T> {
 }
 
 /// Whether the stages before have ended without a failure, and all of their items have entered.
-fn has_ended<T: Send>(state: &State<'_, T>) -> bool {
+fn has_ended<T: Send>(state: &LoopState<'_, T>) -> bool {
     state.stop == Some(Stop::End) && state.waiting.is_empty()
 }
 
 /// Gives back the index of the last cell, if all of its items have entered.
-fn pass<T: Send>(state: &mut State<'_, T>) {
+fn pass<T: Send>(state: &mut LoopState<'_, T>) {
     if state.waiting.is_empty() && state.stop.is_none() {
         state.drain.release();
         if let Some(crossing) = &mut state.crossing {
@@ -235,7 +235,7 @@ fn pass<T: Send>(state: &mut State<'_, T>) {
     }
 }
 
-fn put<T: Send>(state: &mut State<'_, T>, cell: Cell<T>) -> Demand {
+fn put<T: Send>(state: &mut LoopState<'_, T>, cell: Cell<T>) -> Demand {
     if let Some(crossing) = &mut state.crossing {
         crossing.enters(state.indices.next());
     }
@@ -243,14 +243,14 @@ fn put<T: Send>(state: &mut State<'_, T>, cell: Cell<T>) -> Demand {
 }
 
 impl<'run, T: Send> Serving for EntryNode<'run, T> {
-    type State = State<'run, T>;
+    type State = LoopState<'run, T>;
     const COUNTS_CELLS: bool = true;
 
     fn site(&self) -> &Site {
         &self.site
     }
 
-    fn serve(&self, state: &mut State<'run, T>, quantum: &mut Quantum) -> Served {
+    fn serve(&self, state: &mut LoopState<'run, T>, quantum: &mut Quantum) -> Served {
         let served = catch_unwind(AssertUnwindSafe(|| {
             loop {
                 // Each item and each stop needs an index, so the room is checked first.

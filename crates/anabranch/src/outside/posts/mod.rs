@@ -13,6 +13,7 @@ use crate::engine::Weigher;
 use crate::stream::{Mode, Stream, TryStream};
 use queue::queue;
 
+pub use crate::outside::channel::{Channel, channel};
 pub use queue::Sender;
 pub use room::Room;
 

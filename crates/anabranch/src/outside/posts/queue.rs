@@ -16,7 +16,7 @@ use std::sync::Arc as StdArc;
 use std::time::Duration;
 
 use anabranch_record::backoff::{Backoff, Polling};
-use anabranch_record::inbox::{Consumer, Inbox, PostError, inbox};
+use anabranch_record::inbox::Consumer;
 use anabranch_record::lane::Cell;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{
@@ -27,6 +27,7 @@ use anabranch_record::{EventCount, WaitKey};
 use super::room::Room;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Feed, Moment};
+use crate::outside::mailbox::Mailbox;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_LAST_LOOK_AT_POSTS: Mutant = Mutant("no_last_look_at_posts");
@@ -55,16 +56,12 @@ fn me() -> usize {
 
 /// The state that posts and workers share.
 #[derive(Debug)]
-struct Shared<T> {
-    inbox: Inbox<T>,
+struct QueueState<T> {
+    mailbox: Mailbox<T>,
     /// Whether a sleeping worker must be told of a post.
     wants_notice: AtomicBool,
-    /// Whether no more items will be posted.
-    has_ended: AtomicBool,
     /// Workers wait here for items.
     filled: Arc<EventCount>,
-    /// Posting threads wait here for room.
-    emptied: EventCount,
     watch: Padded<Watch>,
     sleepers: Mutex<Sleepers>,
 }
@@ -87,7 +84,7 @@ struct Sleepers {
     has_sentinel: bool,
 }
 
-impl<T> Shared<T> {
+impl<T> QueueState<T> {
     #[inline]
     fn attendant(&self) -> usize {
         self.watch.attendant.load(Ordering::Relaxed)
@@ -101,12 +98,18 @@ impl<T> Shared<T> {
     }
 
     #[inline]
+    fn waiting(&self) -> u64 {
+        self.mailbox.inbox.waiting()
+    }
+
+    /// Whether no more items will be posted.
+    #[inline]
     fn has_ended(&self) -> bool {
-        self.has_ended.load(Ordering::Acquire)
+        self.mailbox.inbox.is_closed()
     }
 }
 
-impl<T: Send> Feed for Shared<T> {
+impl<T: Send> Feed for QueueState<T> {
     #[inline]
     fn is_ready(&self) -> bool {
         let least = match self.attendant() {
@@ -114,7 +117,7 @@ impl<T: Send> Feed for Shared<T> {
             attendant if attendant == me() => self.watch.few.load(Ordering::Relaxed),
             _ => self.watch.enough.load(Ordering::Relaxed),
         };
-        self.inbox.waiting() >= least || self.has_ended()
+        self.waiting() >= least || self.has_ended()
     }
 
     #[inline]
@@ -123,7 +126,7 @@ impl<T: Send> Feed for Shared<T> {
             NOBODY => 1,
             _ => self.watch.enough.load(Ordering::Relaxed),
         };
-        self.inbox.waiting() >= least || self.has_ended()
+        self.waiting() >= least || self.has_ended()
     }
 
     fn event(&self) -> &Arc<EventCount> {
@@ -133,7 +136,7 @@ impl<T: Send> Feed for Shared<T> {
     fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool, _any: &dyn Fn() -> bool) {
         let mut sleepers = lock(&self.sleepers);
         let was_attendant = self.attendant() == me();
-        if was_attendant && self.inbox.waiting() > 0 {
+        if was_attendant && self.waiting() > 0 {
             // The items have gathered for long enough.
             self.watch.few.store(1, Ordering::Relaxed);
             if look() {
@@ -147,12 +150,12 @@ impl<T: Send> Feed for Shared<T> {
         sleepers.count += 1;
         self.attend(&sleepers, attendant);
         drop(sleepers);
-        let taken = self.inbox.taken();
+        let taken = self.mailbox.inbox.taken();
         if is_sentinel {
             self.filled.wait_for(key, SENTINEL_INTERVAL);
         } else {
             // A post that did not see that this worker sleeps is visible from here on.
-            self.inbox.settle();
+            self.mailbox.inbox.settle();
             if !NO_LAST_LOOK_AT_POSTS.is_on() && look() {
                 self.filled.leave();
             } else {
@@ -162,23 +165,23 @@ impl<T: Send> Feed for Shared<T> {
         let mut sleepers = lock(&self.sleepers);
         sleepers.count -= 1;
         sleepers.has_sentinel &= !is_sentinel;
-        let is_stuck = is_sentinel && self.inbox.taken() == taken && self.inbox.waiting() > 0;
+        let is_stuck = is_sentinel && self.mailbox.inbox.taken() == taken && self.waiting() > 0;
         self.attend(&sleepers, if is_stuck { NOBODY } else { self.attendant() });
     }
 }
 
 /// The side of the posting threads.
-pub struct Sender<T>(StdArc<Shared<T>>);
+pub struct Sender<T>(StdArc<QueueState<T>>);
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("waiting", &self.0.inbox.waiting()).finish_non_exhaustive()
+        f.debug_struct("Sender").field("waiting", &self.0.waiting()).finish_non_exhaustive()
     }
 }
 
 /// The side of the source.
 pub(super) struct Receiver<T, F, E> {
-    shared: StdArc<Shared<T>>,
+    shared: StdArc<QueueState<T>>,
     consumer: Consumer<T>,
     /// The number of the next item.
     next: u64,
@@ -201,14 +204,12 @@ pub(super) fn queue<T, F, E>(
     room: StdArc<Room>,
     number: F,
 ) -> (Sender<T>, Receiver<T, F, E>) {
-    let (inbox, consumer) = inbox(room.most_items());
-    inbox.narrow(room.waiting());
-    let shared = StdArc::new(Shared {
-        inbox,
+    let (mailbox, consumer) = Mailbox::new(room.most_items());
+    mailbox.inbox.narrow(room.waiting());
+    let shared = StdArc::new(QueueState {
+        mailbox,
         wants_notice: AtomicBool::new(false),
-        has_ended: AtomicBool::new(false),
         filled: Arc::default(),
-        emptied: EventCount::new(),
         watch: Padded::new(Watch {
             attendant: AtomicUsize::new(NOBODY),
             few: AtomicU64::new(1),
@@ -239,46 +240,25 @@ impl<T> Sender<T> {
     #[inline]
     pub fn send(&self, item: T) -> Result<(), T> {
         let Self(shared) = self;
-        let mut posted = shared.inbox.post(item);
-        while let Err(PostError::Full(item)) = posted {
-            posted = self.wait_and_post(item);
+        shared.mailbox.post(item)?;
+        // One notification is enough until a worker has looked.
+        let wants = &shared.wants_notice;
+        let is_wanted = wants.load(Ordering::SeqCst) && wants.swap(false, Ordering::SeqCst);
+        if is_wanted && !NO_NOTICE_OF_A_POST.is_on() {
+            shared.filled.notify();
         }
-        match posted {
-            Ok(()) => {
-                // One notification is enough until a worker has looked.
-                let wants = &shared.wants_notice;
-                let is_wanted = wants.load(Ordering::SeqCst) && wants.swap(false, Ordering::SeqCst);
-                if is_wanted && !NO_NOTICE_OF_A_POST.is_on() {
-                    shared.filled.notify();
-                }
-                Ok(())
-            }
-            Err(PostError::Closed(item) | PostError::Full(item)) => Err(item),
-        }
-    }
-
-    #[cold]
-    fn wait_and_post(&self, item: T) -> Result<(), PostError<T>> {
-        let Self(shared) = self;
-        let key = shared.emptied.prepare();
-        let posted = shared.inbox.post(item);
-        if matches!(posted, Err(PostError::Full(_))) {
-            shared.emptied.wait(key);
-        } else {
-            shared.emptied.leave();
-        }
-        posted
+        Ok(())
     }
 
     /// Sets how many items may wait, which is at most the number that the room was created for.
     pub(crate) fn narrow(&self, items: usize) {
-        self.0.inbox.narrow(items);
+        self.0.mailbox.inbox.narrow(items);
     }
 
     /// Announces that no more items will be posted.
     pub fn end(&self) {
         let Self(shared) = self;
-        shared.has_ended.store(true, Ordering::Release);
+        shared.mailbox.close();
         shared.filled.notify();
     }
 }
@@ -286,7 +266,7 @@ impl<T> Sender<T> {
 impl<T: Send + 'static, F, E> Receiver<T, F, E> {
     /// A view of the queue that tells whether there are items to take.
     pub(super) fn feed(&self) -> StdArc<dyn Feed> {
-        let shared: StdArc<Shared<T>> = StdArc::clone(&self.shared);
+        let shared: StdArc<QueueState<T>> = StdArc::clone(&self.shared);
         shared
     }
 }
@@ -310,7 +290,7 @@ impl<T: Send, F, E> Receiver<T, F, E> {
         self.pace.took(self.next, self.ran_dry);
         self.round = self.next + waiting;
         if self.room.adapt(self.pace.known_cost()).is_some() {
-            self.shared.inbox.set_limit(self.room.waiting());
+            self.shared.mailbox.inbox.set_limit(self.room.waiting());
         }
         let Watch { few, enough, .. } = &*self.shared.watch;
         let worth = self.pace.enough();
@@ -359,7 +339,7 @@ where
         self.ran_dry = left == 0;
         // Posting threads are woken once there is room for enough items to be worth it.
         if left <= self.room.items() as u64 / 2 || self.pace.is_slow() {
-            self.shared.emptied.notify();
+            self.shared.mailbox.emptied.notify();
         }
         Pulled::Item(Cell::of(batch, None))
     }
@@ -372,7 +352,7 @@ where
 impl<T, F, E> Drop for Receiver<T, F, E> {
     fn drop(&mut self) {
         self.consumer.close();
-        self.shared.emptied.notify_all();
+        self.shared.mailbox.emptied.notify_all();
     }
 }
 

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::contract_support::{random, watchdog};
 use anabranch::network::{All, Dealt, Fill, Here, Horizon, Network, Reader, Registry, Window, Writer};
+use anabranch::{Lap, Pool, Stream};
 use proptest::prelude::*;
 
 /// The program of a process: a small machine that both the network and the interpreter run.
@@ -34,10 +35,23 @@ enum Kind {
     /// after `items` items and with a wider view, while an observer looks on.
     Registered { items: usize, hops: usize },
     /// A stage of a stream with so many workers and such a window.
-    Stage { workers: usize, window: usize },
+    Stage { workers: usize, window: usize, inside: Inside },
     /// A firing rule: consumes, peeks, produces; one input, one output. A process creates it while the network
     /// runs, if it is `late`.
     Rule { consumes: usize, peeks: usize, produces: usize, late: bool },
+}
+
+/// The stream of a [`Kind::Stage`].
+#[derive(Debug, Clone, Copy)]
+enum Inside {
+    /// A parallel stage.
+    Parallel,
+    /// A parallel stage behind a serial one.
+    Serial,
+    /// Items go round so many times.
+    Rounds(usize),
+    /// A network for each item.
+    Network,
 }
 
 #[derive(Debug, Clone)]
@@ -60,6 +74,8 @@ struct Case {
     edges: Vec<Edge>,
     /// Whether records grow before the network stands still because they are too small.
     grows: bool,
+    /// Whether the network, the streams in its stages and the networks in those share a pool.
+    is_pooled: bool,
     fails: Option<Fails>,
 }
 
@@ -418,10 +434,82 @@ enum End {
     Failed,
 }
 
+/// Runs a stage of a network, as a stream whose items may go through networks of their own.
+fn stage<'env>(
+    items: Stream<'env, u64>,
+    workers: usize,
+    window: usize,
+    inside: Inside,
+    pool: Option<&'env Pool>,
+) -> Stream<'env, u64> {
+    let items = items.workers(workers).window(window);
+    let items = match pool {
+        Some(pool) => items.pool(pool),
+        None => items,
+    };
+    match inside {
+        Inside::Parallel => items.map(|item| mix(item, 3)),
+        Inside::Serial => {
+            let mut count = 0;
+            let numbered = items.serial(move |item| {
+                count += 1;
+                (count, item)
+            });
+            let mut last = 0;
+            numbered.map(|(count, item)| (count, mix(item, 3))).serial(move |(count, item)| {
+                last += 1;
+                assert_eq!(count, last, "the items come in order");
+                item
+            })
+        }
+        // With one place, an item goes round until it is done, and waits for no other item.
+        Inside::Rounds(rounds) => items.map(|item| (item, 0)).feedback(1, |items| {
+            items.map(move |(item, round)| match round {
+                round if round < rounds => Lap::Again((item, round + 1)),
+                _ => Lap::Done(mix(item, 3)),
+            })
+        }),
+        Inside::Network => items.map(move |item| mix_in_a_network(item, pool)),
+    }
+}
+
+/// Returns `mix(item, 3)`. The item goes through a rule and through a process of a network.
+fn mix_in_a_network(item: u64, pool: Option<&Pool>) -> u64 {
+    let mut net = Network::<String>::new().workers(2);
+    if let Some(pool) = pool {
+        net = net.pool(pool);
+    }
+    let (mut give, take) = net.record::<u64>(1);
+    let (halfway, mut mixed) = net.record::<u64>(1);
+    let mut result = None;
+    net.process("give", move |_| give.push(item).map_err(|error| error.to_string()));
+    net.rule(
+        "mix",
+        take.consumes(1),
+        halfway.produces(1),
+        |window: &mut Window<'_, u64>, out: &mut Fill<'_, u64>| {
+            out.push(mix(window[0], 3));
+            Ok(())
+        },
+    );
+    net.process("take", |_| {
+        result = mixed.next();
+        Ok(())
+    });
+    net.run().unwrap();
+    result.unwrap()
+}
+
 /// The items that the readers of each node's inputs have seen, with `workers` workers, and how the network has ended.
 fn run(case: &Case, workers: usize) -> Result<(Vec<Seen>, End), String> {
     let mut seen: Vec<Seen> = case.nodes.iter().map(|node| vec![Vec::new(); node.inputs.len()]).collect();
-    let mut net = Network::<String>::new().workers(workers);
+    let pool = case.is_pooled.then(|| Pool::new(workers));
+    let pool = pool.as_ref();
+    let net = Network::<String>::new();
+    let mut net = match pool {
+        Some(pool) => net.pool(pool),
+        None => net.workers(workers),
+    };
     let (mut writers, mut readers) = (Vec::new(), Vec::new());
     for edge in &case.edges {
         let horizon = Horizon::of(edge.horizon.max(edge.initial.len()));
@@ -520,7 +608,7 @@ fn run(case: &Case, workers: usize) -> Result<(Vec<Seen>, End), String> {
                     Ok(())
                 });
             }
-            Kind::Stage { workers, window } => {
+            Kind::Stage { workers, window, inside } => {
                 let (mut take, give) = (takes.remove(0), gives.remove(0));
                 // In front of the stage, which may read ahead of what its reader takes.
                 let (mut pass, stage_take) = net.record::<u64>(2);
@@ -533,7 +621,7 @@ fn run(case: &Case, workers: usize) -> Result<(Vec<Seen>, End), String> {
                     Ok(())
                 });
                 net.stage("stage", stage_take, give, move |items| {
-                    items.workers(workers).window(window).map(|item| mix(item, 3))
+                    stage(items, workers, window, inside, pool)
                 });
             }
             Kind::Rule { consumes, peeks, produces, late } => {
@@ -601,10 +689,20 @@ fn kinds() -> impl Strategy<Value = Kind> {
         1 => (1..4usize).prop_map(|burst| Kind::Copies { burst }),
         1 => (0..20usize).prop_map(|few| Kind::Broadcast { few }),
         1 => (0..20usize, 0..4usize).prop_map(|(items, hops)| Kind::Registered { items, hops }),
-        1 => (1..4usize, 1..5usize).prop_map(|(workers, window)| Kind::Stage { workers, window }),
+        2 => (1..4usize, 1..5usize, insides())
+            .prop_map(|(workers, window, inside)| Kind::Stage { workers, window, inside }),
         2 => (1..4usize, 0..4usize, 1..4usize, any::<bool>()).prop_map(|(consumes, more, produces, late)| {
             Kind::Rule { consumes, peeks: consumes + more, produces, late }
         }),
+    ]
+}
+
+fn insides() -> impl Strategy<Value = Inside> {
+    prop_oneof![
+        Just(Inside::Parallel),
+        Just(Inside::Serial),
+        (0..3usize).prop_map(Inside::Rounds),
+        Just(Inside::Network),
     ]
 }
 
@@ -614,8 +712,8 @@ fn cases() -> impl Strategy<Value = Case> {
     let edge = (1..5usize, prop::collection::vec(any::<u64>(), 1..4));
     let more =
         prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), edge), 0..5);
-    (nodes, more, 0..60u64, 0..40u64, any::<u64>(), 1..5usize).prop_map(
-        |(kinds, more, count, other, seed, horizon)| {
+    (nodes, more, 0..60u64, 0..40u64, any::<u64>(), 1..5usize, any::<bool>()).prop_map(
+        |(kinds, more, count, other, seed, horizon, is_pooled)| {
             let mut nodes =
                 vec![Node { kind: Kind::Source { count, seed }, inputs: vec![], outputs: vec![] }];
             nodes.extend(kinds.into_iter().map(|kind| Node { kind, inputs: vec![], outputs: vec![] }));
@@ -653,7 +751,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 let initial = if to <= from { initial } else { vec![] };
                 connect(&mut nodes, from, to, horizon, initial);
             }
-            Case { nodes, edges, grows: true, fails: None }
+            Case { nodes, edges, grows: true, is_pooled, fails: None }
         },
     )
 }
@@ -739,6 +837,7 @@ fn the_interpreter_knows_a_network_that_is_easily_worked_out() {
             Edge { horizon: 1, initial: vec![] },
         ],
         grows: true,
+        is_pooled: false,
         fails: None,
     };
     let source: Vec<u64> = (0..3).map(|n| mix(5, n)).collect();

@@ -52,7 +52,7 @@ pub(super) struct Cursor {
 }
 
 /// The state of an id.
-enum State {
+enum IdState {
     /// No view has registered with it yet.
     Vacant,
     /// A view is connected.
@@ -65,7 +65,7 @@ enum State {
 
 /// What the lock guards for one side.
 struct Register {
-    states: Vec<State>,
+    states: Vec<IdState>,
     /// The claims of views that have ended.
     left: Vec<Cursor>,
     /// The widest horizon of any view that has ever connected.
@@ -130,7 +130,7 @@ impl<T> Core<T> {
         is_bounded: bool,
     ) -> Self {
         let register = |side: &Side| Register {
-            states: side.cells.iter().map(|_| State::Vacant).collect(),
+            states: side.cells.iter().map(|_| IdState::Vacant).collect(),
             left: Vec::new(),
             widest: 0,
         };
@@ -257,15 +257,15 @@ impl<T> Core<T> {
         let views = register.states.len();
         let state = register.states.get_mut(id).ok_or(RegisterError::NoSuchId { id, views })?;
         let (cursor, newcomer) = match *state {
-            State::Vacant => {
+            IdState::Vacant => {
                 let next = first();
                 (Cursor { next, end: next, cell: id }, true)
             }
-            State::Left(cursor) => (cursor, false),
-            State::Held => return Err(RegisterError::Taken { id }),
-            State::Gone => return Err(RegisterError::Ended { id }),
+            IdState::Left(cursor) => (cursor, false),
+            IdState::Held => return Err(RegisterError::Taken { id }),
+            IdState::Gone => return Err(RegisterError::Ended { id }),
         };
-        *state = State::Held;
+        *state = IdState::Held;
         register.widest = register.widest.max(horizon);
         control.vacant -= usize::from(newcomer);
         self.fit(&mut control);
@@ -290,7 +290,7 @@ impl<T> Core<T> {
     pub(super) fn disconnect(&self, which: Which, id: usize, cursor: Cursor, for_successor: bool) {
         let mut control = self.lock();
         if for_successor && control.handles > 0 {
-            control.register(which).states[id] = State::Left(cursor);
+            control.register(which).states[id] = IdState::Left(cursor);
         } else {
             self.end(&mut control, which, id, cursor);
         }
@@ -301,7 +301,7 @@ impl<T> Core<T> {
     fn end(&self, control: &mut Control<T>, which: Which, id: usize, cursor: Cursor) {
         let side = self.side(which);
         let register = control.register(which);
-        register.states[id] = State::Gone;
+        register.states[id] = IdState::Gone;
         if side.tickets {
             if cursor.next < cursor.end {
                 register.left.push(cursor);
@@ -341,13 +341,13 @@ impl<T> Core<T> {
         for which in [Which::Writers, Which::Readers] {
             for id in 0..control.register(which).states.len() {
                 match control.register(which).states[id] {
-                    State::Vacant => {
+                    IdState::Vacant => {
                         let next = first(which, id);
                         self.end(&mut control, which, id, Cursor { next, end: next, cell: id });
                         control.vacant -= 1;
                     }
-                    State::Left(cursor) => self.end(&mut control, which, id, cursor),
-                    State::Held | State::Gone => {}
+                    IdState::Left(cursor) => self.end(&mut control, which, id, cursor),
+                    IdState::Held | IdState::Gone => {}
                 }
             }
         }

@@ -26,7 +26,7 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 use notifier::Notifier;
 
 /// The state that both sides share.
-struct Shared<T> {
+struct OneToOne<T> {
     /// Every item below this index was handed over. Only the writer writes it, with Release: a thread that
     /// loads it with Acquire sees those items. At most `released + bound`, and at most [`INDEX_LIMIT`].
     committed: Padded<AtomicU64>,
@@ -44,7 +44,7 @@ struct Shared<T> {
     store: Store<T>,
 }
 
-impl<T> Drop for Shared<T> {
+impl<T> Drop for OneToOne<T> {
     fn drop(&mut self) {
         if std::mem::needs_drop::<T>() {
             let released = self.released.load(Ordering::Acquire);
@@ -130,7 +130,7 @@ fn with_bells<T: Send>(
     (items, room): (Notifier, Notifier),
 ) -> (Writer<T>, Reader<T>) {
     let (write_horizon, read_horizon) = (write_horizon as u64, read_horizon as u64);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(OneToOne {
         committed: Padded::new(AtomicU64::new(first)),
         released: Padded::new(AtomicU64::new(first)),
         items,

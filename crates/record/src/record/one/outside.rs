@@ -1,7 +1,7 @@
 //! Operations on a one-to-one record from outside: waits that the caller arranges, and closing a side whose
 //! view is elsewhere.
 
-use super::{Reader, Shared, Slots, Writer, reader::Items};
+use super::{OneToOne, Reader, Slots, Writer, reader::Items};
 use crate::{
     record::{
         Closed,
@@ -99,7 +99,7 @@ impl<T> Reader<T> {
 ///
 /// The closed view can still be used, but the other side may not see what it commits or releases.
 pub struct Closer<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<OneToOne<T>>,
     is_writer: bool,
 }
 

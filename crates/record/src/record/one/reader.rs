@@ -1,6 +1,6 @@
 //! The reading side: receive, read or take, release.
 
-use super::{Shared, notifier::Listener};
+use super::{OneToOne, notifier::Listener};
 use crate::mutant::Mutant;
 use crate::record::sleep::Sleep;
 use crate::sync::{Arc, Ordering};
@@ -13,7 +13,7 @@ const NO_SECOND_LOOK_AT_THE_END: Mutant = Mutant("no_second_look_at_the_end");
 /// The reading end of a [one-to-one record](super::one_to_one()). Dropping it closes the record for its
 /// writer.
 pub struct Reader<T> {
-    pub(super) shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<OneToOne<T>>,
     /// The first item that was not taken. Slots from here on, up to `committed`, hold items.
     next: u64,
     /// The value of `shared.released`. It is at most `next`, and lower only within a burst, or after a burst
@@ -29,7 +29,7 @@ pub struct Reader<T> {
 }
 
 impl<T> Reader<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>, first: u64, horizon: u64) -> Self {
+    pub(super) fn new(shared: Arc<OneToOne<T>>, first: u64, horizon: u64) -> Self {
         Self {
             shared,
             next: first,
@@ -181,7 +181,7 @@ impl<T> Reader<T> {
 }
 
 /// The commit index, if it has reached `end` or will not rise any more.
-fn look_for_items<T>(shared: &Shared<T>, end: u64) -> Option<u64> {
+fn look_for_items<T>(shared: &OneToOne<T>, end: u64) -> Option<u64> {
     let committed = shared.committed.load(Ordering::Acquire);
     if committed >= end {
         Some(committed)

@@ -1,6 +1,6 @@
 //! The writing side: stall, fill, commit.
 
-use super::{Shared, notifier::Listener};
+use super::{OneToOne, notifier::Listener};
 use crate::leftovers::Leftovers;
 use crate::mutant::Mutant;
 use crate::{
@@ -14,7 +14,7 @@ const RELAXED_PUBLISH: Mutant = Mutant("relaxed_publish");
 
 /// The writing end of a [one-to-one record](super::one_to_one()). Dropping it ends the stream.
 pub struct Writer<T> {
-    pub(super) shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<OneToOne<T>>,
     /// The first index that is not committed, which is the value of `shared.committed`.
     pub(super) next: u64,
     /// Every slot below this index was free when the writer last looked. At most `released + bound` and
@@ -32,7 +32,7 @@ pub struct Writer<T> {
 }
 
 impl<T> Writer<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>, next: u64, limit: u64, horizon: u64, bound: u64) -> Self {
+    pub(super) fn new(shared: Arc<OneToOne<T>>, next: u64, limit: u64, horizon: u64, bound: u64) -> Self {
         let fresh = next.saturating_add(shared.store.capacity());
         Self { shared, next, limit, horizon, bound, fresh, listener: Listener::default() }
     }
@@ -137,7 +137,7 @@ impl<T> Writer<T> {
 }
 
 /// The limit if the slots below `end` are free, and an error if the reader has gone.
-fn look_for_room<T>(shared: &Shared<T>, end: u64, bound: u64) -> Option<Result<u64, Closed>> {
+fn look_for_room<T>(shared: &OneToOne<T>, end: u64, bound: u64) -> Option<Result<u64, Closed>> {
     assert!(end <= INDEX_LIMIT, "the index limit of 2^63 items is reached");
     if shared.reader_gone.load(Ordering::Acquire) {
         return Some(Err(Closed));
