@@ -125,8 +125,11 @@ fn impossible(error: anabranch_cluster::Error) -> Unmeasured {
     Unmeasured::Impossible(error.to_string())
 }
 
+/// Takes a sample: a time in seconds, or another number.
+type Sample<'a> = Box<dyn FnMut() -> f64 + 'a>;
+
 /// Rounds of samples that are taken in turn.
-fn rounds(wanted: usize, samples: Vec<(&str, Box<dyn FnMut() -> f64 + '_>)>) -> Result<Rounds, Unmeasured> {
+fn rounds(wanted: usize, samples: Vec<(&str, Sample<'_>)>) -> Result<Rounds, Unmeasured> {
     let budget = Budget { wanted, least: wanted.min(3), time: Duration::from_secs(240) };
     let contenders = samples
         .into_iter()
