@@ -117,6 +117,8 @@ pub use outside::{Closed, Items, Offload, Post, TryPostError};
 #[cfg(feature = "json")]
 pub use report::REPORT_VERSION;
 pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};
+#[doc(hidden)] // For the library for clusters.
+pub use stream::remark;
 pub use stream::{
     Admit, Blend, Container, ErrorAfter, Fallible, May, Mode, Pipeline, Reported, SendIterator, Stream, Sure,
     TryStream, contract, default_workers,

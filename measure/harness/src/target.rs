@@ -19,6 +19,8 @@ pub enum Unit {
     Microseconds,
     /// Thousandths of a second.
     Milliseconds,
+    /// Seconds.
+    Seconds,
     /// 1,048,576 bytes each.
     Mebibytes,
     /// 1,000 bytes each.
@@ -55,6 +57,7 @@ impl Unit {
             Self::Nanoseconds => "ns",
             Self::Microseconds => "us",
             Self::Milliseconds => "ms",
+            Self::Seconds => "s",
             Self::Mebibytes => "MiB",
             Self::Kilobytes => "kB",
             Self::Lines => "lines",

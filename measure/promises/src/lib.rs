@@ -8,6 +8,7 @@
 mod abz;
 mod arguments;
 mod automatic;
+mod cluster;
 mod core;
 mod corpus;
 mod cpp;
@@ -30,6 +31,10 @@ use measure_harness::table::Table;
 
 /// Measures what the words of a command line name.
 pub fn main(words: impl IntoIterator<Item = String>) -> ExitCode {
+    let words: Vec<String> = words.into_iter().collect();
+    if let Some(code) = cluster::play(&words) {
+        return code;
+    }
     let arguments = match Arguments::parse(words) {
         Ok(Some(arguments)) => arguments,
         Ok(None) => {

@@ -1,7 +1,7 @@
 //! The list of suites.
 
 use crate::look::{Look, Measured};
-use crate::{abz, automatic, core, cpp, front, planted, prediction, rivals};
+use crate::{abz, automatic, cluster, core, cpp, front, planted, prediction, rivals};
 use measure_harness::machine::{Machine, load};
 use measure_harness::table::Table;
 
@@ -21,7 +21,7 @@ pub struct Suite {
     sections: bool,
 }
 
-pub const SUITES: [Suite; 8] = [
+pub const SUITES: [Suite; 9] = [
     Suite {
         name: "core",
         about: "the core: each target against its ceiling or its rival",
@@ -70,6 +70,13 @@ pub const SUITES: [Suite; 8] = [
         groups: cpp::names,
         measure: cpp::measure,
         sections: true,
+    },
+    Suite {
+        name: "cluster",
+        about: "functions on workers over NATS, on this machine",
+        groups: cluster::names,
+        measure: cluster::measure,
+        sections: false,
     },
     Suite {
         name: "abz",

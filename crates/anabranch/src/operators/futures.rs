@@ -33,8 +33,8 @@ const WAKE_WHILE_POLLED_IS_LOST: Mutant = Mutant("wake_while_polled_is_lost");
 struct Wakes {
     /// Where the workers of the run wait.
     event: OnceLock<sync::Arc<EventCount>>,
-    /// How many items may be under way at once.
-    most: u64,
+    /// How many items may be under way at once. Without a number, the window bounds them.
+    most: Option<u64>,
     /// The number of the first item that is known to have failed, or `u64::MAX`. No later item is begun or polled.
     failed: AtomicU64,
     woken: Padded<Woken>,
@@ -59,7 +59,7 @@ impl Wakes {
         let zero = || Padded::new(AtomicU64::new(0));
         Arc::new(Self {
             event: OnceLock::new(),
-            most: most as u64,
+            most: (most < usize::MAX).then_some(most as u64),
             failed: AtomicU64::new(u64::MAX),
             woken: Padded::new(Woken { numbers: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) }),
             came: zero(),
@@ -113,8 +113,8 @@ impl Later for Wakes {
         // The results are counted first, as in `under_way`.
         let left = self.left.load(Ordering::Acquire);
         let in_stage = self.came.load(Ordering::Acquire) - left;
-        self.under_way() < self.most
-            && in_stage < self.most.saturating_add(window)
+        self.under_way() < self.most.unwrap_or(window)
+            && in_stage < self.most.map_or(window, |most| most.saturating_add(window))
             && self.failed.load(Ordering::Relaxed) == u64::MAX
     }
 }
@@ -368,7 +368,7 @@ impl<T: Send, F: Send, E> Spread<T, E> for Launch<T, F> {
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Turns each item into the output of a future. At most `most` futures are under way at once; the results come out in the
-    /// order of the items.
+    /// order of the items. With `usize::MAX`, as many as one [`window`](Self::window) are under way or wait for their turn to leave.
     ///
     /// The workers of the stream poll the futures: each one when its item comes, and when it has woken. No thread waits for a
     /// future, and none polls while all of them are pending. A future that is slow delays no other one: as many items as

@@ -19,6 +19,8 @@ struct Written<'r> {
     items: u64,
     items_per_second: f64,
     explanation: String,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    remarks: &'r [String],
     bottleneck: Option<usize>,
     nodes: Vec<Node<'r>>,
     latencies: Vec<Latency<'r>>,
@@ -142,6 +144,7 @@ impl Report {
             items: self.source_items(),
             items_per_second: self.throughput(),
             explanation: self.explanation(),
+            remarks: &self.remarks,
             bottleneck: self.bottleneck().map(|node| node.id.0),
             nodes: nodes.collect(),
             latencies: latencies.collect(),

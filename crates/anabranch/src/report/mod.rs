@@ -60,6 +60,8 @@ pub struct Report {
     nodes: Vec<NodeReport>,
     latencies: Vec<Latency>,
     bottleneck: Option<usize>,
+    /// The texts of other libraries.
+    pub(crate) remarks: Vec<String>,
     /// The plan with the measured costs.
     costed: Plan,
     prediction: Option<Prediction>,
@@ -164,6 +166,7 @@ impl Report {
             cores,
             nodes,
             bottleneck,
+            remarks: Vec::new(),
             costed,
             prediction,
         }
@@ -188,6 +191,11 @@ impl Report {
     /// How many processors this process may use.
     pub fn cores(&self) -> usize {
         self.cores
+    }
+
+    /// The texts of other libraries whose stages the stream has, such as those that call a cluster.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// The units of the plan, from the source to the sink.

@@ -23,7 +23,8 @@ impl fmt::Display for Report {
         if let Some(text) = throughputs {
             writeln!(f, "  {:width$}  {text}", "Throughput")?;
         }
-        write!(f, "\n{}", self.explanation())
+        write!(f, "\n{}", self.explanation())?;
+        self.remarks.iter().try_for_each(|remark| write!(f, "\n\n{remark}"))
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Attached<'env> {
     /// The runtime in which futures are polled.
     #[cfg(feature = "futures")]
     pub(crate) runtime: Runtime,
+    /// Make texts for the report.
+    pub(crate) remarks: Vec<Remark<'env>>,
     /// Hand errors over from each place where the type of the stream's error changes, once the run is over.
     pub(crate) handovers: Vec<Handover<'env>>,
 }
@@ -53,6 +55,9 @@ pub(crate) struct Outside<'env> {
 
 /// Hands the error of one part of a stream over to the next, once the run is over.
 pub(crate) type Handover<'env> = Box<dyn FnOnce() + Send + 'env>;
+
+/// Makes a text for the report, once the run is over.
+pub(crate) type Remark<'env> = Box<dyn FnOnce() -> String + Send + 'env>;
 
 /// The user's function that changes a plan before it runs.
 pub(crate) type Change<'env> = Box<dyn Fn(&mut Plan) + Send + 'env>;

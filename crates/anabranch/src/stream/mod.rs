@@ -21,6 +21,7 @@ pub use ends::Container;
 pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use pipeline::Pipeline;
 pub(crate) use run::{Attachment, Connect, connecting};
+pub use settings::remark;
 pub use sources::SendIterator;
 
 use std::marker::PhantomData;

@@ -144,7 +144,10 @@ fn run<'run>(
     let parts = ExecutorParts { pool, own, most, watch: is_watched.then_some(&watch) };
     let (plan, pulled) = engine::execute(&run, plan, parts, |assembly| connect(assembly, reporter));
     guard.end(pulled);
-    let report = finish.map(|finish| finish(plan, began.elapsed(), &run));
+    let mut report = finish.map(|finish| finish(plan, began.elapsed(), &run));
+    if let Some(report) = &mut report {
+        report.remarks = std::mem::take(&mut attached.remarks).into_iter().map(|remark| remark()).collect();
+    }
     std::mem::take(&mut attached.handovers).into_iter().for_each(|handover| handover());
     (run.outcome(), report)
 }

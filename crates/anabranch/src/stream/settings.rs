@@ -380,3 +380,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.draft.outline.last()
     }
 }
+
+/// Adds a text to the report of a stream. `remark` makes it when the stream has ended. For libraries that add stages of their own.
+#[doc(hidden)]
+pub fn remark<'env, T, M>(stream: &mut Stream<'env, T, M>, remark: impl FnOnce() -> String + Send + 'env)
+where
+    T: Send,
+    M: Mode,
+{
+    stream.draft.attached.remarks.push(Box::new(remark));
+}

@@ -89,6 +89,41 @@ fn as_many_futures_are_under_way_as_may_be_with_any_number_of_workers() {
 }
 
 #[test]
+fn without_a_number_the_window_bounds_the_futures_and_the_results_behind_them() {
+    within(|| {
+        for way in ways() {
+            // The first future waits until 8 have begun. Each result that has not left keeps another one from beginning.
+            let (begun, now) = (Arc::new(Count::default()), Arc::new(AtomicUsize::new(0)));
+            let most = Arc::new(AtomicUsize::new(0));
+            let (seen, under_way, highest) = (Arc::clone(&begun), Arc::clone(&now), Arc::clone(&most));
+            let stream = way(Stream::from_iter(0..100)).window(8).map_async(usize::MAX, move |n| {
+                highest.fetch_max(under_way.fetch_add(1, SeqCst) + 1, SeqCst);
+                seen.add();
+                let begun = Arc::clone(&seen);
+                async move {
+                    if n == 0 {
+                        begun.reaches(8).await;
+                    }
+                    n
+                }
+            });
+            let mut next = 0;
+            stream.for_each(|n| {
+                assert_eq!(n, next);
+                next += 1;
+                now.fetch_sub(1, SeqCst);
+            });
+            // A result has left the stage when it is on its way to the end, which may have a window of them.
+            assert!(
+                (8..=16).contains(&most.load(SeqCst)),
+                "{} were begun and not delivered",
+                most.load(SeqCst)
+            );
+        }
+    });
+}
+
+#[test]
 fn a_slow_future_holds_up_no_other_one_up_to_a_window() {
     within(|| {
         for way in ways() {

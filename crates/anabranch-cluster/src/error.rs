@@ -1,0 +1,150 @@
+//! Failures of calls and of connections.
+
+use std::error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why an item has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RemoteError<E> {
+    /// The function returned this error.
+    Own(E),
+    /// The function panicked.
+    Panic {
+        /// The number of the item, from 0 on.
+        item: u64,
+        /// The message of the panic.
+        message: String,
+    },
+    /// Every worker that had the item was lost: it ended, or it was not heard of for the time of a lease.
+    Lost {
+        /// The number of the item, from 0 on.
+        item: u64,
+        /// How many workers were lost with it.
+        workers: u32,
+    },
+    /// The workers that are there have another version or other functions than this program. The text names both sides.
+    Refused(String),
+    /// The item or its result is not what the other side expects. The text names the function and its types.
+    Undecodable {
+        /// The number of the item, from 0 on.
+        item: u64,
+        /// What cannot be decoded, and why.
+        message: String,
+    },
+    /// The item or its result is larger than the limit.
+    TooLarge {
+        /// The number of the item, from 0 on.
+        item: u64,
+        /// The length of its code, or of the code of its result, in bytes.
+        size: u64,
+        /// The limit, in bytes: [`ClusterOptions::body_limit`](crate::ClusterOptions::body_limit).
+        limit: u64,
+        /// The side that has the limit.
+        side: String,
+    },
+    /// The connection to the server has ended for good.
+    Closed(String),
+}
+
+impl<E: fmt::Display> fmt::Display for RemoteError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own(error) => error.fmt(f),
+            Self::Panic { item, message } => write!(f, "item {item} panicked: {message}"),
+            Self::Lost { item, workers } => {
+                write!(f, "item {item} was under way on {workers} workers, and each of them was lost")
+            }
+            Self::Refused(text) => f.write_str(text),
+            Self::Undecodable { item, message } => write!(f, "item {item}: {message}"),
+            Self::TooLarge { item, size, limit, side } => {
+                write!(
+                    f,
+                    "item {item} or its result has {size} bytes, and the limit of {side} is {limit} bytes"
+                )
+            }
+            Self::Closed(text) => f.write_str(text),
+        }
+    }
+}
+
+impl<E: error::Error + 'static> error::Error for RemoteError<E> {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            // The message is that of the own error, so its cause follows.
+            Self::Own(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+/// Why a connection, a function or a journal cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No server answers.
+    #[error("no NATS server answers at {url}: {cause}")]
+    Connect {
+        /// The address that was given.
+        url: String,
+        /// What the client says.
+        cause: String,
+    },
+    /// The server does not accept the credentials.
+    #[error("the NATS server at {url} does not accept the credentials: {cause}")]
+    Credentials {
+        /// The address that was given.
+        url: String,
+        /// What the client says.
+        cause: String,
+    },
+    /// The server has no JetStream, or does not allow it for this account.
+    #[error("the NATS server at {url} has no JetStream ({cause}): start it with `nats-server -js`")]
+    NoJetStream {
+        /// The address that was given.
+        url: String,
+        /// What the server says.
+        cause: String,
+    },
+    /// The server refuses a queue.
+    #[error("the NATS server does not make a queue: {0}")]
+    Queue(String),
+    /// The set has no function of that name.
+    #[error("there is no function {function:?} in {has}")]
+    NoFunction {
+        /// The name that was given.
+        function: String,
+        /// The set.
+        has: String,
+    },
+    /// The function has other types.
+    #[error("the function is {has}, and this program asks for {asked}")]
+    OtherTypes {
+        /// The signature in the set.
+        has: String,
+        /// The signature that was asked for.
+        asked: String,
+    },
+    /// A journal of something else, or a file that is none.
+    #[error("{}: {message}", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        #[source]
+        error: io::Error,
+    },
+    /// No thread can be started.
+    #[error("no thread can be started: {0}")]
+    Thread(#[source] io::Error),
+}

@@ -1,0 +1,77 @@
+//! Runs stages of a stream on workers on other machines. A [NATS](https://nats.io) server carries the items.
+//!
+//! ```
+//! use anabranch::Stream;
+//! use anabranch_cluster::{Cluster, Functions, RemoteError, prelude::*};
+//!
+//! /// The functions that may run elsewhere. Programs and workers are built with them.
+//! pub fn functions() -> Functions {
+//!     Functions::new("numerals", env!("CARGO_PKG_VERSION"))
+//!         .function("parse", |text: String| text.parse::<u32>().map_err(|error| error.to_string()))
+//! }
+//!
+//! // `ANABRANCH_CLUSTER=nats://build:4222` names the server. Without it, the functions run here.
+//! let cluster = Cluster::from_env()?;
+//! let parse = cluster.function::<String, u32, String>(&functions(), "parse")?;
+//!
+//! let mut seen = Vec::new();
+//! let run = Stream::from_iter(["4", "22", "x", "7"].map(str::to_owned))
+//!     .map_remote(&parse)
+//!     .for_each(|number| seen.push(number));
+//! assert_eq!(seen, [4, 22]);
+//! assert_eq!(run, Err(RemoteError::Own("invalid digit found in string".to_owned())));
+//! # Ok::<(), anabranch_cluster::Error>(())
+//! ```
+//!
+//! A [`Worker`] is a process with the same functions. Any number of them, on any machines, serve a program, and come and go at any
+//! time. The server keeps the queue, gives batches of items to the workers that ask, and gives them again if a worker is lost; that is
+//! [JetStream](https://docs.nats.io/nats-concepts/jetstream). The stream keeps the order, the window and the first failure. The
+//! chapter "From one machine to ten" of the guide leads there in five steps.
+//!
+//! # What it promises
+//!
+//! - **The same as the loop**: the results in the order of the items, and the failure of the first item that fails: its own error,
+//!   typed, or its panic, with its message. A program runs here, without a server, with the same results: [`Cluster::local`].
+//! - **A lost worker loses nothing.** If a worker is killed or stopped, or its link is cut, its items go to others when its lease has
+//!   ended, which is renewed while they compute. The server may be killed and started again. An item is computed once or more, and its
+//!   result is delivered once.
+//! - **An item that ends its workers is found.** From the first loss on it runs alone in its worker, and the third is the error
+//!   [`RemoteError::Lost`], which has its number.
+//! - **Bounded**: items under way are no more than the [window](anabranch::Stream::window) of the stream, and the server has no more
+//!   than the workers may soon ask for. Large bodies pass it in parts of at most 512 KiB.
+//! - **Prompt stops**: items of a stream that has ended are not computed, except those that a thread has.
+//! - **Refused, with both sides named**: workers of another version or with other functions, types that do not decode, bodies over the
+//!   limit, a server without JetStream, wrong credentials.
+//!
+//! # What it does not promise
+//!
+//! An item may be computed twice, so a function must not mind. A stream keeps its items until their results have come, so it loses
+//! them with its process; a [`Journal`] lets a program that is started again go on behind the results that its sink has stored. Items
+//! that are computed faster than they travel are slower here than in one process; [`CallReport::advice`] says so. A [`Worker`] must
+//! trust everybody whom the server lets in.
+//!
+//! # Features
+//!
+//! - `tls`: TLS, credentials files and nkeys. Without it, a user and a password or a token are the credentials.
+#![forbid(unsafe_code)]
+
+mod cluster;
+mod error;
+mod function;
+mod functions;
+mod journal;
+mod options;
+pub mod prelude;
+mod program;
+mod report;
+mod wire;
+mod worker;
+
+pub use cluster::{ADDRESS, Cluster};
+pub use error::{Error, RemoteError};
+pub use function::Function;
+pub use functions::Functions;
+pub use journal::Journal;
+pub use options::{ClusterOptions, Event};
+pub use report::{CallReport, WorkerReport};
+pub use worker::Worker;

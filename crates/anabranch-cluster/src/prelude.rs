@@ -1,0 +1,88 @@
+//! Remote stages of streams: `use anabranch_cluster::prelude::*;`.
+
+use anabranch::{Admit, ErrorAfter, May, Mode, Reported, Stream, Sure};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Function, RemoteError};
+
+/// A mode of streams in which a call that fails with `E` may follow, if `E` converts into the stream's error.
+///
+/// A stream that cannot fail so far fails with `E` itself. One that may fail with `X` needs `X: From<E>`.
+#[diagnostic::on_unimplemented(
+    message = "a call that fails with `{E}` cannot follow in this stream",
+    note = "the stream's error must be `From<{E}>`: write the conversion, or change the error by `.map_err(..)` before this call"
+)]
+pub trait AdmitFrom<E>: Mode {
+    /// The error that the stream has from the call on.
+    type Failure: From<E>;
+}
+
+impl<E> AdmitFrom<E> for Sure {
+    type Failure = E;
+}
+
+impl<E, X: From<E> + Send> AdmitFrom<E> for May<X> {
+    type Failure = X;
+}
+
+impl<E, M: AdmitFrom<E>> AdmitFrom<E> for Reported<M> {
+    type Failure = M::Failure;
+}
+
+/// The mode of a stream in mode `M` behind a stage that may fail with `E`.
+pub type Behind<M, E> = <M as Admit<<M as AdmitFrom<E>>::Failure>>::Then;
+
+/// Stages whose function runs on a cluster.
+pub trait MapRemote<'env, T, M: Mode> {
+    /// Turns each item into what a function on the [`Cluster`](crate::Cluster) makes of it, in the order of the items.
+    ///
+    /// As many items are under way as the workers ask for, and never more than the [`window`](Stream::window). The stream ends
+    /// with the failure of the first item that fails, in the order of the items.
+    /// [`unordered`](Stream::unordered) directly behind it gives the results as they come.
+    ///
+    /// The [`Report`](anabranch::Report) of the stream says how long items waited, travelled and were computed, and has a line for
+    /// each worker.
+    ///
+    /// The stream keeps an item until its result has come, so its window also bounds the memory of the program. Set a window for
+    /// items that own much memory.
+    fn map_remote<U, E>(self, function: &Function<T, U, E>) -> Stream<'env, U, Behind<M, RemoteError<E>>>
+    where
+        T: Serialize + DeserializeOwned,
+        U: Serialize + DeserializeOwned + Send + 'static,
+        E: Serialize + DeserializeOwned + Send + 'static,
+        M: AdmitFrom<RemoteError<E>> + Admit<<M as AdmitFrom<RemoteError<E>>>::Failure>,
+        <M as AdmitFrom<RemoteError<E>>>::Failure: 'env,
+        ErrorAfter<M, <M as AdmitFrom<RemoteError<E>>>::Failure>: 'env;
+}
+
+impl<'env, T: Send + 'static, M: Mode<Error: 'env>> MapRemote<'env, T, M> for Stream<'env, T, M> {
+    #[track_caller]
+    fn map_remote<U, E>(self, function: &Function<T, U, E>) -> Stream<'env, U, Behind<M, RemoteError<E>>>
+    where
+        T: Serialize + DeserializeOwned,
+        U: Serialize + DeserializeOwned + Send + 'static,
+        E: Serialize + DeserializeOwned + Send + 'static,
+        M: AdmitFrom<RemoteError<E>> + Admit<<M as AdmitFrom<RemoteError<E>>>::Failure>,
+        <M as AdmitFrom<RemoteError<E>>>::Failure: 'env,
+        ErrorAfter<M, <M as AdmitFrom<RemoteError<E>>>::Failure>: 'env,
+    {
+        let function = function.clone();
+        let mut stream = self;
+        if let Some(before) = function.report() {
+            let function = function.clone();
+            let report = move || {
+                function.report().map_or_else(String::new, |report| report.since(&before).to_string())
+            };
+            anabranch::remark(&mut stream, report);
+        }
+        let skipped = usize::try_from(function.skips()).unwrap_or(usize::MAX);
+        if skipped > 0 {
+            stream = stream.skip(skipped);
+        }
+        stream.enumerate().try_map_async(usize::MAX, move |(number, item)| {
+            let call = function.numbered((skipped + number) as u64, item);
+            async move { call.await.map_err(M::Failure::from) }
+        })
+    }
+}

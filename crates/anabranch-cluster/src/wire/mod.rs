@@ -1,0 +1,141 @@
+//! What programs and workers say to each other, and by which subjects.
+//!
+//! A **run** is a function in use by a program. It has a queue of its own, a stream of JetStream. The program puts **batches** of
+//! calls into the queue, and workers take them. All else passes the server without being stored: a program says by a **beat** that
+//! it lives, a worker **joins** its run, and sends the outcomes of a batch, which the program confirms. Items and results are
+//! **bodies**: small ones are in the message, and the parts of a large one are asked for by a **ticket**.
+
+mod bodies;
+mod queue;
+pub(crate) mod subjects;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use bodies::{Missing, Parts, Shelf, inline_limit};
+pub(crate) use queue::{ALONE, Delivery, Queue, WORK, check, queues};
+
+use crate::functions::Identity;
+
+/// An item or a result on its way.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Body {
+    Here(Bytes),
+    /// The side that sends it has it on its [`Shelf`].
+    Shelved {
+        ticket: u64,
+        length: u64,
+    },
+}
+
+impl Body {
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Here(bytes) => bytes.len() as u64,
+            Self::Shelved { length, .. } => *length,
+        }
+    }
+}
+
+/// A program lives.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Beat {
+    pub(crate) run: u64,
+    /// How often the queue was made. It is another one each time.
+    pub(crate) times_made: u32,
+    /// How many batches of single items wait that must run alone.
+    pub(crate) alone: u32,
+    /// Batches whose results nobody needs any more.
+    pub(crate) given_up: Vec<u64>,
+    /// Whether the run is over.
+    pub(crate) has_ended: bool,
+}
+
+/// A worker wants to serve a run. The reply is a `Result<Terms, String>`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Join {
+    pub(crate) worker: WorkerBeat,
+    pub(crate) identity: Identity,
+}
+
+/// How a run is to be served.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Terms {
+    pub(crate) function: String,
+    /// How often the queue was made.
+    pub(crate) times_made: u32,
+    /// A batch whose lease is not renewed for so long is given to another worker.
+    pub(crate) lease: Duration,
+}
+
+/// A worker lives.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct WorkerBeat {
+    pub(crate) id: u64,
+    /// Its name for people.
+    pub(crate) name: String,
+    pub(crate) threads: u32,
+    /// How many batches it may hold at once.
+    pub(crate) slots: u32,
+    /// The batch that it runs alone.
+    pub(crate) alone: Option<u64>,
+    pub(crate) is_leaving: bool,
+}
+
+/// Calls that travel together.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Batch {
+    pub(crate) id: u64,
+    pub(crate) calls: Vec<(u64, Body)>,
+}
+
+/// Outcomes of calls of a batch. The worker sends it until the program has confirmed it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) worker: u64,
+    pub(crate) batch: u64,
+    /// Whether no call of the batch is left.
+    pub(crate) is_last: bool,
+    pub(crate) outcomes: Vec<(u64, Ended)>,
+    pub(crate) times: Times,
+}
+
+/// How a call has ended on a worker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Ended {
+    Value(Body),
+    Error(Body),
+    Panic(String),
+    Undecodable(String),
+    TooLarge { size: u64, limit: u64, side: String },
+}
+
+/// The times of a worker for outcomes, added up, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Times {
+    /// The calls were computed for so long.
+    pub(crate) computed: u64,
+    /// Their bodies were fetched for so long.
+    pub(crate) fetched: u64,
+    /// The batch then waited for a thread for so long.
+    pub(crate) waited: u64,
+}
+
+/// A part of a body is asked for. The reply is the part, and empty if there is no such body any more.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PartRequest {
+    pub(crate) ticket: u64,
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+}
+
+/// Returns a number that no other program or worker has.
+pub(crate) fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    // Its keys are random, and new ones for each process and each call.
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}

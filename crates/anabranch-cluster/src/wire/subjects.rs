@@ -1,0 +1,39 @@
+//! The subjects of messages. All begin with [`PREFIX`].
+
+/// The beginning of all subjects. It has the version of the messages.
+pub(crate) const PREFIX: &str = "anabranch1";
+
+/// Programs say here that they live.
+pub(crate) fn beat(set: &str) -> String {
+    format!("{PREFIX}.{set}.beat")
+}
+
+/// Workers ask here for beats at once.
+pub(crate) fn ask(set: &str) -> String {
+    format!("{PREFIX}.{set}.ask")
+}
+
+/// The messages to the program of a run, `topic` by `topic`.
+pub(crate) fn run(run: u64, topic: &str) -> String {
+    format!("{PREFIX}.run.{run:016x}.{topic}")
+}
+
+/// The messages to a worker.
+pub(crate) fn worker(worker: u64, topic: &str) -> String {
+    format!("{PREFIX}.worker.{worker:016x}.{topic}")
+}
+
+/// The queue that a run has made for the nth time: `work`, and `alone` for items that must run alone.
+pub(crate) fn queue(run: u64, times_made: u32, kind: &str) -> String {
+    format!("{PREFIX}.queue.{times_made}.{run:016x}.{kind}")
+}
+
+/// The part of a subject behind the last dot.
+pub(crate) fn topic(subject: &str) -> &str {
+    subject.rsplit('.').next().unwrap_or_default()
+}
+
+/// The run of a subject of [`queue`], and of a reply to a pull request, `anabranch1.worker.ID.pull.RUN.KIND`.
+pub(crate) fn run_of(subject: &str) -> Option<u64> {
+    u64::from_str_radix(subject.rsplit('.').nth(1)?, 16).ok()
+}

@@ -1,0 +1,152 @@
+//! The side that computes.
+
+mod serving;
+mod threads;
+
+use std::fmt;
+use std::future::{Future, pending};
+use std::thread::{self, JoinHandle};
+
+use async_nats::Client;
+use tokio::runtime::{self, Runtime};
+use tokio::sync::{oneshot, watch};
+
+use crate::error::Error;
+use crate::functions::Functions;
+use crate::options::ClusterOptions;
+
+use serving::Serving;
+use threads::Threads;
+
+/// A process that runs the functions of programs. Any number of them serve a program, on any machine, and may come and go at any
+/// time.
+///
+/// ```no_run
+/// # use anabranch_cluster::{Functions, Worker};
+/// # fn functions() -> Functions { Functions::new("thumbnails", "1.0") }
+/// Worker::connect("nats://build:4222")?.threads(16).serve(functions())?;
+/// # Ok::<(), anabranch_cluster::Error>(())
+/// ```
+///
+/// # Trust
+/// Items are data: they are decoded into the types of the functions, and no code comes with them. Everybody who may send messages to
+/// the server can call the functions with any items. So a worker must trust all of them, as far as its functions can do harm. The
+/// server's credentials and permissions decide who they are.
+pub struct Worker {
+    runtime: Runtime,
+    client: Client,
+    connections: watch::Receiver<u64>,
+    options: ClusterOptions,
+    threads: usize,
+}
+
+impl Worker {
+    /// Connects to a NATS server with JetStream.
+    ///
+    /// # Errors
+    /// If no server answers, it does not accept the credentials, or it has no JetStream.
+    pub fn connect(url: &str) -> Result<Self, Error> {
+        Self::connect_with(url, ClusterOptions::new())
+    }
+
+    /// Connects with settings.
+    ///
+    /// # Errors
+    /// Those of [`connect`](Self::connect). Also if a file that the settings name cannot be read.
+    pub fn connect_with(url: &str, options: ClusterOptions) -> Result<Self, Error> {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
+        let (made, connections) = watch::channel(0);
+        let again = move || made.send_modify(|count| *count += 1);
+        let client = runtime.block_on(options.connect(url, again))?;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self { runtime, client, connections, options, threads })
+    }
+
+    /// Sets how many items are computed at once. The default is the number of processors.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn threads(mut self, threads: usize) -> Self {
+        assert!(threads > 0, "a worker needs 1 thread or more, not 0");
+        self.threads = threads;
+        self
+    }
+
+    /// Serves programs until the process gets the signal SIGTERM. Then it finishes the items that it has, and takes no more.
+    ///
+    /// Programs that end, also by a crash, are forgotten within a few seconds, with their items. If the server goes away, the worker
+    /// waits until it is there again.
+    ///
+    /// # Errors
+    /// If threads or the signal cannot be had.
+    pub fn serve(self, functions: Functions) -> Result<(), Error> {
+        let stop = self.runtime.block_on(async { terminated() })?;
+        self.serve_until(functions, stop)
+    }
+
+    fn serve_until(self, functions: Functions, stop: impl Future<Output = ()>) -> Result<(), Error> {
+        let Self { runtime, client, connections, options, threads } = self;
+        let (threads, finished) = Threads::start(threads).map_err(Error::Thread)?;
+        let serving = Serving::new(client, options, functions, threads);
+        runtime.block_on(serving.serve(finished, connections, stop))
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").field("options", &self.options).field("threads", &self.threads).finish()
+    }
+}
+
+/// The signal SIGTERM.
+#[cfg(unix)]
+fn terminated() -> Result<impl Future<Output = ()>, Error> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut signals = signal(SignalKind::terminate()).map_err(Error::Thread)?;
+    Ok(async move {
+        if signals.recv().await.is_none() {
+            pending::<()>().await;
+        }
+    })
+}
+
+/// Other systems have no such signal.
+#[cfg(not(unix))]
+fn terminated() -> Result<impl Future<Output = ()>, Error> {
+    Ok(pending())
+}
+
+/// A worker inside of a program. It leaves when it is dropped.
+pub(crate) struct Helper {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Helper {
+    pub(crate) fn start(url: &str, options: &ClusterOptions, functions: Functions) -> Result<Self, Error> {
+        let options = options.clone().name(format!("{} itself", options.name)).on_event(|_| ());
+        let worker = Worker::connect_with(url, options)?;
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async {
+            let _ = stopped.await;
+        };
+        let thread = thread::Builder::new()
+            .name("anabranch-worker".to_owned())
+            .spawn(move || {
+                // It has its threads already, so nothing fails.
+                let _ = worker.serve_until(functions, stopped);
+            })
+            .map_err(Error::Thread)?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Remote functions, seen from outside. Tests that need a server start their own one.
+#![forbid(unsafe_code)]
+
+mod bodies;
+mod chapter;
+mod faults;
+mod fleet;
+mod journal;
+mod link;
+mod local;
+mod random;
+mod refused;
+mod rendered;
+mod support;
+mod wire;
