@@ -4,7 +4,7 @@ use anabranch::plan::{ItemType, Node, Plan, Settings};
 
 use crate::annotation::Replicas;
 use crate::options::Options;
-use crate::positional::Places;
+use crate::places::Places;
 use crate::region::Region;
 use crate::source::Source;
 

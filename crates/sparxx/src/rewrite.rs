@@ -9,7 +9,7 @@ use crate::annotation::Replicas;
 use crate::jumps;
 use crate::names::{Method, Names};
 use crate::options::Options;
-use crate::positional::Places;
+use crate::places::Places;
 use crate::region::{Region, Stage};
 use crate::source::{Source, Span};
 
@@ -188,7 +188,7 @@ impl Writer<'_> {
     /// Returns the text behind the last stage, which sends the item.
     fn send(&self) -> String {
         let number = self.number;
-        let give = |field: &crate::positional::Field| {
+        let give = |field: &crate::places::Field| {
             let how = if field.is_moved { "give" } else { "copy" };
             format!("::anabranch::spar::{how}<decltype({0})>({0})", field.name)
         };
