@@ -13,6 +13,7 @@
 
 #[cfg(all(
     target_os = "linux",
+    not(portable),
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(loom, shuttle, miri))
 ))]
@@ -69,7 +70,12 @@ mod with {
 
 #[cfg(all(
     not(any(loom, shuttle)),
-    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))
+    not(all(
+        target_os = "linux",
+        not(portable),
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        not(miri)
+    ))
 ))]
 mod with {
     pub(crate) fn can_be_fenced() -> bool {

@@ -34,16 +34,16 @@ pub fn before_end(last: fn(Ending)) {
     if LAST.set(last).is_err() {
         return;
     }
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(portable)))]
     linux::handle(&linux::FAULTS);
 }
 
 /// Makes `signals` call the callback of [`before_end`] before they end the process. This is for signals for which no
 /// thread waits. It has no effect on systems other than Linux.
 pub fn before_end_by(signals: &[i32]) {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(portable)))]
     linux::handle(signals);
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", not(portable))))]
     let _ = signals;
 }
 
@@ -67,7 +67,7 @@ pub fn ending_signals() -> Vec<i32> {
         SIGHUP, SIGINT, SIGQUIT, SIGTRAP, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF,
         SIGSYS,
     ];
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(portable)))]
     {
         signals.extend([libc::SIGSTKFLT, libc::SIGIO, libc::SIGPWR]);
         signals.extend(libc::SIGRTMIN()..=libc::SIGRTMAX());
@@ -96,7 +96,7 @@ pub fn end_by(signal: i32) -> ! {
     std::process::exit(1)
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(portable)))]
 mod linux {
     use std::sync::OnceLock;
     use std::sync::atomic::Ordering;

@@ -22,7 +22,7 @@ pub enum StandardStream {
 /// Apple's, where this is unknown.
 pub fn was_closed(stream: StandardStream) -> bool {
     // Using the pointer to the function keeps the linker from removing it.
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    #[cfg(any(all(target_os = "linux", not(portable)), target_vendor = "apple"))]
     std::hint::black_box(&LOOK);
     CLOSED.load(Ordering::Relaxed) >> (stream as u8) & 1 == 1
 }
@@ -32,15 +32,15 @@ static CLOSED: AtomicU8 = AtomicU8::new(0);
 
 // SAFETY: the loader of these systems calls the functions whose pointers lie in this section once, before `main`, on
 // the only thread, with the C convention; `look` takes no arguments, and may be called with some.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[cfg(any(all(target_os = "linux", not(portable)), target_vendor = "apple"))]
 #[used]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+#[cfg_attr(all(target_os = "linux", not(portable)), unsafe(link_section = ".init_array"))]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 static LOOK: extern "C" fn() = look;
 
 /// Records which descriptors are closed. It runs before the standard library is ready, and uses only an atomic number
 /// of it.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[cfg(any(all(target_os = "linux", not(portable)), target_vendor = "apple"))]
 extern "C" fn look() {
     let mut closed = 0;
     for descriptor in 0..3 {

@@ -89,11 +89,11 @@ impl Stats {
 
 /// How long this thread has had the processor. Zero where the system does not tell.
 pub(super) fn processor() -> Duration {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(portable)))]
     {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", not(portable))))]
     Duration::ZERO
 }

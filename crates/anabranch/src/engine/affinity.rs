@@ -2,7 +2,9 @@
 
 /// The processors that a run may use.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Processors(#[cfg_attr(not(target_os = "linux"), allow(dead_code))] Vec<usize>);
+pub(crate) struct Processors(
+    #[cfg_attr(not(all(target_os = "linux", not(portable))), allow(dead_code))] Vec<usize>,
+);
 
 impl Processors {
     /// How many there are. 0 if the system does not tell.
@@ -11,7 +13,7 @@ impl Processors {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(portable)))]
 impl Processors {
     /// The processors that the calling thread may use.
     pub(crate) fn of_this_thread() -> Self {
@@ -36,7 +38,7 @@ impl Processors {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(portable))))]
 impl Processors {
     /// An empty list: this system does not tell.
     pub(crate) fn of_this_thread() -> Self {

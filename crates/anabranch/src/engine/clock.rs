@@ -40,13 +40,13 @@ impl Moment {
 }
 
 /// How long the calling thread has had a processor, in nanoseconds. `None` where the system does not tell it.
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(portable), not(any(loom, shuttle))))]
 pub(crate) fn processor_time() -> Option<u64> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Some(u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
 }
 
-#[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
+#[cfg(not(all(target_os = "linux", not(portable), not(any(loom, shuttle)))))]
 pub(crate) fn processor_time() -> Option<u64> {
     None
 }

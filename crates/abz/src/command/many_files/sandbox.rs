@@ -109,7 +109,7 @@ impl Sandbox {
 
     /// Restricts this thread and all that it starts. Errors are ignored: the sandbox is only a further line of
     /// defence.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(portable)))]
     pub fn enter(self) {
         use landlock::{
             ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -146,11 +146,11 @@ impl Sandbox {
     }
 
     /// Does nothing on this system.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", not(portable))))]
     pub fn enter(self) {}
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, all(target_os = "linux", not(portable))))]
 mod tests {
     use std::fs::File;
     use std::io::ErrorKind;

@@ -81,7 +81,7 @@ impl WriteAt for Sink<'_> {
 
 /// Allocates disk space, which has to exist before mapped memory is written. Returns `false` if the file system does
 /// not support this.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(portable)))]
 fn allocate(file: &File, offset: u64, len: u64) -> io::Result<bool> {
     use rustix::fs::{FallocateFlags, fallocate};
     use rustix::io::Errno;
@@ -92,7 +92,7 @@ fn allocate(file: &File, offset: u64, len: u64) -> io::Result<bool> {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(portable))))]
 fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
     Ok(false)
 }
