@@ -1,8 +1,8 @@
 //! Programs whose frames rayon computes side by side.
 //!
-//! A request has the words `by-frame ENGINE MICROSECONDS PERIOD` and then the words of a subject. The engine is `rayon`
-//! or `in-turn`. The loop takes the given number of microseconds for the input. Its frames arrive with a period of so
-//! many nanoseconds, or as soon as they are asked for if the period is 0. The answer has a check sum of the output, the
+//! A request has the words `by-frame ENGINE COUNT PERIOD` and then the words of a subject. The engine is `rayon` or
+//! `in-turn`. The input has the given number of frames. They arrive with a period of so many nanoseconds, or as soon as
+//! they are asked for if the period is 0. The answer has a check sum of the output, the
 //! seconds of the run, and the median of the seconds from the arrival of a frame until it was done.
 
 use std::collections::BTreeMap;
@@ -71,25 +71,25 @@ impl ByFrame for Rayon<'_> {
 
 /// The subject of the last request, with its frames and the check sum of its output.
 #[derive(Default)]
-pub struct Last(Option<(u64, Subject, Frames, u32)>);
+pub struct Last(Option<(Subject, Frames, u32)>);
 
 impl Last {
     /// Returns the answer to a request, without the first word of the request.
     pub fn answer(&mut self, pool: &ThreadPool, request: &str) -> std::result::Result<String, String> {
-        let usage = "a request has the words by-frame ENGINE MICROSECONDS PERIOD PROGRAM..";
+        let usage = "a request has the words by-frame ENGINE COUNT PERIOD PROGRAM..";
         let mut words = request.splitn(4, ' ');
         let mut word = || words.next().ok_or(usage);
-        let (engine, microseconds, period, words) = (word()?, word()?, word()?, word()?);
+        let (engine, count, period, words) = (word()?, word()?, word()?, word()?);
         let number = |word: &str| word.parse::<u64>().map_err(|_| format!("\"{word}\" is no number"));
-        let (microseconds, period) = (number(microseconds)?, Duration::from_nanos(number(period)?));
+        let (count, period) = (number(count)? as usize, Duration::from_nanos(number(period)?));
         let told = |error: Error| error.to_string();
         let is_known = self
             .0
             .as_ref()
-            .is_some_and(|(has, subject, ..)| (*has, subject.words()) == (microseconds, words));
+            .is_some_and(|(subject, frames, _)| (frames.count(), subject.words()) == (count, words));
         if !is_known {
             let subject = Subject::of(words).map_err(told)?;
-            let frames = subject.frames(microseconds).map_err(told)?;
+            let frames = subject.frames(count).map_err(told)?;
             let mut output = Vec::new();
             subject
                 .run_by(
@@ -98,9 +98,9 @@ impl Last {
                     &mut dsp::Output::from_writer("memory", &mut output),
                 )
                 .map_err(told)?;
-            self.0 = Some((microseconds, subject, frames, measure_signals::experiments::check_sum(&output)));
+            self.0 = Some((subject, frames, measure_signals::experiments::check_sum(&output)));
         }
-        let Some((_, subject, frames, check)) = &self.0 else { return Err(usage.into()) };
+        let Some((subject, frames, check)) = &self.0 else { return Err(usage.into()) };
         let clock = Clock::new(frames, period);
         let begin = Instant::now();
         let (input, mut output) = (clock.input(), clock.output());
@@ -125,15 +125,19 @@ mod tests {
     fn frames_on_two_threads_give_the_result_of_the_loop() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let mut last = Last::default();
-        for words in ["fft 1024", "fmradio", "wifi"] {
+        let picture = format!(
+            "jpeg {}/../../../crates/dsp/tests/integration/data/jpeg/420.jpg",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        for (words, count) in [("fft 1024", 9), ("fmradio", 8), ("wifi", 8), (&*picture, 11), (&*picture, 8)] {
             let subject = Subject::of(words).unwrap();
-            let check = subject.check(&subject.frames(0).unwrap()).unwrap().to_string();
+            let check = subject.check(&subject.frames(count).unwrap()).unwrap().to_string();
             for engine in ["rayon", "in-turn"] {
-                let answer = last.answer(&pool, &format!("{engine} 0 0 {words}")).unwrap();
+                let answer = last.answer(&pool, &format!("{engine} {count} 0 {words}")).unwrap();
                 assert_eq!(answer.split(' ').next(), Some(&*check), "{words}, {engine}");
             }
         }
-        for request in ["", "rayon 0 0", "mpi 0 0 wifi", "rayon x 0 wifi", "rayon 0 0 fft 7"] {
+        for request in ["", "rayon 0 0", "mpi 8 0 wifi", "rayon x 0 wifi", "rayon 8 0 fft 7", "rayon 0 0 wifi"] {
             assert!(last.answer(&pool, request).is_err(), "{request}");
         }
     }

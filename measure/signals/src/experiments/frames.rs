@@ -69,7 +69,7 @@ pub(super) fn run(
     ] {
         told(&format!("{label}, by frame"));
         let subject = Subject::of(words)?;
-        let frames = subject.frames(effort.microseconds)?;
+        let frames = subject.frames(subject.count(effort.microseconds)?)?;
         let times = measured(effort, rivals, &subject, &frames)?;
         let faster = |form: Form, than: Form| times.faster(form as usize, than as usize);
         let ceiling = 2.0 * faster(Form::LoopsAtOnce, Form::Loop);
@@ -119,8 +119,8 @@ fn measured(effort: Effort, rivals: &Rivals, subject: &Subject, frames: &Frames)
     let inline = |period| run(Executor::Inline, period);
     let rival = |engine: &str, period: Duration| -> Result<Measured> {
         let Ok(peer) = rivals.by_frame() else { return Ok((f64::NAN, f64::NAN)) };
-        let (microseconds, words) = (effort.microseconds, subject.words());
-        let request = format!("by-frame {engine} {microseconds} {} {words}", period.as_nanos());
+        let (count, words) = (frames.count(), subject.words());
+        let request = format!("by-frame {engine} {count} {} {words}", period.as_nanos());
         let answer = peer.borrow_mut().ask(&request)?;
         let numbers: Vec<f64> = answer.split(' ').filter_map(|word| word.parse().ok()).collect();
         match numbers[..] {
