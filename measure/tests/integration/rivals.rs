@@ -1,9 +1,9 @@
 //! The rivals of the synthetic benchmark find the sums of the loop.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use measure_harness::rival::{PATIENCE, Rival};
+use measure_signals::experiments::synthetic;
 use measure_signals::exploration::{Shape, Work, sequential};
 
 #[test]
@@ -13,37 +13,20 @@ fn cpp_rivals_find_the_sums_of_the_loop() {
     }
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("rivals");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals/signals/cpp/build.sh");
-    let built = Command::new(script).arg(&program).env("CXX", "c++").env("CXXFLAGS", "-O0").output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    synthetic(&program, &["-O0"]).unwrap();
+    let mut rival = Rival::start(Command::new(&program)).unwrap();
     // The program does not know the forms for which the compiler has no library.
-    let known = answers(&program, "");
-    let names: Vec<&str> =
-        known.lines().filter_map(|line| line.split_once(' ')).map(|(name, _)| name).collect();
-    assert!(names.contains(&"loop") && known.ends_with("ready\n"), "{known}");
-    let (mut requests, mut expected) = (String::new(), Vec::new());
-    for name in &names {
+    let names: Vec<String> = rival.versions.keys().cloned().collect();
+    assert!(names.iter().any(|name| name == "loop"), "{names:?}");
+    for name in names {
         for (steps, indices, burst) in [(0, 1_000, 1), (3, 999, 3), (2, 40_000, 64), (1, 40_000, 20_000)] {
-            requests.push_str(&format!("{name} {steps} {indices} {burst} 2\n"));
+            let answer = rival.ask(&format!("{name} {steps} {indices} {burst}"), PATIENCE).unwrap();
             let sums = sequential(Shape::of(1, 1), Work::of_rounds(steps), indices);
-            expected.push((format!("{name}, bursts of {burst}"), sums[0].to_string()));
+            assert_eq!(answer.digest, u64::from(sums[0]), "{name}, bursts of {burst}");
+            assert!(answer.seconds > 0.0, "{name}: {answer}");
         }
     }
-    requests.push_str("mpi 1 1 1 1\n");
-    let said = answers(&program, &requests);
-    let mut lines = said.lines().skip(names.len() + 1);
-    for (what, sum) in expected {
-        let words: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
-        assert_eq!((words[0], words.len()), (&*sum, 3), "{what}");
-        assert!(words[1..].iter().all(|word| word.parse::<f64>().is_ok_and(|time| time > 0.0)), "{words:?}");
-    }
-    assert_eq!(lines.next(), Some("failed: no form is called \"mpi\""));
-}
-
-/// Returns the program's answers to these requests.
-fn answers(program: &Path, requests: &str) -> String {
-    let mut child =
-        Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");
-    child.stdin.take().unwrap().write_all(requests.as_bytes()).unwrap();
-    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    let refused = rival.ask("mpi 1 1 1", PATIENCE).unwrap_err();
+    assert!(refused.contains("failed: no form is called \"mpi\""), "{refused}");
+    assert!(rival.ask("loop 1 1", PATIENCE).unwrap_err().contains("failed: a number is missing"));
 }

@@ -13,9 +13,6 @@ mod ssp;
 use programs::Programs;
 
 use crate::look::{Look, Measured};
-use measure_harness::rounds::Unmeasured;
-use measure_harness::table::Row;
-use measure_harness::target::{Target, Unit};
 
 const GROUPS: [&str; 4] = [annotations::GROUP, compiling::GROUP, ssp::GROUP, ssp::IDLE];
 
@@ -28,15 +25,7 @@ pub fn names() -> Vec<String> {
 pub fn measure(look: &Look) -> Measured {
     let programs = match Programs::build() {
         Ok(programs) => programs,
-        Err(why) => {
-            let row = Row::without(
-                "front",
-                "all of it",
-                (Target::None, Unit::Percent),
-                Unmeasured::Impossible(why),
-            );
-            return Measured { rows: vec![row], notes: Vec::new() };
-        }
+        Err(why) => return Measured::impossible("front", why),
     };
     let mut rows = Vec::new();
     if look.at(annotations::GROUP) {

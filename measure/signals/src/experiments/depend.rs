@@ -23,7 +23,7 @@ struct Case<'a> {
     run: &'a (dyn Fn(&Run) -> Result<()> + Sync),
     /// The check sum of the loop's output.
     check: u32,
-    /// The request to the rival, without the number of rounds.
+    /// The request to the rival.
     request: String,
 }
 
@@ -114,14 +114,14 @@ impl Table {
         let rival = || -> Result<f64> {
             // Without the rival there is nothing to compare.
             let Ok(peer) = rivals.stages() else { return Ok(f64::NAN) };
-            let (check, nanoseconds) = peer.borrow_mut().timed(&format!("{} 1", case.request))?;
-            if check != case.check {
+            let answer = peer.borrow_mut().ask_settled(&case.request).map_err(Error::new)?;
+            if answer.digest != case.check.into() {
                 return Err(Error::new(format!(
                     "{}: OpenMP gives another output than the loop",
                     case.request
                 )));
             }
-            Ok(1e-9 * nanoseconds)
+            Ok(answer.seconds)
         };
         let times = rounds_of(
             effort.rounds,

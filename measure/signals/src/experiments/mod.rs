@@ -22,7 +22,7 @@ use dsp::Result;
 
 pub use plot::{Axes, Line, Plot};
 pub use readme::merged;
-pub use rivals::Rivals;
+pub use rivals::{Rivals, synthetic};
 pub use subjects::Subject;
 
 /// The amount of measurement.
