@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod builds;
+pub mod chart;
 pub mod distance;
 pub mod energy;
 pub mod machine;

@@ -82,8 +82,9 @@ fn git(arguments: &[&str]) -> String {
 
 /// The version that the text of a `Cargo.lock` has of a package, or `?`.
 pub fn locked_version(lock: &str, package: &str) -> String {
-    let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{package}\""));
-    let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \""));
+    // Of several versions, the last is the one that a newer package asks for.
+    let (_, of_package) = lock.rsplit_once(&format!("name = \"{package}\"\n")).unwrap_or_default();
+    let version = of_package.lines().next().and_then(|line| line.strip_prefix("version = \""));
     version.map_or("?", |rest| rest.trim_end_matches('"')).to_owned()
 }
 

@@ -1,12 +1,8 @@
 //! Numbers, times and names as text.
 
+pub use measure_harness::chart::escaped;
 use measure_harness::statistics::Summary;
 use measure_harness::target::Unit;
-
-/// The text for HTML.
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 /// A median and its interval.
 pub fn interval(Summary { median, low, high }: Summary) -> String {
