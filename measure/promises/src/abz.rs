@@ -139,6 +139,7 @@ pub fn names() -> Vec<String> {
         "1,000 files",
         "6,000 small files",
         "memory",
+        "that gzip -6 compressed, -p",
     ]
     .map(String::from)
     .to_vec()
