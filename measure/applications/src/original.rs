@@ -23,7 +23,7 @@ pub fn build(checkouts: &Checkouts) -> Result<PathBuf, String> {
     let target = folder.join("target");
     eprintln!("building Rust-SSP in {}", target.display());
     builds::run(&mut builds::cargo(&folder.join("Cargo.toml"), &target))?;
-    Ok(folder.join("target/release/suite-rust-ssp"))
+    Ok(target.join(builds::PROFILE).join("suite-rust-ssp"))
 }
 
 fn write(folder: &Path, checkout: &Path) -> std::io::Result<()> {

@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
+/// The folder of the programs that cargo builds for this one: a debug build, as in tests, measures debug builds.
+pub const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
+
 /// The folder of builds in which this program lies.
 pub fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
-    program.ancestors().nth(2).map_or_else(|| "target".into(), Path::to_owned)
+    // A test lies in `debug/deps`.
+    let is_test = program.parent().is_some_and(|folder| folder.ends_with("deps"));
+    program.ancestors().nth(if is_test { 3 } else { 2 }).map_or_else(|| "target".into(), Path::to_owned)
 }
 
 /// A file or folder of `measure`.
@@ -25,7 +30,7 @@ pub fn source(name: &str) -> PathBuf {
 pub fn rival(package: &str) -> Result<PathBuf, String> {
     let target = folder().join("rivals");
     run(cargo(&source("rivals/Cargo.toml"), &target).args(["--locked", "--package", package]))?;
-    Ok(target.join("release"))
+    Ok(target.join(PROFILE))
 }
 
 /// Builds packages of Anabranch, and returns the folder of their programs.
@@ -35,13 +40,16 @@ pub fn rival(package: &str) -> Result<PathBuf, String> {
 pub fn anabranch(packages: &[&str]) -> Result<PathBuf, String> {
     let mut build = cargo(&source("../Cargo.toml"), &folder());
     run(build.args(packages.iter().flat_map(|package| ["--package", package])))?;
-    Ok(folder().join("release"))
+    Ok(folder().join(PROFILE))
 }
 
-/// The command that builds a release with cargo in a folder.
+/// The command that builds with cargo in a folder, as this program was built.
 pub fn cargo(manifest: &Path, target: &Path) -> Command {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--release", "--quiet", "--manifest-path"]).arg(manifest);
+    build.args(["build", "--quiet", "--manifest-path"]).arg(manifest);
+    if !cfg!(debug_assertions) {
+        build.arg("--release");
+    }
     build.arg("--target-dir").arg(target);
     build
 }

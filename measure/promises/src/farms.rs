@@ -31,13 +31,14 @@ pub struct Played {
 }
 
 impl Farms {
-    /// Builds what these variants need. `FASTFLOW` and `TASKFLOW` name checkouts.
+    /// Builds what these variants need. `FASTFLOW`, `TASKFLOW` and `RUST_SSP_DIR` name checkouts.
     ///
     /// # Errors
     /// If the system does not tell where this program is.
     pub fn build(variants: &[&'static str]) -> Result<Self, String> {
         let of = |name| env::var_os(name).map(PathBuf::from);
-        let checkouts = Checkouts { rust_ssp: None, fastflow: of("FASTFLOW"), taskflow: of("TASKFLOW") };
+        let checkouts =
+            Checkouts { rust_ssp: of("RUST_SSP_DIR"), fastflow: of("FASTFLOW"), taskflow: of("TASKFLOW") };
         Programs::ready(&[&[SEQUENTIAL], variants].concat(), &checkouts, &Chosen::generated()).map(Self)
     }
 
@@ -67,11 +68,15 @@ impl Farms {
         }
         let (wanted, least, seconds) = if quick { (7, 7, 30) } else { (21, 15, 120) };
         let budget = Budget { wanted, least, time: Duration::from_secs(seconds) };
-        // Two plain threads tell whether the machine was quiet.
-        let probe = Work::of(1e3);
-        played.rounds = measure(budget, Some(Ceiling { work: probe, items: probe.items(0.02) }), contenders);
+        played.rounds = measure(budget, Some(probe()), contenders);
         played
     }
+}
+
+/// Two plain threads, which tell whether the machine was quiet.
+pub fn probe() -> Ceiling {
+    let work = Work::of(1e3);
+    Ceiling { work, items: work.items(0.02) }
 }
 
 /// A process whose sample is in nanoseconds an item.

@@ -14,4 +14,6 @@ pub use heat::{Heat, heat};
 pub use lines::{Line, Look, figures, lines};
 pub use measure_harness::chart::Axis;
 pub use small::{histogram, spark};
-pub use text::{bytes, date, escaped, interval, milliseconds, number, percent_of, seconds, table};
+pub use text::{
+    CLOSED, bytes, date, escaped, interval, milliseconds, number, opened, percent_of, seconds, table,
+};

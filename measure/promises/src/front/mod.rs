@@ -35,7 +35,7 @@ pub fn measure(look: &Look) -> Measured {
         rows.extend(compiling::measure(&programs, look.quick));
     }
     if look.at(ssp::GROUP) {
-        rows.extend(ssp::measure(&programs, look.quick));
+        rows.extend(ssp::measure(look));
     }
     if look.at(ssp::IDLE) {
         rows.extend(ssp::idle(&programs));

@@ -53,12 +53,8 @@ impl Programs {
              [profile.{USUAL}]\ninherits = \"release\"\nlto = false\ncodegen-units = 16\n\
              [dependencies]\nanabranch = {{ path = {anabranch:?} }}\nrayon = \"1\"\n"
         );
-        let work = format!(
-            "#[path = {:?}]\n#[allow(dead_code)]\nmod work;\n",
-            promises.join("../harness/src/work.rs")
-        );
         let ssp = fs::read_to_string(promises.join("front/ssp.rs"))?;
-        let of = |library: &str| ssp.replace("use SSP::*;\n", &format!("{work}use {library}::*;\n"));
+        let of = |library: &str| ssp.replace("SSP::*", &format!("{library}::*"));
         put(&sources.join("ours.rs"), &of("anabranch::ssp"))?;
         match &self.rust_ssp {
             Some(checkout) => {

@@ -7,7 +7,7 @@ use dsp::{Error, Executor, Input, Output, Result, Run};
 use super::programs::{received, transformed};
 use super::rivals::Rivals;
 use super::rounds::{rounds_of, seconds, twice};
-use super::{Axes, Effort, Line, Plot, Report, check_sum};
+use super::{Effort, Line, Report, check_sum};
 use dsp::inputs::{RADIO_RATE, blocks, recording};
 
 /// Slots through which bursts of radio pass from stage to stage, as many as the network's records have bursts.
@@ -104,7 +104,7 @@ struct Table {
 
 impl Table {
     fn new(across: &'static str) -> Self {
-        let line = |name: &str, is_dashed| Line { name: name.into(), points: Vec::new(), is_dashed };
+        let line = |name: &str, is_dashed| Line::new(name, is_dashed);
         let lines = [line("network", false), line("OpenMP depend", false), line("ceiling", true)];
         Self { across, rows: String::new(), lines, best: [0.0; 2], absent: None }
     }
@@ -164,6 +164,6 @@ impl Table {
         });
         let lines = self.lines.into_iter().filter(|line| !line.points.is_empty()).collect();
         let up = "speed-up over the loop";
-        report.picture(name, &Plot { title: title.into(), axes: Axes::LogLinear, across, up, lines });
+        report.lines(name, title, across, up, lines);
     }
 }

@@ -38,6 +38,13 @@ pub struct Line {
     pub is_dashed: bool,
 }
 
+impl Line {
+    /// Creates a line without points.
+    pub fn new(name: impl Into<String>, is_dashed: bool) -> Self {
+        Self { name: name.into(), points: Vec::new(), is_dashed }
+    }
+}
+
 impl Plot {
     /// Returns the chart in the format SVG.
     pub fn svg(&self) -> String {

@@ -8,7 +8,7 @@ use measure_harness::rival::Rival as Asked;
 use measure_harness::statistics::Summary;
 
 use super::super::bursts::task;
-use super::super::{Axes, Effort, Line, Plot, Report};
+use super::super::{Effort, Line, Report};
 use super::{Kind, RIVALS, Rivals};
 
 /// The work for an index on each side, in nanoseconds.
@@ -58,14 +58,13 @@ pub(in super::super) fn run(
         };
         let title = format!("Next to others: {about}");
         let lines = rows.iter().filter_map(line).collect();
-        let plot = Plot {
+        report.lines(
+            &format!("rivals-{nanoseconds}"),
             title,
-            across: "indices in a burst",
-            axes: Axes::LogLinear,
-            up: "part of the ceiling",
+            "indices in a burst",
+            "part of the ceiling",
             lines,
-        };
-        report.picture(&format!("rivals-{nanoseconds}"), &plot);
+        );
     }
     Ok(())
 }
