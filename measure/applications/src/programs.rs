@@ -106,16 +106,16 @@ fn cpp(variant: &str, library: &Path, checkouts: &Checkouts) -> Result<PathBuf, 
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let of = |option: &str, path: &Path| OsString::from(format!("{option}{}", path.display()));
     // The sources of a library that no package has: the option for the compiler, if they are there.
-    let checkout = |checkout: &Option<PathBuf>, option, header: &str, name: &str| {
+    let checkout = |checkout: &Option<PathBuf>, option, header: &str, owner: &str| {
         let option = checkout.as_ref().map(|folder| of(option, folder));
         let found = option.filter(|option| compiles(&[option], &format!("#include <{header}>")));
-        found.ok_or_else(|| {
-            format!("--{} names no checkout of github.com/{name}", name.rsplit('/').next().unwrap_or(name))
-        })
+        let (name, variable) = (format!("github.com/{owner}/{owner}"), owner.to_uppercase());
+        let how = format!("--{owner} DIR, or {variable}=DIR before `cpp` and `rivals`");
+        found.ok_or_else(|| format!("no checkout of {name} is named: {how}"))
     };
     let words = |all: &[&str]| all.iter().map(OsString::from).collect::<Vec<_>>();
-    let fastflow = || checkout(&checkouts.fastflow, "-isystem", "ff/ff.hpp", "fastflow/fastflow");
-    let taskflow = || checkout(&checkouts.taskflow, "-I", "taskflow/taskflow.hpp", "taskflow/taskflow");
+    let fastflow = || checkout(&checkouts.fastflow, "-isystem", "ff/ff.hpp", "fastflow");
+    let taskflow = || checkout(&checkouts.taskflow, "-I", "taskflow/taskflow.hpp", "taskflow");
     let mut compiler = compiler();
     let (file, options, libraries) = match variant {
         "cpp-sequential" => ("sequential.cpp", vec![], vec![]),

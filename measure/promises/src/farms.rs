@@ -98,7 +98,7 @@ impl Played {
     ) -> Row {
         let place = self.places.iter().find(|(name, _)| *name == variant).map(|(_, place)| place);
         match (place, &self.rounds) {
-            (Some(Err(why)), Ok(_)) => Row::without(group, what, target, why.clone()),
+            (Some(Err(why)), _) => Row::without(group, what, target, why.clone()),
             (Some(&Ok(at)), rounds) => Row::new(group, what, target, rounds, |rounds| {
                 let [each, plain] = [at, 0].map(|at| rounds.median(|round| round.samples[at]));
                 (number(rounds, at), format!("{each:.1} ns an item, the plain loop {plain:.1} ns"))
