@@ -1,21 +1,16 @@
 #!/usr/bin/env python3
-"""Compares abz with its peers, and prints a Markdown table for each task.
+"""Compares abz with its peers, and writes the samples of each task to a file of JSON.
 
-    measure/abz/corpus.sh /dev/shm/corpus
-    cargo build --release -p abz
-    measure/abz/compare.py --corpus /dev/shm/corpus
+    cargo run --release --manifest-path measure/Cargo.toml -- abz
 
-`cargo run --release --manifest-path measure/Cargo.toml -- abz` does all three and compares the numbers with their targets.
+builds abz, has the inputs created, calls this and compares the numbers with their targets.
 
-All contenders of a task run in each round, in a different order each time. A row shows the median wall time, and
-the median of the time of abz over that of the peer in the same round, with its 95 % interval (by bootstrap).
-Peers that take more than five times as long as abz run in each third round only.
-Outputs are verified once, outside the timed runs. A missing peer is listed as not installed. Rounds in which
-something else used the processor are dropped and repeated.
+All contenders of a task run in each round, in a different order each time. Peers that take more than five times as long
+as abz run in each third round only. Outputs are verified once, outside the timed runs. A missing peer is listed as not
+installed. Rounds in which something else used the processor are dropped and repeated.
 """
 
 import argparse
-import bz2
 import gzip
 import hashlib
 import json
@@ -45,19 +40,21 @@ class Contender:
         return programs.get(self.program) or shutil.which(self.program)
 
 
+def contenders(lines):
+    """Contenders from lines `NAME: COMMAND`."""
+    return [Contender(*(word.strip() for word in line.split(":", 1))) for line in lines.strip().splitlines()]
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", required=True, help="the folder that corpus.sh made")
-    parser.add_argument("--abz", help="the binary of abz [default: that of the release build]")
-    parser.add_argument("--crabz", help="crabz, if it is not on the PATH (cargo install crabz)")
-    parser.add_argument("--gzippy", help="gzippy, if it is not on the PATH (cargo install gzippy)")
+    parser.add_argument("--abz", required=True, help="the binary of abz")
+    parser.add_argument("--json", required=True, help="the file for all samples, written after each task")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=45, help="seconds after which a task has only three rounds")
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for outputs")
     parser.add_argument("--only", default="", help="run only tasks whose names contain one of these, separated by |")
-    parser.add_argument("--against", default="", help="compare with these peers only, separated by |")
     parser.add_argument("--quick", action="store_true", help="quick run: 3 rounds of a few tasks on small inputs")
-    parser.add_argument("--json", help="write all samples to this file instead of tables, after each task")
     parser.add_argument("--patience", type=float, default=120, help="seconds that a task may wait for a busy machine")
     return parser.parse_args()
 
@@ -112,29 +109,35 @@ def digest_of(path):
         return digest(file)
 
 
-def interval(ratios):
-    """Returns the middle 95 % of the medians of resampled ratios."""
-    rng = random.Random(1)
-    medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(2000))
-    return medians[50], medians[1949]
+def same(expected, unpack=None):
+    """Returns a check that an output, which `unpack` decompresses if it is given, has this digest."""
+
+    def verify(out, contender):
+        with open(out, "rb") as file:
+            if unpack:
+                read = subprocess.Popen([unpack, "-dc"], stdin=file, stdout=subprocess.PIPE)
+                found = digest(read.stdout)
+                check(read.wait() == 0, f"{unpack} does not read what {contender.name} wrote")
+            else:
+                found = digest(file)
+        check(found == expected, f"{contender.name} gave other data")
+        return os.path.getsize(out)
+
+    return verify
 
 
-def table(task, note):
-    """Prints the results of a task."""
-    noisy = ", THE MACHINE WAS BUSY" if task["busy"] else ""
-    print(f"\n**{task['title']}** ({task['kept']} rounds, {task['dropped']} more were disturbed{noisy}){note}\n")
-    print("| | median wall s | CPU s | bytes out | abz takes | 95 % |\n|---|--:|--:|--:|--:|--:|")
-    for c in task["contenders"]:
-        if "walls" not in c:
-            print(f"| {c['name']} | {c['failed'] or 'not installed'} | | | | |")
-            continue
-        ratios = [a / b for a, b in zip(c["of_abz"], c["walls"])]
-        low, high = interval(ratios)
-        print(
-            f"| {c['name']} | {statistics.median(c['walls']):.3f} | {c['cpu']:.2f} | {c['bytes']:,} "
-            f"| {statistics.median(ratios):.3f} | {low:.3f} to {high:.3f} |",
-            flush=True,
-        )
+def written(path, *words):
+    """Writes the output of a command to a file, and returns the file."""
+    with open(path, "wb") as file:
+        subprocess.run(words, stdout=file, check=True)
+    return path
+
+
+def beginning(path, source, size):
+    """Writes the first bytes of a file to another one, and returns that."""
+    with open(source, "rb") as file, open(path, "wb") as out:
+        out.write(file.read(size))
+    return path
 
 
 class Bench:
@@ -149,20 +152,15 @@ class Bench:
 
     def save(self):
         """Writes the results so far."""
-        if self.options.json:
-            with open(self.options.json + ".new", "w") as file:
-                json.dump({"versions": self.versions, "tasks": self.tasks, "memory": self.memory_used}, file)
-            os.replace(self.options.json + ".new", self.options.json)
+        with open(self.options.json + ".new", "w") as file:
+            json.dump({"versions": self.versions, "tasks": self.tasks, "memory": self.memory_used}, file)
+        os.replace(self.options.json + ".new", self.options.json)
 
-    def task(self, title, source, contenders, verify, target=None, prepare=None, note=""):
+    def task(self, title, source, contenders, verify, target=None, prepare=None):
         """Measures the contenders on one input."""
         if not self.wants(title):
             return
-        if self.options.against:
-            named = [ABZ, *self.options.against.split("|")]
-            contenders = [c for c in contenders if any(name in c.name for name in named)]
-        if self.options.json:
-            print(title, file=sys.stderr, flush=True)
+        print(title, file=sys.stderr, flush=True)
         present = [c for c in contenders if c.found(self.programs)]
         # Times of each contender, by the number of the round.
         sizes, walls, cpu, slow = {}, {c.name: {} for c in present}, {c.name: {} for c in present}, set()
@@ -221,168 +219,96 @@ class Bench:
                 } if c in present else {"name": c.name, "failed": failed.get(c.name)} for c in contenders
             ],
         })
-        if self.options.json:
-            self.save()
-        else:
-            table(self.tasks[-1], note)
+        self.save()
 
     def wants(self, *titles):
         """Returns whether one of these tasks is to be run. Inputs of other tasks are not made."""
         return any(part in title for title in titles for part in self.options.only.split("|"))
 
-    def compress(self, name, source, level):
-        title = f"compress {name}, level {level}"
-        if not self.wants(title):
-            return
-        expected = digest_of(source)
+    def compress(self, title, source, unpack, lines):
+        """Compresses a file."""
+        if self.wants(title):
+            self.task(title, source, contenders(lines), same(digest_of(source), unpack))
 
-        def verify(out, contender):
-            with gzip.open(out) as file:
-                check(digest(file) == expected, f"{contender.name} lost data")
-            return os.path.getsize(out)
+    def decompress(self, title, plain, packed, lines, to_file=False):
+        """Decompresses to /dev/null, or to a file, what `packed` makes of a file."""
+        title += " to a file" if to_file else " to /dev/null"
+        if self.wants(title):
+            made = written(self.path("packed"), *packed, plain)
+            self.task(title, made, contenders(lines), same(digest_of(plain)), None if to_file else os.devnull)
 
+    def gzip(self, name, source, level):
         igzip = {1: (0, 1), 6: (2,), 9: (3,)}[level]
-        self.task(title, source, [
-            Contender(ABZ, f"abz -{level} -p2 -c {{in}}"),
-            Contender("pigz -p2", f"pigz -{level} -p2 -c {{in}}"),
-            Contender("crabz -p2", f"crabz -Q -p2 -l{level} {{in}}"),
-            Contender("gzippy -p2", f"gzippy -{level} -p2 -c {{in}}"),
-            Contender("gzip", f"gzip -{level} -c {{in}}"),
-            Contender("libdeflate-gzip", f"libdeflate-gzip -{level} -c {{in}}"),
-            *(Contender(f"igzip -{level}", f"igzip -{level} -c {{in}}") for level in igzip),
-        ], verify)
+        self.compress(f"compress {name}, level {level}", source, "gzip", f"""
+            {ABZ}: abz -{level} -p2 -c {{in}}
+            pigz -p2: pigz -{level} -p2 -c {{in}}
+            crabz -p2: crabz -Q -p2 -l{level} {{in}}
+            gzippy -p2: gzippy -{level} -p2 -c {{in}}
+            gzip: gzip -{level} -c {{in}}
+            libdeflate-gzip: libdeflate-gzip -{level} -c {{in}}
+        """ + "\n".join(f"igzip -{level}: igzip -{level} -c {{in}}" for level in igzip))
 
-    def decompress(self, name, source, plain, to_file):
-        if not self.wants(f"decompress {name} to " + ("a file" if to_file else "/dev/null")):
-            return
-        expected = digest_of(plain)
-
-        def verify(out, contender):
-            check(digest_of(out) == expected, f"{contender.name} gave other data")
-            return os.path.getsize(out)
-
-        where = "a file" if to_file else "/dev/null"
-        self.task(f"decompress {name} to {where}", source, [
-            Contender(ABZ, "abz -d -p2 -c {in}"),
-            Contender("igzip", "igzip -d -c {in}"),
-            Contender("libdeflate-gunzip", "libdeflate-gunzip -c {in}"),
-            Contender("crabz -p2", "crabz -Q -d -p2 {in}"),
-            Contender("gzippy -p2", "gzippy -d -p2 -c {in}"),
-            Contender("pigz -p2", "pigz -d -p2 -c {in}"),
-            Contender("gzip", "gzip -d -c {in}"),
-        ], verify, None if to_file else os.devnull)
+    def gunzip(self, name, source, to_file):
+        for who, program in (("abz", self.programs["abz"]), ("gzip -6", "gzip")):
+            self.decompress(f"decompress {name} that {who} compressed", source, [program, "-6", "-c"], f"""
+                {ABZ}: abz -d -p2 -c {{in}}
+                igzip: igzip -d -c {{in}}
+                libdeflate-gunzip: libdeflate-gunzip -c {{in}}
+                crabz -p2: crabz -Q -d -p2 {{in}}
+                gzippy -p2: gzippy -d -p2 -c {{in}}
+                pigz -p2: pigz -d -p2 -c {{in}}
+                gzip: gzip -d -c {{in}}
+            """, to_file)
 
     def bzip2(self, name, source):
-        """bzip2 -9 in both directions; bzip2 itself made the file to decompress."""
-        back = f"decompress {name} that bzip2 -9 compressed to /dev/null"
-        if not self.wants(f"compress {name}, bzip2 -9", back):
-            return
-        expected = digest_of(source)
-
-        def verify(out, contender):
-            with bz2.open(out) as file:
-                check(digest(file) == expected, f"{contender.name} lost data")
-            return os.path.getsize(out)
-
-        self.task(f"compress {name}, bzip2 -9", source, [
-            Contender(ABZ, "abz -F bzip2 -9 -p2 -c {in}"),
-            Contender("lbzip2 -n2", "lbzip2 -9 -n2 -c {in}"),
-            Contender("pbzip2 -p2", "pbzip2 -9 -p2 -c {in}"),
-            Contender("bzip2", "bzip2 -9 -c {in}"),
-        ], verify)
-        if not self.wants(back):
-            return
-        made = self.path(name + ".bz2")
-        with open(made, "wb") as file:
-            subprocess.run(["bzip2", "-9", "-c", source], stdout=file, check=True)
-
-        def verify_plain(out, contender):
-            check(digest_of(out) == expected, f"{contender.name} gave other data")
-            return os.path.getsize(out)
-
-        self.task(back, made, [
-            Contender(ABZ, "abz -d -p2 -c {in}"),
-            Contender("lbzip2 -n2", "lbzip2 -d -n2 -c {in}"),
-            Contender("pbzip2 -p2", "pbzip2 -d -p2 -c {in}"),
-            Contender("bzip2", "bzip2 -d -c {in}"),
-        ], verify_plain, os.devnull)
+        """bzip2 -9 in both directions; bzip2 itself makes the file to decompress."""
+        self.compress(f"compress {name}, bzip2 -9", source, "bzip2", f"""
+            {ABZ}: abz -F bzip2 -9 -p2 -c {{in}}
+            lbzip2 -n2: lbzip2 -9 -n2 -c {{in}}
+            pbzip2 -p2: pbzip2 -9 -p2 -c {{in}}
+            bzip2: bzip2 -9 -c {{in}}
+        """)
+        self.decompress(f"decompress {name} that bzip2 -9 compressed", source, ["bzip2", "-9", "-c"], f"""
+            {ABZ}: abz -d -p2 -c {{in}}
+            lbzip2 -n2: lbzip2 -d -n2 -c {{in}}
+            pbzip2 -p2: pbzip2 -d -p2 -c {{in}}
+            bzip2: bzip2 -d -c {{in}}
+        """)
 
     def lzma(self, name, source, tool):
-        """lzip -6 or xz -6 in both directions, in blocks of the same size; the peer made the file to decompress."""
+        """lzip -6 or xz -6 in both directions, in blocks of the same size; the peer makes the file to decompress."""
         # The size is that of an even number of blocks, for two threads: of 16 MiB for lzip and 24 MiB for xz.
-        peer, level, size = {"lzip": ("plzip -n2", "plzip -6", 64 << 20), "xz": ("xz -T2", "xz -6 -T2", 48 << 20)}[tool]
-        title = f"compress {size >> 20} MiB of {name}, {tool} -6"
-        back = f"decompress {size >> 20} MiB of {name} that {level} compressed to /dev/null"
-        if not self.wants(title, back):
+        peer, level, size = {"lzip": ("plzip -n2", "plzip -6", 64), "xz": ("xz -T2", "xz -6 -T2", 48)}[tool]
+        title = f"compress {size} MiB of {name}, {tool} -6"
+        back = f"decompress {size} MiB of {name} that {level} compressed"
+        if not shutil.which(peer.split()[0]) or not self.wants(title, f"{back} to /dev/null"):
             return
-        plain, made = self.path(f"{name}.{tool}.plain"), self.path(f"{name}.{tool}")
-        with open(source, "rb") as file, open(plain, "wb") as beginning:
-            beginning.write(file.read(size))
-        expected = digest_of(plain)
-
-        def verify(out, contender):
-            with open(out, "rb") as file:
-                read = subprocess.run([peer.split()[0], "-dc"], stdin=file, stdout=subprocess.PIPE, check=True)
-            check(hashlib.sha256(read.stdout).hexdigest() == expected, f"{contender.name} lost data")
-            return os.path.getsize(out)
-
-        self.task(title, plain, [
-            Contender(ABZ, f"abz -F {tool} -6 -p2 -c {{in}}"),
-            Contender(peer, f"{peer} -6 -c {{in}}"),
-        ], verify)
-        if not shutil.which(peer.split()[0]) or not self.wants(back):
-            return
-        with open(made, "wb") as file:
-            subprocess.run([*level.split(), "-c", plain], stdout=file, check=True)
-
-        def verify_plain(out, contender):
-            check(digest_of(out) == expected, f"{contender.name} gave other data")
-            return os.path.getsize(out)
-
-        self.task(back, made, [
-            Contender(ABZ, "abz -d -p2 -c {in}"),
-            Contender(peer, f"{peer} -d -c {{in}}"),
-            Contender("abz -p1", "abz -d -p1 -c {in}", "abz"),
-        ], verify_plain, os.devnull)
+        plain = beginning(self.path("beginning"), source, size << 20)
+        self.compress(title, plain, peer.split()[0], f"""
+            {ABZ}: abz -F {tool} -6 -p2 -c {{in}}
+            {peer}: {peer} -6 -c {{in}}
+        """)
+        self.decompress(back, plain, [*level.split(), "-c"], f"""
+            {ABZ}: abz -d -p2 -c {{in}}
+            {peer}: {peer} -d -c {{in}}
+            abz -p1: abz -d -p1 -c {{in}}
+        """)
 
     def zstd(self, name, source):
-        """zstd in both directions; abz made one file to decompress, and zstd, in a single frame, the other."""
-        both = [f"compress {what}{name}, zstd -{level}" for level, what in ((3, ""), (19, "64 MiB of "))]
-        back = [f"decompress {name} that {who} -3 compressed to /dev/null" for who in ("abz -F zstd", "zstd")]
-        if not self.wants(*both, *back):
-            return
-        beginning = self.path(f"{name}.beginning")
-        with open(source, "rb") as file, open(beginning, "wb") as out:
-            out.write(file.read(64 << 20))
-        for level, title, plain in ((3, name, source), (19, f"64 MiB of {name}", beginning)):
-            expected = digest_of(plain)
-
-            def verify(out, contender):
-                read = subprocess.run(["zstd", "-dc", out], stdout=subprocess.PIPE, check=True)
-                check(hashlib.sha256(read.stdout).hexdigest() == expected, f"{contender.name} lost data")
-                return os.path.getsize(out)
-
-            self.task(f"compress {title}, zstd -{level}", plain, [
-                Contender(ABZ, f"abz -F zstd --level {level} -p2 -c {{in}}"),
-                Contender("zstd -T2", f"zstd -q -{level} -T2 -c {{in}}"),
-            ], verify)
-        if not self.wants(*back):
-            return
-        expected = digest_of(source)
-        own, foreign = self.path(name + ".abz.zst"), self.path(name + ".zst")
-        for words, made in (([self.programs["abz"], "-F", "zstd", "-3"], own), (["zstd", "-q", "-3"], foreign)):
-            with open(made, "wb") as file:
-                subprocess.run([*words, "-c", source], stdout=file, check=True)
-
-        def verify_plain(out, contender):
-            check(digest_of(out) == expected, f"{contender.name} gave other data")
-            return os.path.getsize(out)
-
-        for who, made in (("abz -F zstd", own), ("zstd", foreign)):
-            self.task(f"decompress {name} that {who} -3 compressed to /dev/null", made, [
-                Contender(ABZ, "abz -d -p2 -c {in}"),
-                Contender("zstd", "zstd -q -d -c {in}"),
-            ], verify_plain, os.devnull)
+        """zstd in both directions; abz makes one file to decompress, and zstd, in a single frame, the other."""
+        for level, size in ((3, None), (19, 64)):
+            title = f"compress {f'{size} MiB of ' if size else ''}{name}, zstd -{level}"
+            if self.wants(title):
+                plain = beginning(self.path("beginning"), source, size << 20) if size else source
+                self.compress(title, plain, "zstd", f"""
+                    {ABZ}: abz -F zstd --level {level} -p2 -c {{in}}
+                    zstd -T2: zstd -q -{level} -T2 -c {{in}}
+                """)
+        for who, words in (("abz -F zstd", [self.programs["abz"], "-F", "zstd"]), ("zstd", ["zstd", "-q"])):
+            self.decompress(f"decompress {name} that {who} -3 compressed", source, [*words, "-3", "-c"], f"""
+                {ABZ}: abz -d -p2 -c {{in}}
+                zstd: zstd -q -d -c {{in}}
+            """)
 
     def tree(self, title, source, sizes, contenders):
         """Compresses files of these sizes below a folder, in place."""
@@ -462,16 +388,14 @@ class Bench:
                 for path in (source, text):
                     with open(path, "rb") as file:
                         out.write(file.read((1 << 30) - out.tell()))
-        with open(packed, "wb") as out:
-            subprocess.run([self.programs["abz"], "-1", "-c", plain], stdout=out, check=True)
+        written(packed, self.programs["abz"], "-1", "-c", plain)
         with open(plain, "rb") as file:
             file.seek(512 << 20)
             expected = hashlib.sha256(file.read(1 << 20)).hexdigest()
         whole = digest_of(plain)
 
         def verify(out, contender):
-            check(digest_of(out) == (expected if contender.name == ABZ else whole), f"{contender.name} gave other data")
-            return os.path.getsize(out)
+            return same(expected if contender.name == ABZ else whole)(out, contender)
 
         self.task(title, packed, [
             Contender(ABZ, "abz --range 512M..513M -p2 -c {in}"),
@@ -506,45 +430,28 @@ class Bench:
             total += len(data)
         assert child.wait() == 0 and total
         os.wait()
-        if not self.memory_used and not self.options.json:
-            print("\n**memory**: the most that abz held, with `-p2` where nothing is said\n\n| | |\n|---|--:|")
         self.memory_used.append({"title": title, "mib": most / 1024})
-        if self.options.json:
-            self.save()
-        else:
-            print(f"| {title} | {most / 1024:.1f} MiB |", flush=True)
+        self.save()
 
     def inputs(self):
         """Returns the files of the corpus, or only their beginnings with --quick."""
         for name in ("text", "source", "media"):
             path = os.path.join(self.options.corpus, name)
             if self.options.quick:
-                with open(path, "rb") as file, open(self.path(name), "wb") as beginning:
-                    beginning.write(file.read(12 << 20))
-                path = self.path(name)
+                path = beginning(self.path(name), path, 12 << 20)
             yield path
 
     def all(self):
         text, source, media = self.inputs()
         quick = self.options.quick
+        texts = (text,) if quick else (text, source)
         for level in (6,) if quick else (6, 1, 9):
-            for path in (text,) if quick else (text, source):
-                self.compress(os.path.basename(path), path, level)
-        self.compress("media (compressed already)", media, 6)
-        for path in (text,) if quick else (text, source):
-            name = os.path.basename(path)
-            if not self.wants(*(
-                f"decompress {name} that {who} compressed to {where}"
-                for who in ("abz", "gzip -6") for where in ("/dev/null", "a file")
-            )):
-                continue
-            own, foreign = self.path(name + ".abz.gz"), self.path(name + ".gz")
-            for program, made in ((self.programs["abz"], own), ("gzip", foreign)):
-                with open(made, "wb") as file:
-                    subprocess.run([program, "-6", "-c", path], stdout=file, check=True)
+            for path in texts:
+                self.gzip(os.path.basename(path), path, level)
+        self.gzip("media (compressed already)", media, 6)
+        for path in texts:
             for to_file in (False,) if quick else (False, True):
-                self.decompress(f"{name} that abz compressed", own, path, to_file)
-                self.decompress(f"{name} that gzip -6 compressed", foreign, path, to_file)
+                self.gunzip(os.path.basename(path), path, to_file)
         self.many(source)
         for path in () if quick else (text, source):
             self.bzip2(os.path.basename(path), path)
@@ -565,8 +472,7 @@ class Bench:
             ways = [(f"-p{threads}", *more) for threads in (1, 2, 4) for more in ((), ("--speculate=always",))]
             if not self.wants(*(f"memory {title}, {' '.join(way)}{behind}" for way in ways)):
                 continue
-            with open(packed, "wb") as out:
-                subprocess.run(["gzip", "-6", "-c", path], stdout=out, check=True)
+            written(packed, "gzip", "-6", "-c", path)
             for way in ways:
                 # The file is named, as in `abz -dc FILE | (sleep 3; cat > /dev/null)`.
                 self.memory(f"{title}, {' '.join(way)}{behind}", ["-dc", *way, packed], lambda _: None, 3)
@@ -598,14 +504,11 @@ class Bench:
             for stall in (0, 3):
                 behind = ", behind a reader that stalls" if stall else ""
                 self.memory(f"decompress 3 GiB of zeros made by {name}" + behind, ["-d", "-p2"], file(bomb), stall)
-        beginning = self.path("beginning")
-        with open(text, "rb") as whole, open(beginning, "wb") as out:
-            out.write(whole.read(32 << 20))
+        plain = beginning(self.path("beginning"), text, 32 << 20)
         for words in ("bzip2 -9", "lzip -6", "xz -6", "zstd -3"):
             packed, behind = self.path("packed"), ", behind a reader that stalls"
-            self.memory(f"compress text, {words}" + behind, ["-p2", "-F", *words.split()], file(beginning), 3)
-            with open(packed, "wb") as out:
-                subprocess.run([self.programs["abz"], "-F", *words.split(), "-c", beginning], stdout=out, check=True)
+            self.memory(f"compress text, {words}" + behind, ["-p2", "-F", *words.split()], file(plain), 3)
+            written(packed, self.programs["abz"], "-F", *words.split(), "-c", plain)
             # The file is named, because the blocks of a pipe are not known beforehand.
             self.memory(f"decompress text, {words}" + behind, ["-d", "-p2", "-c", packed], lambda _: None, 3)
 
@@ -625,29 +528,14 @@ def versions(programs):
     return found
 
 
-def print_versions(found):
-    print("| program | version |\n|---|---|")
-    for name, version in found.items():
-        print(f"| {name} | {version or 'not installed'} |")
-    with open("/proc/cpuinfo") as info:
-        model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown")
-    print(f"| machine | {os.cpu_count()} cores, {model} |")
-
-
 def main():
     options = arguments()
     if options.quick:
         options.rounds, options.patience = min(options.rounds, 3), min(options.patience, 2)
-    target = os.environ.get("CARGO_TARGET_DIR", "target")
-    programs = {"abz": options.abz or os.path.join(target, "release", "abz")}
-    for name in ("crabz", "gzippy"):
-        if getattr(options, name):
-            programs[name] = getattr(options, name)
+    programs = {"abz": options.abz}
     found = versions(programs)
     bench = Bench(options, programs, found)
     try:
-        if not options.json:
-            print_versions(found)
         bench.all()
         bench.save()
     finally:

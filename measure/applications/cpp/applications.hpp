@@ -153,13 +153,18 @@ struct Task {
 
 struct Input {
     Input(const std::string &workload, const std::string &scale) {
-        std::uint32_t mean = workload == "100ns" ? 50 : workload == "10us" ? 5'000 : 500;
-        std::size_t share = workload == "100ns" ? 100 : workload == "10us" ? 1 : 10;
+        std::string grain = workload.substr(0, workload.find("-uneven"));
+        bool is_uneven = grain != workload, is_skewed = workload == "skewed";
+        auto of = [&](auto none, auto ns, auto us, auto us10, auto us100) {
+            return grain == "0ns" ? none : grain == "100ns" ? ns : grain == "10us" ? us10 : grain == "100us" ? us100 : us;
+        };
+        std::uint32_t mean = of(0u, 50u, 500u, 5'000u, 50'000u);
+        std::size_t tenths = of(1'000, 1'000, 100, 10, 1);
         Random random(11);
-        for (std::size_t task = 0; task < share * choose<std::size_t>(scale, 40, 5'000, 50'000); task++) {
-            bool is_skewed = workload == "skewed";
+        for (std::size_t task = 0; task < tenths * choose<std::size_t>(scale, 40, 5'000, 50'000) / 10; task++) {
             steps.push_back(is_skewed && task % 64 == 0 ? 32 * mean
                             : is_skewed                 ? mean * 32 / 63
+                            : is_uneven                 ? (random.below(16) == 0 ? 8 * mean : mean / 2)
                                                         : mean - mean / 20 + static_cast<std::uint32_t>(random.below(mean / 10 + 1)));
         }
     }

@@ -71,9 +71,9 @@ struct System {
 };
 
 // The queue of FastFlow, for the experiment about its capacity: one thread pushes and one pops, and each yields when it cannot.
-int queue(std::size_t capacity, const std::string &scale) {
+int queue(const std::string &variant, const std::string &version, std::size_t capacity, const std::string &scale) {
     const std::uint64_t items = (capacity < 16 ? 1 : 10) * choose<std::uint64_t>(scale, 100, 10'000, 50'000);
-    answer(static_cast<double>(items), [&](Output &output) {
+    answer(variant, version, static_cast<double>(items), [&](Output &output) {
         ff::SWSR_Ptr_Buffer buffer(capacity);
         if (!buffer.init()) std::abort();
         std::thread writer([&] {
@@ -95,6 +95,6 @@ int queue(std::size_t capacity, const std::string &scale) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 6 && std::string(argv[1]) == "queue") return queue(std::stoul(argv[2]), argv[3]);
+    if (argc == 6 && std::string(argv[1]) == "queue") return queue(argv[4], "3", std::stoul(argv[2]), argv[3]);
     return suite<System>("3", argc, argv);
 }

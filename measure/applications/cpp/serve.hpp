@@ -1,5 +1,7 @@
-// Runs a variant once for each line of the input, and answers as `serve` in ../applications/src/serve.rs does.
+// Runs a variant for each request, and answers as `serve` in ../programs/src/serve.rs does.
 #pragma once
+
+#include "../../rivals/rival.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -12,7 +14,7 @@
 #include <limits>
 #include <string>
 
-// As `Output` in ../applications/src/output.rs: a hash of the results that depends on their order.
+// As `Output` in ../programs/src/output.rs: a hash of the results that depends on their order.
 class Output {
   public:
     void write(const void *data, std::size_t length) {
@@ -68,20 +70,17 @@ inline double processor_seconds() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// Runs `once`, which writes to an output, for each line of the input.
+// Runs `once`, which writes to an output, for each request.
 template <class Once>
-void answer(double amount, Once once) {
+void answer(const std::string &variant, const std::string &version, double amount, Once once) {
     forget_peak();
     double data = memory("VmRSS:");
-    std::printf("ready %.0f\n", amount);
-    std::fflush(stdout);
-    for (std::string line; std::getline(std::cin, line);) {
+    auto run = [&](std::istream &) -> Answer {
         double before = processor_seconds();
         Output output;
         once(output);
-        double seconds = output.elapsed();
-        std::printf("%llu %.9f %.9f %.9f %.0f NaN\n", static_cast<unsigned long long>(output.hash()), seconds, output.first(),
-                    processor_seconds() - before, std::fmax(0, memory("VmHWM:") - data));
-        std::fflush(stdout);
-    }
+        double seconds = output.elapsed(), processor = processor_seconds() - before;
+        return {seconds, output.hash(), {output.first(), processor, std::fmax(0, memory("VmHWM:") - data)}};
+    };
+    serve({{variant, version, run}}, std::to_string(static_cast<long long>(amount)));
 }

@@ -14,21 +14,17 @@
 #define SERVE(application)                                                                                                   \
     if (name == #application) {                                                                                              \
         static const application::Input input(argv[2], argv[3]);                                                             \
-        answer(input.amount(), [&](Output &output) {                                                                         \
+        answer(argv[4], version, input.amount(), [&](Output &output) {                                                       \
             auto sink = [&output](const auto &result) { application::write(output, result); };                               \
             System::run(application::source(input), workers, application::stage(input), sink);                              \
         });                                                                                                                  \
         return 0;                                                                                                            \
     }
 
-// The arguments are those of `serve` in ../applications/src/serve.rs, or `contract SYSTEM EXPERIMENT`, or `version`.
+// The arguments are those of `serve` in ../programs/src/serve.rs, or `contract SYSTEM EXPERIMENT`.
 template <class System>
 int suite(const std::string &version, int argc, char **argv) {
     const std::string name = argc > 1 ? argv[1] : "";
-    if (name == "version") {
-        std::printf("%s\n", version.c_str());
-        return 0;
-    }
     if (name == "contract" && argc == 4) return contract::examine<System>(argv[3]);
     if (name == "contract" && argc == 6 && std::string(argv[3]) == "latency") {
         return contract::latency<System>(static_cast<unsigned>(std::stoul(argv[4])), std::stod(argv[5]));
@@ -43,7 +39,7 @@ int suite(const std::string &version, int argc, char **argv) {
         if constexpr (requires { System::is_unordered; }) {
             if (name == "order") {
                 static const order::Input input(argv[2], argv[3]);
-                answer(input.amount(), [&](Output &output) {
+                answer(argv[4], version, input.amount(), [&](Output &output) {
                     order::Sum sum;
                     auto sink = [&sum](std::uint64_t result) { sum(result); };
                     System::is_unordered = !input.is_ordered;

@@ -26,30 +26,30 @@ mod words;
 use std::process::ExitCode;
 
 use measure_programs::contract::{Subject, answer};
-use measure_programs::{Kind, Program, serve};
+use measure_programs::{Program, serve};
 
 fn main() -> ExitCode {
     const NAME: &str = "rust-ssp";
     let programs = [
-        Program::new(NAME, Kind::Streams, micro::run),
-        Program::new(NAME, Kind::Streams, images::run),
-        Program::new(NAME, Kind::Streams, bzip2::run),
-        Program::new(NAME, Kind::Streams, log::run),
-        Program::new(NAME, Kind::Streams, fastq::run),
-        Program::new(NAME, Kind::Streams, gzip::run),
-        Program::new(NAME, Kind::Streams, lzip::run),
-        Program::new(NAME, Kind::Streams, similarity::run),
-        Program::new(NAME, Kind::Streams, matmul::run),
-        Program::new(NAME, Kind::Streams, farm::run),
-        Program::new(NAME, Kind::Streams, bunzip2::run),
-        Program::new(NAME, Kind::Streams, lunzip::run),
-        Program::new(NAME, Kind::Streams, files::run),
-        Program::new(NAME, Kind::Streams, words::run),
-        Program::new(NAME, Kind::Streams, lanes::run),
-        Program::new(NAME, Kind::Streams, eyes::run),
-        Program::new(NAME, Kind::Streams, radio::run),
-        Program::new(NAME, Kind::Streams, sink::run),
-        Program::new(NAME, Kind::Streams, order::run),
+        Program::new(NAME, micro::run),
+        Program::new(NAME, images::run),
+        Program::new(NAME, bzip2::run),
+        Program::new(NAME, log::run),
+        Program::new(NAME, fastq::run),
+        Program::new(NAME, gzip::run),
+        Program::new(NAME, lzip::run),
+        Program::new(NAME, similarity::run),
+        Program::new(NAME, matmul::run),
+        Program::new(NAME, farm::run),
+        Program::new(NAME, bunzip2::run),
+        Program::new(NAME, lunzip::run),
+        Program::new(NAME, files::run),
+        Program::new(NAME, words::run),
+        Program::new(NAME, lanes::run),
+        Program::new(NAME, eyes::run),
+        Program::new(NAME, radio::run),
+        Program::new(NAME, sink::run),
+        Program::new(NAME, order::run),
     ];
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let answered = match arguments.split_first() {

@@ -76,10 +76,8 @@ impl Arguments {
             Command::Summary { results, picture } => {
                 let results = Results::read(&results)?;
                 if let Some(path) = picture {
-                    let svg = dots(
-                        "How fast Anabranch is next to its best rival in each case",
-                        &report::dots(&results),
-                    )?;
+                    let title = "How fast Anabranch is next to its best rival in each case";
+                    let svg = dots(title, &report::dots(&results));
                     fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
                 }
                 print!("{}", report::markdown(&results));

@@ -17,6 +17,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// Generated data.
+    pub fn generated() -> Self {
+        Self { folder: None, identity: GENERATED.into() }
+    }
+
     /// The folder that an argument or the environment names. All its files are looked at, and its photographs are decoded, so
     /// that no process of a variant decodes.
     ///
@@ -24,7 +29,7 @@ impl Chosen {
     /// If a file is missing or cannot be read.
     pub fn of(argument: Option<&Path>) -> Result<Self, String> {
         let Some(data) = argument.map(Data::new).or_else(Data::of_environment) else {
-            return Ok(Self { folder: None, identity: GENERATED.into() });
+            return Ok(Self::generated());
         };
         let identity = data.identity()?;
         for folder in PICTURES {

@@ -30,6 +30,12 @@ mod studies;
 mod systems;
 mod variants;
 
+pub use checkouts::Checkouts;
+pub use data::Chosen;
+pub use process::{Answer, Process};
+pub use programs::Programs;
+pub use systems::{SEQUENTIAL, streams};
+
 use std::process::ExitCode;
 
 use clap::Parser;

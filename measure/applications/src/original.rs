@@ -1,12 +1,12 @@
 //! The original Rust-SSP, which is in no registry. Its program has the same files as the variants `ssp`.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use measure_harness::builds::{self, put};
 use measure_programs::APPLICATIONS;
 
-use crate::checkouts::{Checkouts, builds, cargo, source};
+use crate::checkouts::{Checkouts, source};
 use crate::systems::measures;
 
 /// Writes the program and builds it.
@@ -18,12 +18,12 @@ pub fn build(checkouts: &Checkouts) -> Result<PathBuf, String> {
     let checkout = checkouts.rust_ssp.as_ref().ok_or_else(absent)?;
     // A path in a manifest counts from the manifest.
     let checkout = checkout.canonicalize().map_err(|_| absent())?;
-    let folder = builds().join("suite-rust-ssp");
+    let folder = builds::folder().join("suite-rust-ssp");
     write(&folder, &checkout).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let manifest = folder.join("Cargo.toml");
-    let arguments = [OsStr::new("--manifest-path"), manifest.as_ref()];
-    cargo("Rust-SSP", &arguments, &folder.join("target"))?;
-    Ok(folder.join("target/release/suite-rust-ssp"))
+    let target = folder.join("target");
+    eprintln!("building Rust-SSP in {}", target.display());
+    builds::run(&mut builds::cargo(&folder.join("Cargo.toml"), &target))?;
+    Ok(target.join(builds::PROFILE).join("suite-rust-ssp"))
 }
 
 fn write(folder: &Path, checkout: &Path) -> std::io::Result<()> {
@@ -48,12 +48,4 @@ fn write(folder: &Path, checkout: &Path) -> std::io::Result<()> {
         put(&sources.join(name).with_extension("rs"), &text)?;
     }
     Ok(())
-}
-
-/// Writes a file, unless it has this content already: cargo looks at the time of a file.
-fn put(path: &Path, text: &str) -> std::io::Result<()> {
-    if fs::read_to_string(path).is_ok_and(|there| there == text) {
-        return Ok(());
-    }
-    fs::write(path, text)
 }

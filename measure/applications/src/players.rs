@@ -7,10 +7,9 @@ use measure_harness::energy::Meter;
 use measure_harness::rounds::Contender;
 use measure_harness::statistics::Summary;
 use measure_harness::work::Digest;
-use measure_programs::Answer;
 use serde::{Deserialize, Serialize};
 
-use crate::process::Process;
+use crate::process::{Answer, Process};
 
 /// What was measured of a variant with one setting.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -3,15 +3,28 @@
 use std::process::Command;
 use std::time::Duration;
 
-use measure_programs::{Answer, GENERATED};
+use measure_harness::rival::{PATIENCE, Rival};
+use measure_programs::GENERATED;
 
-/// A run that takes longer than this has failed.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+/// One run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// The hash of the output.
+    pub hash: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The time from the beginning to the first result, in seconds.
+    pub first: f64,
+    /// The processor time of all threads, in seconds. NaN if the system does not tell.
+    pub processor: f64,
+    /// The peak of the memory in all runs so far, without the data, in bytes. NaN if the system does not tell.
+    pub memory: f64,
+}
 
 /// A process with one variant.
 #[derive(Debug)]
 pub struct Process {
-    process: measure_harness::process::Process,
+    rival: Rival,
     /// How much work a run does, in the application's unit.
     pub amount: f64,
     /// The real data that the process has, or that they are generated.
@@ -19,18 +32,22 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program that answers as `measure_programs::serve` does.
+    /// Starts a program that answers as [`measure_programs::serve`] does.
     ///
     /// # Errors
     /// Why it cannot run.
     pub fn start(command: Command) -> Result<Self, String> {
-        let mut process = measure_harness::process::Process::start(command)?;
-        let line = process.hear(PATIENCE)?;
-        let ready =
-            line.strip_prefix("ready ").map(|ready| ready.split_once(' ').unwrap_or((ready, GENERATED)));
-        let amount = ready.and_then(|(amount, data)| Some((amount.parse().ok()?, data)));
-        let (amount, data) = amount.ok_or_else(|| format!("it said `{line}` and not `ready`"))?;
-        Ok(Self { process, amount, data: data.to_owned() })
+        let rival = Rival::start(command)?;
+        let (amount, data) = rival.said.split_once(' ').unwrap_or((&rival.said, GENERATED));
+        let data = data.to_owned();
+        let amount = amount.parse().map_err(|_| format!("it said `ready {}`", rival.said))?;
+        Ok(Self { rival, amount, data })
+    }
+
+    /// The name of the variant, and its version.
+    pub fn version(&self) -> String {
+        let name = |(name, version): (&String, &String)| format!("{name} {version}");
+        self.rival.versions.iter().map(name).collect()
     }
 
     /// Runs the variant once.
@@ -42,8 +59,12 @@ impl Process {
     }
 
     fn run_within(&mut self, patience: Duration) -> Result<Answer, String> {
-        let line = self.process.ask("run", patience)?;
-        Answer::parse(&line).ok_or_else(|| format!("it answered `{line}`"))
+        let variant = self.rival.versions.keys().next().cloned().unwrap_or_default();
+        let answer = self.rival.ask(&variant, patience)?;
+        let [first, processor, memory] = answer.more[..] else {
+            return Err(format!("it answered `{answer}`"));
+        };
+        Ok(Answer { hash: answer.digest, seconds: answer.seconds, first, processor, memory })
     }
 
     /// Runs the variant once, and gives the process back if its output has this hash. A process that takes longer than

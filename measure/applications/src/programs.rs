@@ -1,13 +1,14 @@
 //! The programs that have the variants, and how they are built. Nothing of them is built before it is needed.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use measure_harness::builds::{self, compiled, compiler, compiles};
 use measure_programs::Scale;
 
-use crate::checkouts::{Checkouts, builds, cargo, source};
+use crate::checkouts::{Checkouts, source};
 use crate::data::Chosen;
 use crate::original;
 use crate::process::Process;
@@ -30,10 +31,16 @@ impl Programs {
             .map_err(|error| format!("the system does not tell where this program is: {error}"))?;
         let wants =
             |wanted: &dyn Fn(&str) -> bool| variants.iter().any(|variant| wanted(variant)).then_some(());
-        let rivals = wants(&|variant| home(variant) == Home::Rivals).map(|()| rivals());
+        let rivals = wants(&|variant| home(variant) == Home::Rivals).map(|()| {
+            eprintln!("building the rivals");
+            Ok::<_, String>(builds::rival("application-rivals")?.join("application-rivals"))
+        });
         let original = wants(&|variant| home(variant) == Home::Original).map(|()| original::build(checkouts));
         let in_cpp = |variant: &str| home(variant) == Home::Cpp && side(variant) == Side::Anabranch;
-        let library = wants(&in_cpp).map(|()| library());
+        let library = wants(&in_cpp).map(|()| {
+            eprintln!("building Anabranch's library for C++");
+            builds::anabranch(&["capi", "sparxx"])
+        });
         let not_asked = || Err("not asked for".to_owned());
         let of = |variant: &'static str| match home(variant) {
             Home::Own => Ok(own.clone()),
@@ -93,45 +100,54 @@ impl Programs {
     }
 }
 
-/// Builds `rivals/`, which is a workspace of its own.
-fn rivals() -> Result<PathBuf, String> {
-    let folder = builds().join("rivals");
-    let manifest = source("../rivals/applications/Cargo.toml");
-    cargo("the rivals", &["--locked".as_ref(), "--manifest-path".as_ref(), manifest.as_ref()], &folder)?;
-    Ok(folder.join("release/application-rivals"))
-}
-
-/// Builds Anabranch's library for C++ and `spar++`. Returns their folder.
-fn library() -> Result<PathBuf, String> {
-    let manifest = source("../../Cargo.toml");
-    let packages = ["-p", "capi", "-p", "sparxx", "--manifest-path"].map(OsStr::new);
-    let arguments = [&packages[..], &[manifest.as_ref()]].concat();
-    cargo("Anabranch's library for C++", &arguments, &builds())?;
-    Ok(builds().join("release"))
-}
-
-/// Builds a program in C++.
+/// Builds a program in C++. `library` is the folder of Anabranch's library for C++ and of `spar++`.
 fn cpp(variant: &str, library: &Path, checkouts: &Checkouts) -> Result<PathBuf, String> {
-    let folder = builds().join("suite-cpp");
+    let folder = builds::folder().join("suite-cpp");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let of = |option: &str, path: &Path| OsString::from(format!("{option}{}", path.display()));
+    // The sources of a library that no package has: the option for the compiler, if they are there.
+    let checkout = |checkout: &Option<PathBuf>, option, header: &str, owner: &str| {
+        let option = checkout.as_ref().map(|folder| of(option, folder));
+        let found = option.filter(|option| compiles(&[option], &format!("#include <{header}>")));
+        let (name, variable) = (format!("github.com/{owner}/{owner}"), owner.to_uppercase());
+        let how = format!("--{owner} DIR, or {variable}=DIR before `cpp` and `rivals`");
+        found.ok_or_else(|| format!("no checkout of {name} is named: {how}"))
+    };
+    let words = |all: &[&str]| all.iter().map(OsString::from).collect::<Vec<_>>();
+    let fastflow = || checkout(&checkouts.fastflow, "-isystem", "ff/ff.hpp", "fastflow");
+    let taskflow = || checkout(&checkouts.taskflow, "-I", "taskflow/taskflow.hpp", "taskflow");
+    let mut compiler = compiler();
+    let (file, options, libraries) = match variant {
+        "cpp-sequential" => ("sequential.cpp", vec![], vec![]),
+        "cpp-builder" => {
+            let archive = library.join("libanabranch_c.a").into_os_string();
+            let include = of("-I", &source("../../crates/capi/include"));
+            ("builder.cpp", vec![include], [vec![archive], words(&["-ldl", "-lm"])].concat())
+        }
+        "cpp-annotated" => {
+            compiler = library.join("sparxx").into_os_string();
+            ("annotated.cpp", words(&["-spar_file"]), vec![])
+        }
+        "tbb" if !compiles(&[], "#include <tbb/parallel_pipeline.h>") => {
+            return Err("oneTBB is not installed (Debian: libtbb-dev)".into());
+        }
+        "tbb" => ("tbb.cpp", vec![], words(&["-ltbb"])),
+        "taskflow" => ("taskflow.cpp", vec![taskflow()?], vec![]),
+        "openmp" if !compiles(&["-fopenmp".as_ref()], "#include <omp.h>") => {
+            return Err(
+                "the C++ compiler has no OpenMP (Debian: libgomp1 for g++, libomp-dev for clang++)".into()
+            );
+        }
+        "openmp" => ("openmp.cpp", words(&["-fopenmp"]), vec![]),
+        "fastflow" => ("fastflow.cpp", [vec![fastflow()?], words(&["-DBLOCKING"])].concat(), vec![]),
+        "fastflow-spinning" => ("fastflow.cpp", vec![fastflow()?], vec![]),
+        _ => return Err(format!("there is no variant {variant} in C++")),
+    };
     let program = folder.join(variant);
-    let script = source("cpp/build.sh");
-    let mut build = Command::new("sh");
-    build.arg(&script).arg(variant).arg(&program).env("ANABRANCH", library);
-    for (name, checkout) in [("FASTFLOW", &checkouts.fastflow), ("TASKFLOW", &checkouts.taskflow)] {
-        match checkout {
-            Some(checkout) => build.env(name, checkout),
-            None => build.env_remove(name),
-        };
-    }
-    let said = build.output().map_err(|error| format!("sh did not start: {error}"))?;
-    if said.status.success() {
-        return Ok(program);
-    }
-    let words = String::from_utf8_lossy(&said.stderr);
-    let is_absent = said.status.code() == Some(2);
-    let of_compiler = |line: &&str| line.contains("error");
-    let reason = if is_absent { words.lines().last() } else { words.lines().find(of_compiler) };
-    let reason = reason.unwrap_or("no reason given").trim();
-    Err(if is_absent { reason.to_owned() } else { format!("not built ({reason})") })
+    let common = words(&["-std=c++20", "-O3", "-DNDEBUG", "-ffp-contract=off", "-pthread"]);
+    // `-spar_file` stands before the file.
+    let options: Vec<&OsStr> = common.iter().chain(&options).map(OsString::as_os_str).collect();
+    let libraries: Vec<&OsStr> = libraries.iter().map(OsString::as_os_str).collect();
+    compiled(&compiler, &options, &source("cpp").join(file), &libraries, &program)?;
+    Ok(program)
 }

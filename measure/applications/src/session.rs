@@ -7,10 +7,11 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use measure_harness::builds;
 use measure_programs::Scale;
 
 use crate::arguments::RunArguments;
-use crate::checkouts::{Checkouts, builds};
+use crate::checkouts::Checkouts;
 use crate::choice::{Case, Choice};
 use crate::contract::{Latency, Row, examined, shown};
 use crate::data::Chosen;
@@ -51,7 +52,7 @@ impl<'a> Session<'a> {
         if cfg!(debug_assertions) && !arguments.tiny {
             eprintln!("This is a debug build, and its numbers mean nothing. Run it with --release.");
         }
-        let folder = arguments.out.clone().unwrap_or_else(|| builds().join("suite"));
+        let folder = arguments.out.clone().unwrap_or_else(|| builds::folder().join("suite"));
         fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: {error}; --out DIR chooses another folder", folder.display()))?;
         let scale = arguments.scale();

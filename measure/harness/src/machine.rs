@@ -46,7 +46,10 @@ impl Machine {
             virtual_machine: field("flags").is_some_and(|flags| flags.contains("hypervisor")),
             system: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
             compiler: env!("COMPILER").to_owned(),
-            packages: packages.iter().map(|&name| (name.to_owned(), locked_version(name))).collect(),
+            packages: packages
+                .iter()
+                .map(|&name| (name.to_owned(), locked_version(include_str!("../../Cargo.lock"), name)))
+                .collect(),
             commit: if changed && !commit.is_empty() { commit + "+" } else { commit },
         }
     }
@@ -77,10 +80,11 @@ fn git(arguments: &[&str]) -> String {
         .map_or_else(String::new, |said| String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
-fn locked_version(package: &str) -> String {
-    let lock = include_str!("../../Cargo.lock");
-    let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{package}\""));
-    let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \""));
+/// The version that the text of a `Cargo.lock` has of a package, or `?`.
+pub fn locked_version(lock: &str, package: &str) -> String {
+    // Of several versions, the last is the one that a newer package asks for.
+    let (_, of_package) = lock.rsplit_once(&format!("name = \"{package}\"\n")).unwrap_or_default();
+    let version = of_package.lines().next().and_then(|line| line.strip_prefix("version = \""));
     version.map_or("?", |rest| rest.trim_end_matches('"')).to_owned()
 }
 
@@ -90,7 +94,8 @@ mod tests {
 
     #[test]
     fn a_package_has_the_version_of_the_lock_file() {
-        assert_eq!(locked_version("anabranch"), env!("CARGO_PKG_VERSION"));
-        assert_eq!(locked_version("no such package"), "?");
+        let lock = include_str!("../../Cargo.lock");
+        assert_eq!(locked_version(lock, "anabranch"), env!("CARGO_PKG_VERSION"));
+        assert_eq!(locked_version(lock, "no such package"), "?");
     }
 }

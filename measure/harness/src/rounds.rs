@@ -116,7 +116,7 @@ impl Round {
 }
 
 /// The rounds that were kept, and how many were dropped.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Rounds {
     kept: Vec<Round>,
     dropped: usize,

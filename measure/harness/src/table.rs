@@ -247,8 +247,19 @@ const HEAD: [&str; 6] =
 /// The group of rows that sum up the others.
 pub const SUMMARY: &str = "Summary";
 
+/// The widths of the columns of some rows, in characters.
+pub fn widths<'a>(rows: impl Iterator<Item = &'a [String; 6]>) -> [usize; 6] {
+    rows.fold([0; 6], |widths, row| std::array::from_fn(|at| widths[at].max(row[at].chars().count())))
+}
+
+/// A row with columns of these widths.
+pub fn padded(cells: &[String; 6], widths: [usize; 6]) -> String {
+    let all = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}  "));
+    all.collect::<String>().trim_end().to_owned()
+}
+
 /// Writes a line of a Markdown table.
-fn cells(text: &mut String, cells: &[&str]) {
+pub fn cells(text: &mut String, cells: &[&str]) {
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     *text += &format!("| {} |\n", cells.join(" | "));
 }
@@ -346,19 +357,8 @@ impl fmt::Display for Table {
         }
         let head = HEAD.map(|name| name.replace("rounds kept / dropped", "rounds"));
         let cells: Vec<[String; 6]> = self.rows.iter().map(Row::cells).collect();
-        let mut widths = [0; 6];
-        for row in cells.iter().chain([&head]) {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
-            }
-        }
-        let mut line = |cells: &[String; 6]| {
-            let mut text = String::new();
-            for (cell, width) in cells.iter().zip(widths) {
-                write!(text, "{cell:width$}  ")?;
-            }
-            writeln!(f, "{}", text.trim_end())
-        };
+        let widths = widths(cells.iter().chain([&head]));
+        let mut line = |cells: &[String; 6]| writeln!(f, "{}", padded(cells, widths));
         line(&Default::default())?;
         line(&head)?;
         let mut group = "";

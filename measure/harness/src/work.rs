@@ -38,7 +38,6 @@ impl Work {
     }
 
     /// Work that another process has calibrated.
-    #[allow(dead_code)] // for the rivals' own process
     pub fn calibrated(rounds: u32, uneven: bool) -> Self {
         Self { rounds, uneven, nanos: 0.0 }
     }
@@ -124,7 +123,6 @@ impl Digest {
     }
 
     /// The number from which [`of_number`](Self::of_number) creates the same digest.
-    #[allow(dead_code)] // for the rivals' own process
     pub fn number(self) -> u64 {
         self.0
     }

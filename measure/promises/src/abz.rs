@@ -4,13 +4,13 @@
 //! compares the samples with the targets.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 
 use serde::Deserialize;
 
 use crate::corpus::{corpus, done};
 use crate::look::{Look, Measured};
+use measure_harness::builds;
 use measure_harness::rounds::Unmeasured;
 use measure_harness::statistics::Summary;
 use measure_harness::table::{Outcome, Row};
@@ -139,6 +139,7 @@ pub fn names() -> Vec<String> {
         "1,000 files",
         "6,000 small files",
         "memory",
+        "that gzip -6 compressed, -p",
     ]
     .map(String::from)
     .to_vec()
@@ -148,37 +149,16 @@ pub fn names() -> Vec<String> {
 pub fn measure(look: &Look) -> Measured {
     match compare(look) {
         Ok(compared) => judge(&compared, look.quick),
-        Err(why) => {
-            let row =
-                Row::without("abz", "all tasks", (Target::None, Unit::Percent), Unmeasured::Impossible(why));
-            Measured { rows: vec![row], notes: Vec::new() }
-        }
+        Err(why) => Measured::impossible("abz", why),
     }
 }
 
 fn compare(look: &Look) -> Result<Compared, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = program.ancestors().nth(2).ok_or("this program is in no folder of builds")?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let scripts = root.join("measure/abz");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    done(
-        Command::new(cargo)
-            .args(["build", "--release", "--quiet", "-p", "abz", "--manifest-path"])
-            .arg(root.join("Cargo.toml"))
-            .arg("--target-dir")
-            .arg(target),
-    )?;
+    let abz = builds::anabranch(&["abz"])?.join("abz");
     let corpus = corpus(look)?;
-    let json = target.join("abz-compared.json");
-    let mut compare = Command::new(scripts.join("compare.py"));
-    compare
-        .arg("--corpus")
-        .arg(&corpus)
-        .arg("--abz")
-        .arg(target.join("release/abz"))
-        .arg("--json")
-        .arg(&json);
+    let json = builds::folder().join("abz-compared.json");
+    let mut compare = Command::new(builds::source("abz/compare.py"));
+    compare.arg("--corpus").arg(&corpus).arg("--abz").arg(abz).arg("--json").arg(&json);
     // Limits the time of each task to less than a minute, however busy the machine is.
     compare.args(["--patience", "45"]);
     if look.quick {

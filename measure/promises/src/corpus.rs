@@ -1,7 +1,9 @@
 //! The files that compressors are measured with.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
+
+use measure_harness::builds;
 
 use crate::look::Look;
 
@@ -10,13 +12,11 @@ use crate::look::Look;
 /// # Errors
 /// Why they cannot be made.
 pub fn corpus(look: &Look) -> Result<PathBuf, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = program.ancestors().nth(2).ok_or("this program is in no folder of builds")?;
-    let corpus = std::env::var_os("ABZ_CORPUS").map_or_else(|| target.join("corpus"), PathBuf::from);
+    let corpus =
+        std::env::var_os("ABZ_CORPUS").map_or_else(|| builds::folder().join("corpus"), PathBuf::from);
     if !["text", "source", "media"].iter().all(|name| corpus.join(name).exists()) {
         look.say("making the inputs from Debian packages");
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../abz/corpus.sh");
-        done(Command::new(script).arg(&corpus))?;
+        done(Command::new(builds::source("abz/corpus.sh")).arg(&corpus))?;
     }
     Ok(corpus)
 }

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use measure_harness::rounds::Unmeasured;
 use measure_harness::table::Row;
+use measure_harness::target::{Target, Unit};
 
 /// The groups to measure, and how thoroughly to measure them.
 #[derive(Debug)]
@@ -32,9 +34,14 @@ impl Look {
         self.begin.elapsed().as_secs_f64()
     }
 
+    /// Whether a group is to be measured.
+    pub fn asks(&self, group: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == group)
+    }
+
     /// Whether a group is to be measured. If so, prints on standard error that it begins.
     pub fn at(&self, group: &str) -> bool {
-        let asked = self.only.as_deref().is_none_or(|only| only == group);
+        let asked = self.asks(group);
         if asked {
             self.say(group);
         }
@@ -44,5 +51,14 @@ impl Look {
     /// Prints on standard error what is happening.
     pub fn say(&self, what: &str) {
         eprintln!("{:4.0} s: {what}", self.seconds());
+    }
+}
+
+impl Measured {
+    /// Nothing could be measured, and why.
+    pub fn impossible(group: &str, why: String) -> Self {
+        let what = (Target::None, Unit::Percent);
+        let row = Row::without(group, "all of it", what, Unmeasured::Impossible(why));
+        Self { rows: vec![row], notes: Vec::new() }
     }
 }

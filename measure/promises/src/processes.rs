@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs, process};
 
+use measure_harness::table::{cells, padded, widths};
 use measure_harness::target::{Target, Unit};
 use serde::Deserialize;
 use serde_json::Value;
@@ -124,18 +125,14 @@ fn text(rows: &[[String; 6]], form: Form) -> String {
         Form::Markdown => {
             let rule = ["---"; 6].map(String::from);
             for row in [&head, &rule].into_iter().chain(rows) {
-                text += &format!("| {} |\n", row.join(" | "));
+                cells(&mut text, &row.each_ref().map(String::as_str));
             }
         }
         Form::Text => {
-            let width = |at: usize| rows.iter().chain([&head]).map(|row| row[at].chars().count()).max();
+            let widths = widths(rows.iter().chain([&head]));
             for row in [&head].into_iter().chain(rows) {
-                let padded: Vec<String> = row
-                    .iter()
-                    .enumerate()
-                    .map(|(at, cell)| format!("{cell:0$}", width(at).unwrap_or(0)))
-                    .collect();
-                text += &format!("{}\n", padded.join("  ").trim_end());
+                text += &padded(row, widths);
+                text.push('\n');
             }
         }
     }

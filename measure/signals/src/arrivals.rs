@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dsp::{Error, Input, Output, Result};
+use measure_harness::statistics::Summary;
 
 /// A signal of frames.
 #[derive(Debug, Clone)]
@@ -137,10 +138,9 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// Returns the median of the times, or 0 if there are none.
-pub fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+/// Returns the median of the times in seconds, or 0 if there are none.
+pub fn median(times: &[Duration]) -> f64 {
+    Summary::of_some(times.iter().map(Duration::as_secs_f64)).map_or(0.0, |times| times.median)
 }
 
 /// The input of the program.

@@ -81,18 +81,6 @@ fn every_experiment_has_a_table_and_its_picture() {
 }
 
 #[test]
-fn a_chart_has_a_path_for_each_line() {
-    let line =
-        |name: &str, is_dashed| Line { name: name.into(), points: vec![(1.0, 0.5), (8.0, 2.0)], is_dashed };
-    let lines = vec![line("a < b", false), line("c", true)];
-    let axes = Axes::LogLinear;
-    let svg = Plot { title: "t & u".into(), axes, across: "x", up: "y", lines }.svg();
-    assert!(svg.contains("a &lt; b") && svg.contains("t &amp; u"));
-    assert_eq!(svg.matches("stroke-dasharray").count(), 2);
-    assert_eq!(svg.matches("fill=\"none\"").count(), 2);
-}
-
-#[test]
 fn error_rates_have_a_mark_at_each_power_of_ten() {
     let points = vec![(-2.0, 0.3), (0.0, 2e-4), (2.0, 0.0)];
     let line = |is_dashed| Line { name: "rate".into(), points: points.clone(), is_dashed };

@@ -33,7 +33,8 @@ fn every_burst_is_measured() {
     let mut steps = 0;
     let table = measure(&task(Shape::of(2, 2), 1), &[1, 16], 2, || steps += 1).unwrap();
     assert_eq!(table.cells.iter().map(|cell| cell.burst).collect::<Vec<_>>(), [1, 16]);
-    assert_eq!(steps, 8);
+    // The round that warms up, and two.
+    assert_eq!(steps, 12);
     assert!(table.cells.iter().all(|cell| cell.nanoseconds > 0.0));
 }
 

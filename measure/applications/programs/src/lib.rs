@@ -46,6 +46,6 @@ pub use data::{Data, GENERATED, PICTURES, PIXELS, VARIABLE};
 pub use output::Output;
 pub use picture::Picture;
 pub use probe::{Probe, Stage};
-pub use program::{Kind, Prepared, Program, observed, sequential};
-pub use serve::{Answer, serve};
+pub use program::{Prepared, Program, observed, sequential};
+pub use serve::serve;
 pub use workload::{APPLICATIONS, About, Scale, Workload};

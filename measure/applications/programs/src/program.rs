@@ -5,33 +5,6 @@ use crate::{
     files, gzip, images, lanes, log, lunzip, lzip, matmul, micro, order, radio, similarity, sink, words,
 };
 
-/// How a variant treats the order and the memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The plain loop.
-    Sequential,
-    /// Results are written in order, while later items are still being processed. Memory is bounded.
-    Streams,
-    /// Results are in order, but none is written before all are there. Memory grows with the items.
-    Collects,
-}
-
-impl Kind {
-    /// The name of the kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sequential => "sequential",
-            Self::Streams => "streams",
-            Self::Collects => "collects",
-        }
-    }
-
-    /// The kind with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Sequential, Self::Streams, Self::Collects].into_iter().find(|kind| kind.name() == name)
-    }
-}
-
 /// A program with its data.
 #[allow(missing_debug_implementations)] // it is a closure
 pub struct Prepared {
@@ -63,8 +36,6 @@ pub struct Program {
     pub application: &'static str,
     /// The name of the variant.
     pub variant: &'static str,
-    /// How it treats order and memory.
-    pub kind: Kind,
     prepare: Prepare,
 }
 
@@ -72,7 +43,6 @@ impl Program {
     /// A variant that `run` runs. Its second argument is the number of workers.
     pub fn new<W: Workload>(
         variant: &'static str,
-        kind: Kind,
         run: impl Fn(&'static W, usize, Output) -> Output + Copy + 'static,
     ) -> Self {
         let prepare = move |name: &str, scale, data: Option<&Data>| {
@@ -83,7 +53,7 @@ impl Program {
                 run: Box::new(move |workers, output| run(input, workers, output)),
             }))
         };
-        Self { application: W::ABOUT.name, variant, kind, prepare: Box::new(prepare) }
+        Self { application: W::ABOUT.name, variant, prepare: Box::new(prepare) }
     }
 
     /// Makes the data of a workload. `None` if the application has no such workload.
@@ -103,7 +73,7 @@ impl Program {
 /// The sequential programs.
 pub fn sequential() -> Vec<Program> {
     fn of<W: Workload>(run: fn(&'static W, usize, Output) -> Output) -> Program {
-        Program::new("sequential", Kind::Sequential, run)
+        Program::new("sequential", run)
     }
     vec![
         of(micro::sequential),

@@ -2,7 +2,7 @@
 
 use measure_harness::statistics::Summary;
 
-use super::text::{escaped, interval};
+use super::text::{CLOSED, escaped, interval, opened};
 
 /// A bar of this share of the full width, with a thin line from the low to the high end of an interval.
 pub fn bar(share: f64, ends: Option<(f64, f64)>) -> String {
@@ -20,13 +20,7 @@ pub fn bar(share: f64, ends: Option<(f64, f64)>) -> String {
 /// A table with a bar for each row: a name, whether it is Anabranch's, and a value.
 pub fn bars(caption: &str, head: [&str; 2], rows: &[(String, bool, Summary)]) -> String {
     let most = rows.iter().map(|(.., value)| value.high).fold(1e-12, f64::max);
-    let mut table = format!(
-        "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">{}</th>\
-         <th scope=\"col\">{}</th></tr></thead>\n<tbody>\n",
-        escaped(caption),
-        escaped(head[0]),
-        escaped(head[1])
-    );
+    let mut table = opened("plain", caption, head);
     for (name, is_own, value) in rows {
         table += &format!(
             "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{}{}</td></tr>\n",
@@ -36,5 +30,5 @@ pub fn bars(caption: &str, head: [&str; 2], rows: &[(String, bool, Summary)]) ->
             bar(value.median / most, Some((value.low / most, value.high / most)))
         );
     }
-    table + "</tbody>\n</table></div>\n"
+    table + CLOSED
 }

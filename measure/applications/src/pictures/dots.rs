@@ -1,8 +1,7 @@
 //! How each case ends, as a picture in a file of its own: a row for each case, with a dot on a scale of ratios.
 
+use measure_harness::chart::{Picture, escaped};
 use measure_harness::statistics::Summary;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::standing::End;
 
@@ -18,24 +17,24 @@ pub struct Dot {
 }
 
 /// The width of the picture, of the names and of a row, and the heights above and below the rows, in pixels.
-const WIDTH: i32 = 720;
-const NAMES: i32 = 150;
-const ROW: i32 = 17;
-const HEAD: i32 = 58;
-const FOOT: i32 = 12;
+const WIDTH: f64 = 720.0;
+const NAMES: f64 = 150.0;
+const ROW: f64 = 17.0;
+const HEAD: f64 = 58.0;
+const FOOT: f64 = 12.0;
 
 /// The ratios that are marked.
 const MARKS: [f64; 7] = [0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0];
 
 /// Colours that are legible on white and on black.
-const WORDS: RGBColor = RGBColor(0x76, 0x7f, 0x8a);
-const RULE: RGBColor = RGBColor(0x9a, 0xa2, 0xab);
-const WIN: RGBColor = RGBColor(0x2d, 0xa4, 0x4e);
-const LOSS: RGBColor = RGBColor(0xe0, 0x3e, 0x3e);
-const OPEN: RGBColor = RGBColor(0xd2, 0x8f, 0x0c);
-const TIE: RGBColor = RGBColor(0x4d, 0x8f, 0xdc);
+const WORDS: &str = "#767f8a";
+const RULE: &str = "#9aa2ab80";
+const WIN: &str = "#2da44e";
+const LOSS: &str = "#e03e3e";
+const OPEN: &str = "#d28f0c";
+const TIE: &str = "#4d8fdc";
 
-fn colour(end: End) -> RGBColor {
+fn colour(end: End) -> &'static str {
     match end {
         End::Win => WIN,
         End::Loss => LOSS,
@@ -45,62 +44,47 @@ fn colour(end: End) -> RGBColor {
 }
 
 /// The picture, which has a name for those who cannot see it.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn dots(title: &str, all: &[Dot]) -> Result<String, String> {
-    let problem = |error: DrawingAreaErrorKind<std::io::Error>| error.to_string();
+pub fn dots(title: &str, all: &[Dot]) -> String {
     let values =
         || all.iter().flat_map(|dot| [dot.times.low, dot.times.high].into_iter().chain(dot.of_streams));
     let (low, high) = (values().fold(0.7, f64::min) * 0.95, values().fold(1.5, f64::max) * 1.05);
-    let across = |times: f64| {
-        let share = (times / low).ln() / (high / low).ln();
-        NAMES + 8 + (share * f64::from(WIDTH - NAMES - 24)).round() as i32
-    };
-    let height = HEAD + ROW * all.len() as i32 + FOOT;
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, (WIDTH as u32, height as u32)).into_drawing_area();
-        let words = ("system-ui, sans-serif", 12).into_font().color(&WORDS);
-        let at = |across, up| words.pos(Pos::new(across, up));
-        let (right, middle) = (at(HPos::Right, VPos::Center), at(HPos::Center, VPos::Center));
-        let left = at(HPos::Left, VPos::Center);
-        let mut begin = 12;
-        for (word, colour, is_filled) in [
-            ("win", WIN, true),
-            ("tie: less than 5 %", TIE, true),
-            ("loss", LOSS, true),
-            ("open: the interval contains 1", OPEN, true),
-            ("against rivals that stream in order", WORDS, false),
-        ] {
-            let style = if is_filled { colour.filled() } else { colour.stroke_width(1) };
-            area.draw(&Circle::new((begin, 12), 4, style)).map_err(problem)?;
-            area.draw_text(word, &left, (begin + 9, 12)).map_err(problem)?;
-            begin += 26 + 7 * word.len() as i32;
-        }
-        for mark in MARKS.into_iter().filter(|mark| (low..high).contains(mark)) {
-            let place = across(mark);
-            let width = if mark == 1.0 { 2 } else { 1 };
-            let ends = [(place, HEAD - 10), (place, height - FOOT)];
-            area.draw(&PathElement::new(ends, RULE.mix(0.5).stroke_width(width))).map_err(problem)?;
-            area.draw_text(&format!("{mark}"), &middle, (place, HEAD - 19)).map_err(problem)?;
-        }
-        area.draw_text("times as fast", &right, (NAMES, HEAD - 19)).map_err(problem)?;
-        for (row, dot) in all.iter().enumerate() {
-            let up = HEAD + ROW * row as i32 + ROW / 2;
-            area.draw_text(&dot.name, &right, (NAMES, up)).map_err(problem)?;
-            if let Some(times) = dot.of_streams {
-                area.draw(&Circle::new((across(times), up), 4, WORDS.stroke_width(1))).map_err(problem)?;
-            }
-            let (colour, ends) = (colour(dot.end), [dot.times.low, dot.times.high]);
-            let whisker = PathElement::new(ends.map(|end| (across(end), up)), colour.stroke_width(2));
-            area.draw(&whisker).map_err(problem)?;
-            area.draw(&Circle::new((across(dot.times.median), up), 4, colour.filled())).map_err(problem)?;
-        }
-        area.present().map_err(problem)?;
+    let across = |times: f64| NAMES + 8.0 + (times / low).ln() / (high / low).ln() * (WIDTH - NAMES - 24.0);
+    let height = HEAD + ROW * all.len() as f64 + FOOT;
+    let mut picture = Picture::default();
+    let mut begin = 12.0;
+    for (word, colour, is_filled) in [
+        ("win", WIN, true),
+        ("tie: less than 5 %", TIE, true),
+        ("loss", LOSS, true),
+        ("open: the interval contains 1", OPEN, true),
+        ("against rivals that stream in order", WORDS, false),
+    ] {
+        picture.dot((begin, 12.0), 4.0, colour, is_filled);
+        picture.text((begin + 9.0, 16.0), "start", WORDS, word);
+        begin += 26.0 + 7.0 * word.len() as f64;
     }
-    let label = format!("<svg role=\"img\" aria-label=\"{}\" ", super::text::escaped(title));
-    Ok(svg.replacen("<svg ", &label, 1))
+    for mark in MARKS.into_iter().filter(|mark| (low..high).contains(mark)) {
+        let (place, width) = (across(mark), if mark == 1.0 { 2.0 } else { 1.0 });
+        picture.line(&[(place, HEAD - 10.0), (place, height - FOOT)], RULE, width, false);
+        picture.text((place, HEAD - 15.0), "middle", WORDS, &mark.to_string());
+    }
+    picture.text((NAMES, HEAD - 15.0), "end", WORDS, "times as fast");
+    for (row, dot) in all.iter().enumerate() {
+        let up = HEAD + ROW * (row as f64 + 0.5);
+        picture.text((NAMES, up + 4.0), "end", WORDS, &dot.name);
+        if let Some(times) = dot.of_streams {
+            picture.dot((across(times), up), 4.0, WORDS, false);
+        }
+        let (colour, ends) = (colour(dot.end), [dot.times.low, dot.times.high]);
+        picture.line(&ends.map(|end| (across(end), up)), colour, 2.0, false);
+        picture.dot((across(dot.times.median), up), 4.0, colour, true);
+    }
+    let label = escaped(title);
+    let attributes = format!(
+        "role=\"img\" aria-label=\"{label}\" xmlns=\"http://www.w3.org/2000/svg\" font-family=\"system-ui, sans-serif\" \
+         font-size=\"12\""
+    );
+    picture.svg(&attributes, (WIDTH, height))
 }
 
 #[cfg(test)]
@@ -115,10 +99,10 @@ mod tests {
             times: Summary { median, low: 0.9 * median, high: 1.1 * median },
             of_streams: (median > 1.0).then_some(2.0 * median),
         };
-        let svg = dots("all <cases>", &[dot("a <b>", End::Win, 1.4), dot("c", End::Loss, 0.6)]).unwrap();
+        let svg = dots("all <cases>", &[dot("a <b>", End::Win, 1.4), dot("c", End::Loss, 0.6)]);
         assert!(svg.contains("aria-label=\"all &lt;cases&gt;\"") && svg.contains("a &lt;b&gt;"), "{svg}");
         // Three circles in the rows, and five in the legend.
         assert_eq!(svg.matches("<circle").count(), 8, "{svg}");
-        assert_eq!(svg.matches("#E03E3E").count(), 3, "{svg}");
+        assert_eq!(svg.matches("#e03e3e").count(), 3, "{svg}");
     }
 }

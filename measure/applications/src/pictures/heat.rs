@@ -1,6 +1,6 @@
 //! Heat maps: tables whose cells are the stronger coloured the better they are.
 
-use super::text::escaped;
+use super::text::{CLOSED, escaped, opened};
 
 /// A heat map.
 #[derive(Debug)]
@@ -16,16 +16,9 @@ pub struct Heat<'a> {
 
 /// The heat map as a table.
 pub fn heat(heat: &Heat) -> String {
-    let mut table = format!(
-        "<div class=\"wide\" tabindex=\"0\"><table class=\"heat\">\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">{} \\ {}</th>",
-        escaped(heat.caption),
-        escaped(heat.axes[0]),
-        escaped(heat.axes[1])
-    );
-    for column in &heat.columns {
-        table += &format!("<th scope=\"col\">{}</th>", escaped(column));
-    }
-    table += "</tr></thead>\n<tbody>\n";
+    let corner = heat.axes.join(" \\ ");
+    let head = [corner.as_str()].into_iter().chain(heat.columns.iter().map(String::as_str));
+    let mut table = opened("heat", heat.caption, head);
     for (row, cells) in heat.rows.iter().zip(&heat.cells) {
         table += &format!("<tr><th scope=\"row\">{}</th>", escaped(row));
         for cell in cells {
@@ -40,5 +33,5 @@ pub fn heat(heat: &Heat) -> String {
         }
         table += "</tr>\n";
     }
-    table + "</tbody>\n</table></div>\n"
+    table + CLOSED
 }

@@ -11,6 +11,9 @@ mod text;
 pub use bars::{bar, bars};
 pub use dots::{Dot, dots};
 pub use heat::{Heat, heat};
-pub use lines::{Axis, Line, Look, figures, lines};
+pub use lines::{Line, Look, figures, lines};
+pub use measure_harness::chart::Axis;
 pub use small::{histogram, spark};
-pub use text::{bytes, date, escaped, interval, milliseconds, number, percent_of, seconds, table};
+pub use text::{
+    CLOSED, bytes, date, escaped, interval, milliseconds, number, opened, percent_of, seconds, table,
+};

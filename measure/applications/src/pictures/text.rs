@@ -1,12 +1,8 @@
 //! Numbers, times and names as text.
 
+pub use measure_harness::chart::escaped;
 use measure_harness::statistics::Summary;
 use measure_harness::target::Unit;
-
-/// The text for HTML.
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 /// A median and its interval.
 pub fn interval(Summary { median, low, high }: Summary) -> String {
@@ -97,23 +93,31 @@ pub fn date(seconds: u64) -> String {
     format!("{year}-{:02}-{:02}", month + 1, day + 1)
 }
 
-/// A table. The first cell of a row is its name; cells are HTML already.
-pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
+/// The beginning of a table, to its first row. The names are text.
+pub fn opened<'a>(class: &str, caption: &str, head: impl IntoIterator<Item = &'a str>) -> String {
+    let caption = escaped(caption);
     let mut table = format!(
-        "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}</caption>\n<thead><tr>",
-        escaped(caption)
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"{class}\">\n<caption>{caption}</caption>\n<thead><tr>"
     );
     for name in head {
-        table += &format!("<th scope=\"col\">{}</th>", escaped(name));
+        table += &format!("<th scope=\"col\"><span>{}</span></th>", escaped(name));
     }
-    table += "</tr></thead>\n<tbody>\n";
+    table + "</tr></thead>\n<tbody>\n"
+}
+
+/// The end of a table.
+pub const CLOSED: &str = "</tbody>\n</table></div>\n";
+
+/// A table. The first cell of a row is its name; cells are HTML already.
+pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
+    let mut table = opened("plain", caption, head.iter().copied());
     for row in rows {
         let Some((name, cells)) = row.split_first() else { continue };
         table += &format!("<tr><th scope=\"row\">{name}</th>");
         cells.iter().for_each(|cell| table += &format!("<td>{cell}</td>"));
         table += "</tr>\n";
     }
-    table + "</tbody>\n</table></div>\n"
+    table + CLOSED
 }
 
 #[cfg(test)]

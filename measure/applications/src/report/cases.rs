@@ -6,7 +6,7 @@ use measure_harness::statistics::Summary;
 use measure_harness::target::Unit;
 
 use super::first::few;
-use crate::pictures::{bar, escaped, interval, milliseconds, number, percent_of};
+use crate::pictures::{CLOSED, bar, escaped, interval, milliseconds, number, opened, percent_of};
 use crate::results::{Cell, Group, Results};
 use crate::standing::reference;
 use crate::systems::{ALL, Home, SEQUENTIAL, Side, home, side};
@@ -20,12 +20,9 @@ pub fn heat_map(page: &mut String, results: &Results) {
         |name: &str| results.groups.iter().any(|group| group.cells.iter().any(|cell| cell.variant == name));
     let names: Vec<&str> = ALL.iter().map(|system| system.name).filter(|name| is_there(name)).collect();
     *page += "<h2>All cases at one look</h2>\n<p>The speed of each variant as a share of the fastest one in the case, in \
-        percent. The stronger the colour of a cell, the faster.</p>\n<div class=\"wide\" tabindex=\"0\"><table class=\"heat\">\n\
-        <caption>Percent of the fastest</caption>\n<thead><tr><th scope=\"col\">case</th>";
-    for name in &names {
-        let _ = write!(page, "<th scope=\"col\"><span>{}</span></th>", escaped(name));
-    }
-    *page += "</tr></thead>\n<tbody>\n";
+        percent. The stronger the colour of a cell, the faster.</p>\n";
+    *page +=
+        &opened("heat tall", "Percent of the fastest", ["case"].into_iter().chain(names.iter().copied()));
     for group in &results.groups {
         let median = |cell: &Cell| cell.figures.time().median;
         let least = group.cells.iter().map(median).fold(f64::INFINITY, f64::min);
@@ -41,7 +38,7 @@ pub fn heat_map(page: &mut String, results: &Results) {
         }
         *page += "</tr>\n";
     }
-    *page += "</tbody>\n</table></div>\n";
+    *page += CLOSED;
 }
 
 /// One case as a table.
@@ -58,20 +55,13 @@ pub fn case(page: &mut String, group: &Group) {
         group.cells.iter().find(|cell| cell.variant == name).map(|plain| plain.code)
     };
     let has_energy = cells.iter().any(|(cell, _)| cell.figures.energy.is_some());
-    let _ = write!(
-        page,
-        "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}: {} {} a run; data: {}</caption>\n<thead><tr><th scope=\"col\">variant</th>\
-         <th scope=\"col\">times as fast as {}</th><th scope=\"col\">{} a second</th>\
-         <th scope=\"col\">first result</th><th scope=\"col\">cores used</th><th scope=\"col\">memory</th>\
-         {}<th scope=\"col\">lines added</th></tr></thead>\n<tbody>\n",
-        escaped(&group.name()),
-        number(group.amount),
-        escaped(&group.unit),
-        escaped(&group.data),
-        escaped(&reference.variant),
-        escaped(&group.unit),
-        if has_energy { "<th scope=\"col\">energy</th>" } else { "" },
-    );
+    let caption =
+        format!("{}: {} {} a run; data: {}", group.name(), number(group.amount), group.unit, group.data);
+    let times_as_fast = format!("times as fast as {}", reference.variant);
+    let each_second = format!("{} a second", group.unit);
+    let head = ["variant", &times_as_fast, &each_second, "first result", "cores used", "memory"];
+    let energy = has_energy.then_some("energy");
+    *page += &opened("plain", &caption, head.into_iter().chain(energy).chain(["lines added"]));
     for (cell, times) in cells {
         let seconds = cell.figures.time().median;
         let plain = plain(cell);
@@ -101,7 +91,7 @@ pub fn case(page: &mut String, group: &Group) {
             percent_of(cell.code.effort, plain.map(|plain| plain.effort)),
         );
     }
-    *page += "</tbody>\n</table></div>\n";
+    *page += CLOSED;
     for (variant, why) in &group.without {
         let _ = writeln!(page, "<p class=\"note\">{}: {}.</p>", escaped(variant), escaped(why));
     }

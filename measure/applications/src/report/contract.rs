@@ -7,7 +7,7 @@ use measure_harness::statistics::Summary;
 use measure_programs::contract::Experiment;
 
 use crate::contract::{Latency, Row};
-use crate::pictures::{bar, escaped, milliseconds};
+use crate::pictures::{CLOSED, bar, escaped, milliseconds, opened};
 use crate::systems::{Side, side};
 
 /// The table of the contract: a row for each system, with the findings in its cells.
@@ -17,12 +17,9 @@ pub fn contract(page: &mut String, rows: &[Row]) {
     }
     *page += "<h2>The contract, and who keeps it</h2>\n<p>The same nine experiments with every system, each in a process of \
         its own with four workers. A green cell keeps the contract of the plain loop, a red cell breaks it, and both have \
-        their number.</p>\n<div class=\"wide\" tabindex=\"0\"><table class=\"contract\">\n<caption>What each system \
-        does</caption>\n<thead><tr><th scope=\"col\">system</th><th scope=\"col\">kept</th>";
-    for experiment in Experiment::ALL {
-        let _ = write!(page, "<th scope=\"col\">{}</th>", experiment.name());
-    }
-    *page += "</tr></thead>\n<tbody>\n";
+        their number.</p>\n";
+    let head = ["system", "kept"].into_iter().chain(Experiment::ALL.into_iter().map(Experiment::name));
+    *page += &opened("contract", "What each system does", head);
     for row in rows {
         let class = if side(&row.system) == Side::Anabranch { "own" } else { "other" };
         let _ = write!(
@@ -38,7 +35,8 @@ pub fn contract(page: &mut String, rows: &[Row]) {
         }
         *page += "</tr>\n";
     }
-    *page += "</tbody>\n</table></div>\n<details>\n<summary>What the experiments are</summary>\n<dl>\n";
+    *page += CLOSED;
+    *page += "<details>\n<summary>What the experiments are</summary>\n<dl>\n";
     for experiment in Experiment::ALL {
         let _ = writeln!(page, "<dt>{}</dt><dd>{}</dd>", experiment.name(), escaped(experiment.what()));
     }
@@ -59,12 +57,8 @@ pub fn latencies(page: &mut String, all: &[Latency]) {
         some.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
         let median = |quantiles: &[f64]| Summary::of(quantiles.iter().copied()).median;
         let most = some.iter().map(|latency| median(&latency.p99)).fold(1e-9, f64::max);
-        let _ = write!(
-            page,
-            "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>Latency, {workers} workers</caption>\n<thead><tr>\
-             <th scope=\"col\">system</th><th scope=\"col\">half of the items</th><th scope=\"col\">95 %</th>\
-             <th scope=\"col\">99 %</th><th scope=\"col\">rounds</th></tr></thead>\n<tbody>\n"
-        );
+        let head = ["system", "half of the items", "95 %", "99 %", "rounds"];
+        *page += &opened("plain", &format!("Latency, {workers} workers"), head);
         for latency in some {
             let class = if side(&latency.system) == Side::Anabranch { "own" } else { "other" };
             let (p50, p99) = (median(&latency.p50), median(&latency.p99));
@@ -83,7 +77,7 @@ pub fn latencies(page: &mut String, all: &[Latency]) {
                 latency.p95.len(),
             );
         }
-        *page += "</tbody>\n</table></div>\n";
+        *page += CLOSED;
     }
 }
 

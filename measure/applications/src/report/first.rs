@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::pictures::{escaped, interval};
+use crate::pictures::{CLOSED, escaped, interval, opened};
 use crate::results::{Cell, Group, LEAST_ROUNDS, Results};
 use crate::standing::{End, Standing};
 
@@ -19,11 +19,10 @@ pub fn first_screen(page: &mut String, results: &Results) {
     if standings.is_empty() {
         return;
     }
-    *page += "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>The best variant of Anabranch against the best rival</caption>\n\
-        <thead><tr><th scope=\"col\">case</th><th scope=\"col\">Anabranch</th><th scope=\"col\">rival</th>\
-        <th scope=\"col\">times as fast</th><th scope=\"col\">result</th>\
-        <th scope=\"col\">of those that stream</th><th scope=\"col\">times as fast</th><th scope=\"col\">result</th>\
-        </tr></thead>\n<tbody>\n";
+    let head = ["case", "Anabranch", "rival", "times as fast", "result"];
+    let of_streams = ["of those that stream", "times as fast", "result"];
+    let caption = "The best variant of Anabranch against the best rival";
+    *page += &opened("plain", caption, head.into_iter().chain(of_streams));
     for (group, Standing { own, rival, times, end }) in &standings {
         let (class, word) = ended(*end);
         let _ = writeln!(
@@ -45,7 +44,7 @@ pub fn first_screen(page: &mut String, results: &Results) {
             None => *page += "<td>none</td><td></td><td></td></tr>\n",
         }
     }
-    *page += "</tbody>\n</table></div>\n";
+    *page += CLOSED;
 }
 
 /// The class and the word for an end.

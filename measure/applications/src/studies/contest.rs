@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use measure_harness::energy::Meter;
+use measure_harness::rival::PATIENCE;
 use measure_harness::rounds::{Budget, Contender, Unmeasured, measure_watched};
 use measure_programs::Scale;
 
 use super::{Entry, Setup, Studied, Study, Trial};
 use crate::players::Player;
-use crate::process::PATIENCE;
 use crate::programs::Programs;
 use crate::systems::SEQUENTIAL;
 

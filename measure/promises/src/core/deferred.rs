@@ -2,19 +2,22 @@
 //! Taskflow's deferred tokens.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::process::Command;
 use std::sync::Arc;
 
 use anabranch::Stream;
 
 use super::{Setup, nanos};
-use crate::rivals::{Peer, Run};
+use measure_harness::builds;
+use measure_harness::rival::Rival;
 use measure_harness::rounds::{Ceiling, Contender, Unmeasured, measure};
 use measure_harness::table::Row;
 use measure_harness::target::{Target, Unit};
 use measure_harness::work::{Digest, Work};
 
 const GROUP: &str = "deferred";
-/// The C++ program of the rivals has this one if it was built with Taskflow.
+/// The name of the rival.
 const TASKFLOW: &str = "taskflow-deferred";
 /// How many tokens Taskflow has under way.
 const LINES: usize = 64;
@@ -24,16 +27,11 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     // The last item has an even number, so that the one before it has both neighbours.
     let items = work.items(setup.plain) | 1;
     let expected = plain(work, items);
-    let peer = Peer::cpp().and_then(|peer| match peer.versions.contains_key(TASKFLOW) {
-        true => Ok(RefCell::new(peer)),
-        false => Err("Taskflow 3 is not installed: TASKFLOW=DIR names its sources, and version 4 has no deferred tokens".to_owned()),
-    });
+    let peer = taskflow().map(RefCell::new);
     let mut contenders = vec![Contender::timed("anabranch", expected, || needing(work, items))];
     if let Ok(peer) = &peer {
-        contenders.push(Contender::sampled(TASKFLOW, expected, move || {
-            let run = Run { name: TASKFLOW, setting: LINES, work, items };
-            peer.borrow_mut().run(run).unwrap_or((f64::NAN, Digest::EMPTY))
-        }));
+        let request = format!("{TASKFLOW} {LINES} {} {items}", work.calibration().0);
+        contenders.push(Contender::sampled(TASKFLOW, expected, move || peer.borrow_mut().sample(&request)));
     }
     let rounds = measure(setup.budget, Some(Ceiling { work, items }), contenders);
     let what = "every second item needs both neighbours, 10 us items, 2 workers";
@@ -67,6 +65,20 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let mut rows = vec![ours, beside];
     rows.extend(waiting(setup));
     rows
+}
+
+/// Builds and starts the rival with Taskflow.
+fn taskflow() -> Result<Rival, String> {
+    let missing =
+        "Taskflow 3 is not installed: TASKFLOW=DIR names its sources, and version 4 has no deferred tokens";
+    let sources = std::env::var_os("TASKFLOW").ok_or(missing)?;
+    let options = ["-std=c++20", "-O3", "-DNDEBUG", "-pthread", "-I"].map(OsStr::new);
+    let options = [&options[..], &[&sources]].concat();
+    let program = builds::folder().join("rivals-taskflow");
+    let source = builds::source("rivals/promises/deferred.cpp");
+    builds::compiled(&builds::compiler(), &options, &source, &[], &program)
+        .map_err(|why| format!("{missing} ({why})"))?;
+    Rival::start(Command::new(program))
 }
 
 /// How many items wait for the last one.

@@ -2,6 +2,7 @@
 //! between processes that sleep against the hand-off between bare threads, and a ring of firing rules.
 
 use std::ops::ControlFlow::{Break, Continue};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -9,11 +10,12 @@ use std::thread;
 use anabranch::network::Network;
 
 use super::{Setup, nanos};
-use crate::rivals::{Peer, Run};
+use measure_harness::builds;
+use measure_harness::rival::Rival;
 use measure_harness::rounds::{Contender, Unmeasured, measure};
 use measure_harness::table::Row;
 use measure_harness::target::{Target, Unit};
-use measure_harness::work::{Digest, Work};
+use measure_harness::work::Digest;
 
 /// How many items a record and rtrb's buffer hold.
 const CAPACITY: usize = 8_192;
@@ -296,29 +298,26 @@ fn processes(trips: u64) -> u64 {
 fn ring(setup: &Setup) -> Vec<Row> {
     let firings: u64 = if setup.quick { 500_000 } else { 2_000_000 };
     let rivals = [
-        ("tokio tasks with channels", Peer::ring_of_tasks()),
-        ("goroutines with channels", Peer::ring_of_goroutines()),
+        ("tokio tasks with channels", Rival::of_package("promise-rivals")),
+        ("goroutines with channels", goroutines()),
     ];
     let expected = Digest::of_number(firings);
     let mut contenders = vec![Contender::timed("rules", expected, move || Digest::of_number(rules(firings)))];
     let mut rows: Vec<(String, Result<usize, String>)> = Vec::new();
-    for (name, peer) in rivals {
+    for (name, rival) in rivals {
         let what = format!(
             "ring of {RULES} {name}, one token, one thread: a hop, times a firing of the ring of rules"
         );
-        let peer = match peer {
-            Ok(peer) => peer,
+        let mut rival = match rival {
+            Ok(rival) => rival,
             Err(why) => {
                 rows.push((what, Err(why)));
                 continue;
             }
         };
-        let mut peer = peer;
         rows.push((what, Ok(contenders.len())));
         contenders.push(Contender::sampled(name, expected, move || {
-            let run = Run { name: "ring", setting: RULES, work: Work::of(0.0), items: firings };
-            // A peer that has failed gives a digest that is wrong.
-            peer.run(run).unwrap_or((0.0, Digest::of_number(0)))
+            rival.sample(&format!("ring {RULES} {firings}"))
         }));
     }
     // Each contender has one thread, so it does not matter whether the machine has a second core to give.
@@ -338,6 +337,14 @@ fn ring(setup: &Setup) -> Vec<Row> {
         }
     }));
     all
+}
+
+/// Builds and starts a ring of goroutines, if Go is installed.
+fn goroutines() -> Result<Rival, String> {
+    let program = builds::folder().join("rivals-ring-go");
+    let source = builds::source("rivals/promises/ring.go");
+    builds::run(Command::new("go").arg("build").arg("-o").arg(&program).arg(source))?;
+    Rival::start(Command::new(program))
 }
 
 fn rules(firings: u64) -> u64 {

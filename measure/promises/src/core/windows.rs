@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use anabranch::{CountWindows, SessionWindows, Stream, TimeWindows};
 
 use super::{Setup, nanos};
-use crate::rivals::{Peer, Run};
+use measure_harness::rival::Rival;
 use measure_harness::rounds::{Budget, Contender, Unmeasured, measure};
 use measure_harness::table::Row;
 use measure_harness::target::{Target, Unit};
-use measure_harness::work::{Digest, Work};
+use measure_harness::work::Digest;
 
 const GROUP: &str = "windows";
 
@@ -156,14 +156,11 @@ const RIVALS: [&str; 2] = ["timely", "renoir"];
 fn by_key(setup: &Setup) -> Vec<Row> {
     let items = if setup.quick { 2_000_000 } else { 10_000_000 };
     let expected = sums(items);
-    let peer = Peer::windows().map(RefCell::new);
+    let peer = Rival::of_package("window-rivals").map(RefCell::new);
     let mut contenders = vec![Contender::timed("anabranch", expected, || sums(items))];
     if let Ok(peer) = &peer {
         contenders.extend(RIVALS.map(|name| {
-            Contender::sampled(name, expected, move || {
-                let run = Run { name, setting: 0, work: Work::of(0.0), items };
-                peer.borrow_mut().run(run).unwrap_or((f64::NAN, Digest::EMPTY))
-            })
+            Contender::sampled(name, expected, move || peer.borrow_mut().sample(&format!("{name} {items}")))
         }));
     }
     // A round takes longer than those of other groups.

@@ -1,8 +1,10 @@
 //! Builds `spar++`, the library and the programs in C++.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use measure_harness::builds;
 
 /// The translator and the library, and the folder for programs.
 #[derive(Debug)]
@@ -20,17 +22,11 @@ impl Built {
     /// # Errors
     /// Why they cannot be built.
     pub fn new() -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let target = program.ancestors().nth(2).ok_or("this program is in no folder of builds")?;
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(cargo);
-        build.args(["build", "--release", "--quiet", "-p", "sparxx", "-p", "capi", "--manifest-path"]);
-        done(build.arg(root.join("Cargo.toml")).arg("--target-dir").arg(target))?;
-        let folder = target.join("bench-cpp");
+        let release = builds::anabranch(&["sparxx", "capi"])?;
+        let folder = builds::folder().join("bench-cpp");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let fastflow = std::env::var_os("FASTFLOW").map(PathBuf::from);
-        Ok(Self { release: target.join("release"), folder, root, fastflow })
+        Ok(Self { release, folder, root: builds::source(".."), fastflow })
     }
 
     /// Compiles a program of `examples/cpp` in one of its forms.
@@ -52,9 +48,9 @@ impl Built {
             _ => {}
         }
         let out = self.folder.join(format!("{program}_{form}"));
-        let mut compile = Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()));
-        compile.args(["-std=c++17", "-O3", "-pthread"]).arg(&source).args(&words).arg("-o").arg(&out);
-        done(&mut compile)?;
+        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        let options = ["-std=c++17", "-O3", "-pthread"].map(OsStr::new);
+        builds::compiled(&builds::compiler(), &options, &source, &words, &out)?;
         Ok(out)
     }
 
@@ -69,22 +65,10 @@ impl Built {
     /// Why it cannot be compiled.
     pub fn annotated(&self, source: &Path, name: &str, words: &[OsString]) -> Result<PathBuf, String> {
         let out = self.folder.join(name);
-        let mut compile = Command::new(self.translator());
-        compile.args(["-std=c++17", "-O3", "-spar_file"]).arg(source).args(words).arg("-o").arg(&out);
-        done(&mut compile)?;
+        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        let options = ["-std=c++17", "-O3", "-spar_file"].map(OsStr::new);
+        builds::compiled(self.translator().as_os_str(), &options, source, &words, &out)?;
         Ok(out)
-    }
-
-    /// The ordered farms of `measure/promises/cpp`, which talk as the rivals do.
-    ///
-    /// # Errors
-    /// Why they cannot be compiled.
-    pub fn farms(&self) -> Result<PathBuf, String> {
-        let mut words: Vec<OsString> = vec!["-DNDEBUG".into()];
-        if let Some(fastflow) = &self.fastflow {
-            words.extend(["-I".into(), fastflow.clone().into_os_string()]);
-        }
-        self.annotated(&self.root.join("measure/promises/cpp/farms.cpp"), "farms", &words)
     }
 
     /// The translator itself.
@@ -99,8 +83,7 @@ impl Built {
 
     /// The first line of the compiler about itself.
     pub fn compiler(&self) -> String {
-        let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-        let said = Command::new(compiler)
+        let said = Command::new(builds::compiler())
             .arg("--version")
             .output()
             .unwrap_or_else(|_| unreachable!("it has compiled"));
@@ -113,16 +96,4 @@ impl Built {
             .as_ref()
             .ok_or_else(|| "set FASTFLOW to a checkout of github.com/fastflow/fastflow".into())
     }
-}
-
-/// Runs a program, and returns its last line on standard error if it fails.
-fn done(command: &mut Command) -> Result<(), String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let said = command.output().map_err(|error| format!("{program}: {error}"))?;
-    if said.status.success() {
-        return Ok(());
-    }
-    let words = String::from_utf8_lossy(&said.stderr);
-    let problem = words.lines().find(|line| line.contains("error")).unwrap_or("no reason given");
-    Err(format!("{program} failed: {}", problem.trim()))
 }

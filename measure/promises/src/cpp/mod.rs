@@ -10,28 +10,21 @@ mod translator;
 use build::Built;
 
 use crate::look::{Look, Measured};
-use measure_harness::rounds::Unmeasured;
-use measure_harness::table::Row;
-use measure_harness::target::{Target, Unit};
 
 /// The names of the groups.
 pub fn names() -> Vec<String> {
     let programs = programs::PROGRAMS.iter().map(|program| program.name);
-    farms::GROUPS.iter().copied().chain(programs).chain([translator::GROUP]).map(String::from).collect()
+    farms::names().chain(programs).chain([translator::GROUP]).map(String::from).collect()
 }
 
 /// Builds the programs and measures them.
 pub fn measure(look: &Look) -> Measured {
     let built = match Built::new() {
         Ok(built) => built,
-        Err(why) => {
-            let row =
-                Row::without("cpp", "all of it", (Target::None, Unit::Percent), Unmeasured::Impossible(why));
-            return Measured { rows: vec![row], notes: Vec::new() };
-        }
+        Err(why) => return Measured::impossible("cpp", why),
     };
     let mut rows = Vec::new();
-    rows.extend(farms::measure(&built, look));
+    rows.extend(farms::measure(look));
     for program in programs::PROGRAMS.iter().filter(|program| look.at(program.name)) {
         rows.extend(program.measure(&built, look));
     }

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::programs::Programs;
+use crate::farms::probe;
 
 use measure_harness::rounds::{Budget, Contender, Unmeasured, measure as play};
 use measure_harness::table::Row;
@@ -73,7 +74,7 @@ fn time(
                 programs.run("loops", &arguments).expect("it ran before")
             })
         };
-        play(budget, Some(super::ssp::probe()), vec![contender(annotated), contender(builder)])
+        play(budget, Some(probe()), vec![contender(annotated), contender(builder)])
     });
     Row::new(GROUP, what, (Target::Rival, Unit::Times), &rounds, |rounds| {
         let [ours, theirs] = [0, 1].map(|at| rounds.median(|round| round.samples[at]));

@@ -13,9 +13,6 @@ mod ssp;
 use programs::Programs;
 
 use crate::look::{Look, Measured};
-use measure_harness::rounds::Unmeasured;
-use measure_harness::table::Row;
-use measure_harness::target::{Target, Unit};
 
 const GROUPS: [&str; 4] = [annotations::GROUP, compiling::GROUP, ssp::GROUP, ssp::IDLE];
 
@@ -28,15 +25,7 @@ pub fn names() -> Vec<String> {
 pub fn measure(look: &Look) -> Measured {
     let programs = match Programs::build() {
         Ok(programs) => programs,
-        Err(why) => {
-            let row = Row::without(
-                "front",
-                "all of it",
-                (Target::None, Unit::Percent),
-                Unmeasured::Impossible(why),
-            );
-            return Measured { rows: vec![row], notes: Vec::new() };
-        }
+        Err(why) => return Measured::impossible("front", why),
     };
     let mut rows = Vec::new();
     if look.at(annotations::GROUP) {
@@ -46,7 +35,7 @@ pub fn measure(look: &Look) -> Measured {
         rows.extend(compiling::measure(&programs, look.quick));
     }
     if look.at(ssp::GROUP) {
-        rows.extend(ssp::measure(&programs, look.quick));
+        rows.extend(ssp::measure(look));
     }
     if look.at(ssp::IDLE) {
         rows.extend(ssp::idle(&programs));

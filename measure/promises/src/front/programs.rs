@@ -8,6 +8,7 @@ use std::process::Command;
 
 use super::long;
 use super::pipelines;
+use measure_harness::builds::{self, put};
 use measure_harness::rounds::Unmeasured;
 use measure_harness::work::Digest;
 
@@ -16,14 +17,6 @@ const CHECKOUT: &str = "RUST_SSP_DIR";
 
 /// The profile with the release settings that a new package has.
 pub const USUAL: &str = "usual";
-
-/// Writes a file, unless it has this content already: cargo looks at the time of a file.
-fn put(path: &Path, text: &str) -> std::io::Result<()> {
-    if fs::read_to_string(path).is_ok_and(|there| there == text) {
-        return Ok(());
-    }
-    fs::write(path, text)
-}
 
 /// The folder of the programs.
 #[derive(Debug)]
@@ -36,10 +29,8 @@ pub struct Programs {
 impl Programs {
     /// Writes the workspace of the programs and builds it.
     pub fn build() -> Result<Self, String> {
-        let program = env::current_exe().map_err(|error| error.to_string())?;
-        let target = program.ancestors().nth(2).ok_or("this program is in no folder of builds")?;
         let rust_ssp = env::var_os(CHECKOUT).map(PathBuf::from);
-        let programs = Self { folder: target.join("front"), rust_ssp };
+        let programs = Self { folder: builds::folder().join("front"), rust_ssp };
         programs.write().map_err(|error| format!("{}: {error}", programs.folder.display()))?;
         let built = programs.cargo(&["build", "--release", "--quiet"])?;
         if !built.status.success() {
@@ -62,12 +53,8 @@ impl Programs {
              [profile.{USUAL}]\ninherits = \"release\"\nlto = false\ncodegen-units = 16\n\
              [dependencies]\nanabranch = {{ path = {anabranch:?} }}\nrayon = \"1\"\n"
         );
-        let work = format!(
-            "#[path = {:?}]\n#[allow(dead_code)]\nmod work;\n",
-            promises.join("../harness/src/work.rs")
-        );
         let ssp = fs::read_to_string(promises.join("front/ssp.rs"))?;
-        let of = |library: &str| ssp.replace("use SSP::*;\n", &format!("{work}use {library}::*;\n"));
+        let of = |library: &str| ssp.replace("SSP::*", &format!("{library}::*"));
         put(&sources.join("ours.rs"), &of("anabranch::ssp"))?;
         match &self.rust_ssp {
             Some(checkout) => {

@@ -1,56 +1,35 @@
-//! One program for `anabranch::ssp` and for Rust-SSP.
-
-use std::time::Duration;
+//! `anabranch::ssp` and Rust-SSP: the application `farm`, and a pipeline that is idle.
 
 use super::programs::Programs;
 
-use measure_harness::rounds::{Budget, Ceiling, Contender, measure as play};
+use crate::farms::Farms;
+use crate::look::{Look, Measured};
 use measure_harness::table::Row;
 use measure_harness::target::{Target, Unit};
-use measure_harness::work::{Digest, Work};
 
 pub const GROUP: &str = "`ssp` against Rust-SSP";
 pub const IDLE: &str = "`ssp` while it is idle";
 
-/// The work of an item in nanoseconds, its name, and how many times as fast as the original it must be.
-const GRAINS: [(f64, &str, Target); 4] = [
-    (0.0, "0", Target::AtLeast(10.0)),
-    (100.0, "100 ns", Target::AtLeast(3.0)),
-    (1e3, "1 us", Target::AtLeast(1.3)),
-    (1e4, "10 us", Target::Rival),
+const VARIANTS: [&str; 2] = ["ssp", "rust-ssp"];
+/// The workload, the name of its grain, and how many times as fast as the original it must be.
+const GRAINS: [(&str, &str, Target); 4] = [
+    ("0ns", "0", Target::AtLeast(10.0)),
+    ("100ns", "100 ns", Target::AtLeast(3.0)),
+    ("1us", "1 us", Target::AtLeast(1.3)),
+    ("10us", "10 us", Target::Rival),
 ];
-/// About how many nanoseconds an item without work takes in the slower of the two libraries.
-const PASSING: f64 = 250.0;
 
-/// Work that tells whether the machine has two cores.
-pub fn probe() -> Ceiling {
-    let work = Work::of(1e3);
-    Ceiling { work, items: work.items(0.02) }
-}
-
-pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
-    let grains = GRAINS.iter().map(|&(nanos, grain, target)| {
+pub fn measure(look: &Look) -> Vec<Row> {
+    let farms = match Farms::build(&VARIANTS) {
+        Ok(farms) => farms,
+        Err(why) => return Measured::impossible(GROUP, why).rows,
+    };
+    let grains = GRAINS.iter().map(|&(workload, grain, target)| {
+        let played = farms.play(workload, &VARIANTS, look.quick);
+        let ours = played.place("ssp");
         let what = format!("grain {grain}: times as fast");
-        let promise = (target, Unit::Times);
-        if let Err(why) = programs.rust_ssp() {
-            return Row::without(GROUP, what, promise, why);
-        }
-        let work = Work::of(nanos);
-        let items = ((if quick { 0.05 } else { 0.25 }) * 1e9 / (nanos + PASSING)) as u64;
-        let arguments = [work.calibration().0.to_string(), items.to_string()];
-        let contender = |name: &'static str| {
-            let arguments = &arguments;
-            Contender::sampled(name, work.fold(0..items), move || {
-                programs.run(name, arguments).unwrap_or((f64::NAN, Digest::EMPTY))
-            })
-        };
-        let (wanted, seconds) = if quick { (7, 10) } else { (21, 40) };
-        let budget = Budget { wanted, least: 7, time: Duration::from_secs(seconds) };
-        let rounds = play(budget, Some(probe()), vec![contender("ours"), contender("theirs")]);
-        Row::new(GROUP, what, promise, &rounds, |rounds| {
-            let [ours, theirs] = [0, 1].map(|at| rounds.median(|round| round.samples[at]));
-            let remark = format!("{ours:.1} ns an item, Rust-SSP {theirs:.1}");
-            (rounds.summary(|round| round.samples[1] / round.samples[0]), remark)
+        played.row((GROUP, what), "rust-ssp", (target, Unit::Times), |rounds, theirs| {
+            rounds.summary(|round| round.samples[theirs] / round.samples[ours])
         })
     });
     grains.collect()

@@ -62,6 +62,21 @@ pub fn all() -> impl Iterator<Item = &'static Line> {
 }
 
 impl Line {
+    /// A pipeline that computes, with as many workers as there are cores.
+    const fn new(name: &'static str, bound_by: &'static str, micros: f64, run: fn(&Job) -> Ran) -> Self {
+        Self { name, bound_by, waits: false, workers: None, micros, run }
+    }
+
+    /// The same, which mostly waits.
+    const fn waiting(self) -> Self {
+        Self { waits: true, ..self }
+    }
+
+    /// The same with this many workers.
+    const fn with(self, workers: usize) -> Self {
+        Self { workers: Some(workers), ..self }
+    }
+
     /// About how many items of the source take this many seconds.
     pub fn items(&self, seconds: f64) -> u64 {
         ((seconds * 1e6 / self.micros) as u64).max(32)

@@ -10,6 +10,7 @@ mod queues;
 use std::env::args;
 use std::process::ExitCode;
 
+use measure_harness::machine::locked_version;
 use measure_programs::contract::{Subject, answer};
 use measure_programs::{Program, serve};
 use ordered::{Crossbeam, Ordered, Orx, ParStream, Pariter, Pipeliner, Rayon, Threads, Tokio};
@@ -62,8 +63,5 @@ fn version(program: &Program) -> String {
         "orx" => "orx-parallel",
         name => name,
     };
-    let mut lines = include_str!("../../Cargo.lock").lines();
-    lines.find(|line| line.strip_prefix("name = ").map(|name| name.trim_matches('"')) == Some(package));
-    let version = lines.next().and_then(|line| line.strip_prefix("version = "));
-    version.map_or("?", |version| version.trim_matches('"')).to_owned()
+    locked_version(include_str!("../../Cargo.lock"), package)
 }

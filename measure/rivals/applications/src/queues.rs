@@ -5,12 +5,12 @@ use std::thread;
 
 use crossbeam_channel::bounded;
 use measure_programs::experiments::queue::{Input, fold};
-use measure_programs::{Kind, Output, Program};
+use measure_programs::{Output, Program};
 
 /// Adds the queues.
 pub fn add(programs: &mut Vec<Program>) {
-    programs.push(Program::new("crossbeam", Kind::Streams, crossbeam));
-    programs.push(Program::new("threads", Kind::Streams, threads));
+    programs.push(Program::new("crossbeam", crossbeam));
+    programs.push(Program::new("threads", threads));
 }
 
 fn crossbeam(input: &'static Input, _workers: usize, output: Output) -> Output {

@@ -1,22 +1,14 @@
 // The synthetic benchmark of `dsp exploration`, one producer and one consumer, with OpenMP tasks and oneTBB.
 //
-// After a line with the name and the version of each form, and one with the word `ready`, the program reads requests of
-// five words: the name of a form, the steps of work for each index, the number of indices, the indices in a burst, and
-// the number of rounds. It answers each with a line: the sum that the consumer found, and the nanoseconds for each
-// index of each round. An answer that begins with `failed` says why there is none.
+// The words of a request are the name of a form, the steps of work for each index, the number of indices, and the indices in a
+// burst. The digest is the sum that the consumer found.
 //
 // The forms whose library is missing when this file is compiled, -fopenmp or oneTBB, are left out.
 
+#include "../../rival.hpp"
+
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <iostream>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #if __has_include(<tbb/parallel_pipeline.h>)
 #define WITH_TBB
@@ -35,25 +27,14 @@ constexpr uint64_t TOKENS = 64;
 
 // The task of a form.
 struct Task {
-    uint32_t steps;
+    Work work;
     uint64_t bursts, burst;
 
     // The most bursts between the producer and the consumer.
     uint64_t slots() const { return std::max<uint64_t>(HORIZON / burst, 2); }
 
-    // Does the work for a number. The result is bit for bit that of `exploration/work.rs`.
-    uint32_t done(uint32_t number) const {
-        if (steps == 0) {
-            return number;
-        }
-        uint64_t state = number;
-        for (uint32_t step = 0; step < steps; step++) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            // Like Rust's `black_box`: the value goes through memory, and the compiler cannot optimise it away.
-            asm volatile("" : : "r"(&state) : "memory");
-        }
-        return uint32_t(state >> 32);
-    }
+    // Does the work for a number, as `exploration/work.rs`.
+    uint32_t done(uint32_t number) const { return work.rounds == 0 ? number : uint32_t(work.run(number) >> 32); }
 
     // Stores the numbers of a burst, or of any indices.
     void store(uint64_t first, uint32_t *slots, uint64_t count) const {
@@ -163,51 +144,12 @@ uint32_t tbb_group(const Task &task) {
 }
 #endif
 
-struct Form {
-    std::string name, version;
-    uint32_t (*run)(const Task &);
-};
-
-const std::vector<Form> FORMS = {
-    {"loop", __VERSION__, loop},
-#ifdef _OPENMP
-    {"openmp-depend", std::to_string(_OPENMP), openmp_depend},
-    {"openmp-task", std::to_string(_OPENMP), openmp_task},
-#endif
-#ifdef WITH_TBB
-    {"tbb-pipeline", TBB_VERSION_STRING, tbb_pipeline},
-    {"tbb-group", TBB_VERSION_STRING, tbb_group},
-#endif
-};
-
-std::string answer(const std::string &line) {
-    std::istringstream words(line);
-    std::string name, rest;
-    uint64_t steps, indices, burst, rounds;
-    if (!(words >> name >> steps >> indices >> burst >> rounds) || words >> rest || steps > UINT32_MAX) {
-        return "failed: a request has five words: NAME STEPS INDICES BURST ROUNDS";
-    }
-    for (const Form &form : FORMS) {
-        if (form.name != name) {
-            continue;
-        }
-        burst = std::max<uint64_t>(burst, 1);
-        Task task = {uint32_t(steps), std::max<uint64_t>((indices + burst - 1) / burst, 1), burst};
-        std::string times;
-        uint32_t sum = 0;
-        for (uint64_t round = 0; round < std::max<uint64_t>(rounds, 1); round++) {
-            auto begin = std::chrono::steady_clock::now();
-            uint32_t found = form.run(task);
-            std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-            if (round != 0 && found != sum) {
-                return "failed: the rounds found different sums";
-            }
-            sum = found;
-            times += " " + std::to_string(took.count() / double(task.bursts * task.burst));
-        }
-        return std::to_string(sum) + times;
-    }
-    return "failed: no form is called \"" + name + "\"";
+Form form(const std::string &name, const std::string &version, uint32_t (*run)(const Task &)) {
+    return {name, version, [run](std::istream &words) {
+        Task task{{word<uint32_t>(words)}, word<uint64_t>(words), std::max<uint64_t>(word<uint64_t>(words), 1)};
+        task.bursts = std::max<uint64_t>((task.bursts + task.burst - 1) / task.burst, 1);
+        return timed([&] { return run(task); });
+    }};
 }
 
 } // namespace
@@ -216,11 +158,15 @@ int main() {
 #ifdef WITH_TBB
     tbb::global_control threads(tbb::global_control::max_allowed_parallelism, 2);
 #endif
-    for (const Form &form : FORMS) {
-        std::cout << form.name << ' ' << form.version << '\n';
-    }
-    std::cout << "ready" << std::endl;
-    for (std::string line; std::getline(std::cin, line);) {
-        std::cout << answer(line) << std::endl;
-    }
+    return serve({
+        form("loop", __VERSION__, loop),
+#ifdef _OPENMP
+        form("openmp-depend", std::to_string(_OPENMP), openmp_depend),
+        form("openmp-task", std::to_string(_OPENMP), openmp_task),
+#endif
+#ifdef WITH_TBB
+        form("tbb-pipeline", TBB_VERSION_STRING, tbb_pipeline),
+        form("tbb-group", TBB_VERSION_STRING, tbb_group),
+#endif
+    });
 }

@@ -1,18 +1,11 @@
 // Signal programs whose stages are OpenMP tasks with `depend`. The stages are those of the networks, from the Rust
 // library in `stages/`. So both sides do the same arithmetic, and only the scheduling differs.
 //
-// After a line with the name and the version of each program, and one with the word `ready`, the program reads requests
-// of five words: the name of a program, its size (samples of a block, or samples of audio in a burst), the microseconds
-// which the loop takes for the input, the slots through which blocks pass from stage to stage, and the number of
-// rounds. It answers each with a line: a check sum of the output, and the nanoseconds of each round. An answer that
-// begins with `failed` says why there is none.
+// The words of a request are the name of a program, its size (samples of a block, or samples of audio in a burst), the
+// microseconds which the loop takes for the input, and the slots through which blocks pass from stage to stage. The digest is a
+// check sum of the output.
 
-#include <chrono>
-#include <cstdint>
-#include <iostream>
-#include <sstream>
-#include <string>
-#include <vector>
+#include "../../rival.hpp"
 
 extern "C" {
 uint64_t dsp_begin(uint64_t program, uint64_t size, uint64_t microseconds, uint64_t slots, bool is_checked);
@@ -92,59 +85,32 @@ void radio(uint64_t blocks, uint64_t slots) {
     (void)states;
 }
 
-struct Form {
-    std::string name;
-    uint64_t number;
-    void (*run)(uint64_t blocks, uint64_t slots);
-};
-
-const std::vector<Form> FORMS = {{"fft", 0, transforms}, {"fmradio", 1, radio}};
-
-std::string answer(const std::string &line) {
-    std::istringstream words(line);
-    std::string name, rest;
-    uint64_t size, microseconds, slots, rounds;
-    if (!(words >> name >> size >> microseconds >> slots >> rounds) || words >> rest || slots == 0) {
-        return "failed: a request has five words: NAME SIZE MICROSECONDS SLOTS ROUNDS";
-    }
-    for (const Form &form : FORMS) {
-        if (form.name != name) {
-            continue;
-        }
-        // The first round is not timed: it makes the check sum.
-        uint64_t check = 0;
-        std::string times;
-        for (uint64_t round = 0; round <= rounds; round++) {
-            uint64_t blocks = dsp_begin(form.number, size, microseconds, slots, round == 0);
-            if (blocks == FAILED) {
-                return "failed: the program could not begin";
-            }
-            auto begin = std::chrono::steady_clock::now();
-            form.run(blocks, slots);
-            std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-            uint64_t ended = dsp_finish();
-            if (ended == FAILED) {
-                return "failed: a stage has failed";
-            }
-            if (round == 0) {
-                check = ended;
-            } else {
-                times += " " + std::to_string(took.count());
-            }
-        }
-        return std::to_string(check) + times;
-    }
-    return "failed: no form is called \"" + name + "\"";
+Form form(const std::string &name, uint64_t number, void (*run)(uint64_t blocks, uint64_t slots)) {
+    return {name, std::to_string(_OPENMP), [number, run](std::istream &words) {
+        auto size = word<uint64_t>(words), microseconds = word<uint64_t>(words), slots = word<uint64_t>(words);
+        if (slots == 0) throw std::runtime_error("0 slots hold no block");
+        auto begun = [&](bool is_checked) {
+            uint64_t blocks = dsp_begin(number, size, microseconds, slots, is_checked);
+            if (blocks == FAILED) throw std::runtime_error("the program could not begin");
+            return blocks;
+        };
+        auto finished = [] {
+            uint64_t check = dsp_finish();
+            if (check == FAILED) throw std::runtime_error("a stage has failed");
+            return check;
+        };
+        // The first run is not timed: it makes the check sum.
+        run(begun(true), slots);
+        uint64_t check = finished(), blocks = begun(false);
+        Answer answer = timed([&] {
+            run(blocks, slots);
+            return check;
+        });
+        finished();
+        return answer;
+    }};
 }
 
 } // namespace
 
-int main() {
-    for (const Form &form : FORMS) {
-        std::cout << form.name << ' ' << _OPENMP << '\n';
-    }
-    std::cout << "ready" << std::endl;
-    for (std::string line; std::getline(std::cin, line);) {
-        std::cout << answer(line) << std::endl;
-    }
-}
+int main() { return serve({form("fft", 0, transforms), form("fmradio", 1, radio)}); }

@@ -4,8 +4,9 @@ use std::thread;
 
 use crossbeam_channel::bounded;
 
+use measure_signals::exploration::consumed;
+
 use super::Task;
-use super::work::consumed;
 
 /// Sends the bursts as vectors through a bounded channel. They come back through another one to be used again.
 pub fn crossbeam(task: Task) -> u32 {

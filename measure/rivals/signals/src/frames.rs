@@ -1,9 +1,9 @@
 //! Programs whose frames rayon computes side by side.
 //!
-//! A request has the words `by-frame ENGINE MICROSECONDS PERIOD` and then the words of a subject. The engine is `rayon`
-//! or `in-turn`. The loop takes the given number of microseconds for the input. Its frames arrive with a period of so
-//! many nanoseconds, or as soon as they are asked for if the period is 0. The answer has a check sum of the output, the
-//! seconds of the run, and the median of the seconds from the arrival of a frame until it was done.
+//! A request has the words `by-frame ENGINE COUNT PERIOD` and then the words of a subject. The engine is `rayon` or
+//! `in-turn`. The input has the given number of frames. They arrive with a period of so many nanoseconds, or as soon as
+//! they are asked for if the period is 0. The digest is a check sum of the output. The answer has one more number: the median
+//! of the seconds from the arrival of a frame until it was done.
 
 use std::collections::BTreeMap;
 use std::iter::from_fn;
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use dsp::by_frame::{ByFrame, InTurn};
 use dsp::{Error, Result};
+use measure_harness::rival::{Answer, number};
 use measure_signals::arrivals::{Clock, Frames};
 use measure_signals::experiments::Subject;
 use rayon::ThreadPool;
@@ -71,25 +72,24 @@ impl ByFrame for Rayon<'_> {
 
 /// The subject of the last request, with its frames and the check sum of its output.
 #[derive(Default)]
-pub struct Last(Option<(u64, Subject, Frames, u32)>);
+pub struct Last(Option<(Subject, Frames, u32)>);
 
 impl Last {
-    /// Returns the answer to a request, without the first word of the request.
-    pub fn answer(&mut self, pool: &ThreadPool, request: &str) -> std::result::Result<String, String> {
-        let usage = "a request has the words by-frame ENGINE MICROSECONDS PERIOD PROGRAM..";
-        let mut words = request.splitn(4, ' ');
-        let mut word = || words.next().ok_or(usage);
-        let (engine, microseconds, period, words) = (word()?, word()?, word()?, word()?);
-        let number = |word: &str| word.parse::<u64>().map_err(|_| format!("\"{word}\" is no number"));
-        let (microseconds, period) = (number(microseconds)?, Duration::from_nanos(number(period)?));
+    /// Returns the answer to the words of a request behind the first one.
+    pub fn answer(&mut self, pool: &ThreadPool, request: &[&str]) -> std::result::Result<Answer, String> {
+        let [engine, _, _, program @ ..] = request else {
+            return Err("a request has the words by-frame ENGINE COUNT PERIOD PROGRAM..".into());
+        };
+        let (count, period) = (number(request, 1)?, Duration::from_nanos(number(request, 2)?));
+        let words = &program.join(" ");
         let told = |error: Error| error.to_string();
         let is_known = self
             .0
             .as_ref()
-            .is_some_and(|(has, subject, ..)| (*has, subject.words()) == (microseconds, words));
+            .is_some_and(|(subject, frames, _)| (frames.count(), subject.words()) == (count, &**words));
         if !is_known {
             let subject = Subject::of(words).map_err(told)?;
-            let frames = subject.frames(microseconds).map_err(told)?;
+            let frames = subject.frames(count).map_err(told)?;
             let mut output = Vec::new();
             subject
                 .run_by(
@@ -98,13 +98,13 @@ impl Last {
                     &mut dsp::Output::from_writer("memory", &mut output),
                 )
                 .map_err(told)?;
-            self.0 = Some((microseconds, subject, frames, measure_signals::experiments::check_sum(&output)));
+            self.0 = Some((subject, frames, measure_signals::experiments::check_sum(&output)));
         }
-        let Some((_, subject, frames, check)) = &self.0 else { return Err(usage.into()) };
+        let Some((subject, frames, check)) = &self.0 else { return Err("there is no subject".into()) };
         let clock = Clock::new(frames, period);
         let begin = Instant::now();
         let (input, mut output) = (clock.input(), clock.output());
-        match engine {
+        match *engine {
             "rayon" => subject.run_by(&Rayon(pool), input, &mut output),
             "in-turn" => subject.run_by(&InTurn, input, &mut output),
             _ => return Err(format!("there is no engine \"{engine}\"")),
@@ -112,8 +112,8 @@ impl Last {
         .map_err(told)?;
         let seconds = begin.elapsed().as_secs_f64();
         drop(output);
-        let latency = measure_signals::arrivals::median(clock.latencies().map_err(told)?);
-        Ok(format!("{check} {seconds} {}", latency.as_secs_f64()))
+        let latency = measure_signals::arrivals::median(&clock.latencies().map_err(told)?);
+        Ok(Answer { seconds, digest: u64::from(*check), more: vec![latency] })
     }
 }
 
@@ -121,20 +121,31 @@ impl Last {
 mod tests {
     use super::*;
 
+    fn words_of(request: &str) -> Vec<&str> {
+        request.split_whitespace().collect()
+    }
+
     #[test]
     fn frames_on_two_threads_give_the_result_of_the_loop() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let mut last = Last::default();
-        for words in ["fft 1024", "fmradio", "wifi"] {
+        let picture = format!(
+            "jpeg {}/../../../crates/dsp/tests/integration/data/jpeg/420.jpg",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        for (words, count) in [("fft 1024", 9), ("fmradio", 8), ("wifi", 8), (&*picture, 11), (&*picture, 8)]
+        {
             let subject = Subject::of(words).unwrap();
-            let check = subject.check(&subject.frames(0).unwrap()).unwrap().to_string();
+            let check = subject.check(&subject.frames(count).unwrap()).unwrap();
             for engine in ["rayon", "in-turn"] {
-                let answer = last.answer(&pool, &format!("{engine} 0 0 {words}")).unwrap();
-                assert_eq!(answer.split(' ').next(), Some(&*check), "{words}, {engine}");
+                let answer = last.answer(&pool, &words_of(&format!("{engine} {count} 0 {words}"))).unwrap();
+                assert_eq!((answer.digest, answer.more.len()), (check.into(), 1), "{words}, {engine}");
             }
         }
-        for request in ["", "rayon 0 0", "mpi 0 0 wifi", "rayon x 0 wifi", "rayon 0 0 fft 7"] {
-            assert!(last.answer(&pool, request).is_err(), "{request}");
+        for request in
+            ["", "rayon 0 0", "mpi 8 0 wifi", "rayon x 0 wifi", "rayon 8 0 fft 7", "rayon 0 0 wifi"]
+        {
+            assert!(last.answer(&pool, &words_of(request)).is_err(), "{request}");
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use measure_signals::exploration::consumed;
+
 use super::Task;
-use super::work::consumed;
 
 /// Produces a burst while the one before it is consumed, with two buffers that change places.
 pub fn join(task: Task) -> u32 {

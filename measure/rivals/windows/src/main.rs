@@ -1,19 +1,17 @@
-//! Runs tumbling windows by key with other libraries, one run for each line of its input.
-//!
-//! First it prints the rivals that it has, `NAME VERSION` on a line each, and then an empty line. Then it answers each line
-//! `NAME SETTING ROUNDS UNEVEN EVENTS` with `SECONDS DIGEST`. The three words in the middle have no meaning here.
+//! Tumbling windows by key with other libraries. The words of a request are `NAME EVENTS`.
 //!
 //! Event *n* has the time *n* / 10, a key of 100,000, and the value *n*. Every thread makes its share of the events. A result
 //! is the sum of the values of a key in a window of 100,000 units of time.
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
-use std::time::Instant;
 
+use measure_harness::machine::locked_version;
+use measure_harness::rival::{Answer, number, serve};
 use renoir::operator::StreamElement;
 use renoir::operator::window::{WindowAccumulator, WindowDescription, WindowManager, WindowResult};
 use renoir::{RuntimeConfig, StreamContext};
@@ -198,32 +196,12 @@ type Run = fn(u64, usize) -> u64;
 const RIVALS: [(&str, Run); 2] = [("timely", timely), ("renoir", renoir)];
 
 fn main() -> io::Result<()> {
-    for (name, _) in RIVALS {
-        println!("{name} {}", locked_version(name));
-    }
-    println!();
+    let forms = RIVALS.map(|(name, _)| (name, locked_version(include_str!("../../Cargo.lock"), name)));
     let threads = available_parallelism().map_or(1, usize::from);
-    for line in io::stdin().lines() {
-        let line = line?;
-        let words: Vec<&str> = line.split(' ').collect();
+    serve(&forms, "", |words| {
         let rival = RIVALS.into_iter().find(|rival| Some(&rival.0) == words.first());
-        let (Some((_, run)), Some(Ok(events))) = (rival, words.get(4).map(|word| word.parse())) else {
-            return Err(io::Error::other(format!("not understood: {line}")));
-        };
-        let start = Instant::now();
-        let digest = run(events, threads);
-        println!("{} {digest}", start.elapsed().as_secs_f64());
-        io::stdout().flush()?;
-    }
-    Ok(())
-}
-
-fn locked_version(package: &str) -> &'static str {
-    let mut lines = include_str!("../../Cargo.lock").lines();
-    let is_it = |line: &str| line.strip_prefix("name = ").map(|name| name.trim_matches('"')) == Some(package);
-    lines.find(|line| is_it(line));
-    lines
-        .next()
-        .and_then(|line| line.strip_prefix("version = "))
-        .map_or("?", |version| version.trim_matches('"'))
+        let (_, run) = rival.ok_or_else(|| format!("no form is called \"{}\"", words.join(" ")))?;
+        let events = number(words, 1)?;
+        Ok(Answer::timed(|| run(events, threads)))
+    })
 }

@@ -5,7 +5,7 @@ use dsp::Result;
 
 use crate::exploration;
 
-use super::{Axes, Effort, Line, Plot, Report};
+use super::{Effort, Line, Report};
 
 /// The work for an index on each side, in nanoseconds.
 const WORKS: [u32; 3] = [0, 8, 64];
@@ -39,22 +39,20 @@ pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&st
         report.text.push_str("|---|---|---|---|---|---|---|\n");
         tables.iter().for_each(|table| report.text.push_str(&row(table)));
         let line = |table: &Table| Line {
-            name: table.shape.to_string(),
             points: table.cells.iter().map(|cell| (cell.burst as f64, cell.of_ceiling)).collect(),
-            is_dashed: false,
+            ..Line::new(table.shape.to_string(), false)
         };
         let mut lines: Vec<Line> = tables.iter().map(line).collect();
         let ends = [bursts[0] as f64, bursts[bursts.len() - 1] as f64];
-        lines.push(Line { name: "ceiling".into(), points: ends.map(|x| (x, 1.0)).to_vec(), is_dashed: true });
+        lines.push(Line { points: ends.map(|x| (x, 1.0)).to_vec(), ..Line::new("ceiling", true) });
         let title = format!("Speed over the burst: {about}");
-        let plot = Plot {
+        report.lines(
+            &format!("bursts-{nanoseconds}"),
             title,
-            across: "indices in a burst",
-            axes: Axes::LogLinear,
-            up: "part of the ceiling",
+            "indices in a burst",
+            "part of the ceiling",
             lines,
-        };
-        report.picture(&format!("bursts-{nanoseconds}"), &plot);
+        );
     }
     horizons(effort, report, told)
 }

@@ -7,7 +7,7 @@ use dsp::{Error, Executor, Input, Output, Result, Run};
 use super::programs::{received, transformed};
 use super::rivals::Rivals;
 use super::rounds::{rounds_of, seconds, twice};
-use super::{Axes, Effort, Line, Plot, Report, check_sum};
+use super::{Effort, Line, Report, check_sum};
 use dsp::inputs::{RADIO_RATE, blocks, recording};
 
 /// Slots through which bursts of radio pass from stage to stage, as many as the network's records have bursts.
@@ -23,7 +23,7 @@ struct Case<'a> {
     run: &'a (dyn Fn(&Run) -> Result<()> + Sync),
     /// The check sum of the loop's output.
     check: u32,
-    /// The request to the rival, without the number of rounds.
+    /// The request to the rival.
     request: String,
 }
 
@@ -104,7 +104,7 @@ struct Table {
 
 impl Table {
     fn new(across: &'static str) -> Self {
-        let line = |name: &str, is_dashed| Line { name: name.into(), points: Vec::new(), is_dashed };
+        let line = |name: &str, is_dashed| Line::new(name, is_dashed);
         let lines = [line("network", false), line("OpenMP depend", false), line("ceiling", true)];
         Self { across, rows: String::new(), lines, best: [0.0; 2], absent: None }
     }
@@ -114,14 +114,14 @@ impl Table {
         let rival = || -> Result<f64> {
             // Without the rival there is nothing to compare.
             let Ok(peer) = rivals.stages() else { return Ok(f64::NAN) };
-            let (check, nanoseconds) = peer.borrow_mut().timed(&format!("{} 1", case.request))?;
-            if check != case.check {
+            let answer = peer.borrow_mut().ask_settled(&case.request).map_err(Error::new)?;
+            if answer.digest != case.check.into() {
                 return Err(Error::new(format!(
                     "{}: OpenMP gives another output than the loop",
                     case.request
                 )));
             }
-            Ok(1e-9 * nanoseconds)
+            Ok(answer.seconds)
         };
         let times = rounds_of(
             effort.rounds,
@@ -164,6 +164,6 @@ impl Table {
         });
         let lines = self.lines.into_iter().filter(|line| !line.points.is_empty()).collect();
         let up = "speed-up over the loop";
-        report.picture(name, &Plot { title: title.into(), axes: Axes::LogLinear, across, up, lines });
+        report.lines(name, title, across, up, lines);
     }
 }

@@ -7,7 +7,7 @@ use crate::arrivals::{Clock, Frames, median};
 use dsp::{Error, Executor, Input, Output, Result, Run};
 
 use super::rivals::Rivals;
-use super::rounds::{Times, seconds, twice};
+use super::rounds::{Times, rounds_of, seconds, twice};
 use super::{Effort, Report, Subject};
 
 /// The time between frames that arrive, as a multiple of the time that the loop takes for one.
@@ -34,8 +34,6 @@ enum Form {
     NetworkQueued,
     RayonQueued,
 }
-
-const FORMS: usize = Form::RayonQueued as usize + 1;
 
 pub(super) fn run(
     effort: Effort,
@@ -69,7 +67,7 @@ pub(super) fn run(
     ] {
         told(&format!("{label}, by frame"));
         let subject = Subject::of(words)?;
-        let frames = subject.frames(effort.microseconds)?;
+        let frames = subject.frames(subject.count(effort.microseconds)?)?;
         let times = measured(effort, rivals, &subject, &frames)?;
         let faster = |form: Form, than: Form| times.faster(form as usize, than as usize);
         let ceiling = 2.0 * faster(Form::LoopsAtOnce, Form::Loop);
@@ -119,14 +117,13 @@ fn measured(effort: Effort, rivals: &Rivals, subject: &Subject, frames: &Frames)
     let inline = |period| run(Executor::Inline, period);
     let rival = |engine: &str, period: Duration| -> Result<Measured> {
         let Ok(peer) = rivals.by_frame() else { return Ok((f64::NAN, f64::NAN)) };
-        let (microseconds, words) = (effort.microseconds, subject.words());
-        let request = format!("by-frame {engine} {microseconds} {} {words}", period.as_nanos());
-        let answer = peer.borrow_mut().ask(&request)?;
-        let numbers: Vec<f64> = answer.split(' ').filter_map(|word| word.parse().ok()).collect();
-        match numbers[..] {
-            [found, seconds, latency] if found == f64::from(check) => Ok((seconds, latency)),
-            [found, ..] => Err(Error::new(format!("{words}: {engine} gives {found} and the loop {check}"))),
-            [] => Err(Error::new(format!("\"{request}\" was answered with \"{answer}\""))),
+        let (count, words) = (frames.count(), subject.words());
+        let request = format!("by-frame {engine} {count} {} {words}", period.as_nanos());
+        let answer = peer.borrow_mut().ask_settled(&request).map_err(Error::new)?;
+        match answer.more[..] {
+            [latency] if answer.digest == check.into() => Ok((answer.seconds, latency)),
+            [_] => Err(Error::new(format!("{words}: {engine} gives {} and the loop {check}", answer.digest))),
+            _ => Err(Error::new(format!("\"{request}\" was answered with \"{answer}\""))),
         }
     };
     // The first runs of both sides prepare their memory.
@@ -138,26 +135,24 @@ fn measured(effort: Effort, rivals: &Rivals, subject: &Subject, frames: &Frames)
         let mut output = Output::from_writer("nowhere", std::io::sink());
         subject.run(Input::from_reader("frames", frames.bytes()), &mut output, run)
     };
-    let mut rounds = Vec::new();
-    for _ in 0..effort.rounds {
-        let mut round = [0.0; FORMS];
-        let mut set = |form: Form, value: f64| round[form as usize] = value;
-        set(Form::Loop, inline(Duration::ZERO)?.0);
-        set(Form::LoopsAtOnce, seconds(|| twice(&once))?);
-        let (seconds, latency) = run(Executor::Workers(2), Duration::ZERO)?;
-        set(Form::Network, seconds);
-        set(Form::NetworkQueued, latency);
-        let (seconds, latency) = rival("rayon", Duration::ZERO)?;
-        set(Form::Rayon, seconds);
-        set(Form::RayonQueued, latency);
-        set(Form::LoopOfRival, rival("in-turn", Duration::ZERO)?.0);
-        set(Form::LoopLatency, inline(period)?.1);
-        set(Form::NetworkLatency, run(Executor::Workers(2), period)?.1);
-        set(Form::NetworkLatencyOfThree, run(Executor::Workers(3), period)?.1);
-        set(Form::RayonLatency, rival("rayon", period)?.1);
-        rounds.push(round);
-    }
-    Ok(Times::of(&rounds))
+    let network = |workers, period| run(Executor::Workers(workers), period);
+    // The same order as that of `Form`.
+    rounds_of(
+        effort.rounds,
+        &[
+            &|| Ok(inline(Duration::ZERO)?.0),
+            &|| seconds(|| twice(&once)),
+            &|| Ok(network(2, Duration::ZERO)?.0),
+            &|| Ok(rival("rayon", Duration::ZERO)?.0),
+            &|| Ok(rival("in-turn", Duration::ZERO)?.0),
+            &|| Ok(inline(period)?.1),
+            &|| Ok(network(2, period)?.1),
+            &|| Ok(network(3, period)?.1),
+            &|| Ok(rival("rayon", period)?.1),
+            &|| Ok(network(2, Duration::ZERO)?.1),
+            &|| Ok(rival("rayon", Duration::ZERO)?.1),
+        ],
+    )
 }
 
 /// Runs a program with frames that arrive with this period.
@@ -170,5 +165,5 @@ fn timed(
     let mut output = clock.output();
     let seconds = seconds(|| program(clock.input(), &mut output))?;
     drop(output);
-    Ok((seconds, median(clock.latencies()?).as_secs_f64()))
+    Ok((seconds, median(&clock.latencies()?)))
 }

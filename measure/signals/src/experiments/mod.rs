@@ -22,7 +22,7 @@ use dsp::Result;
 
 pub use plot::{Axes, Line, Plot};
 pub use readme::merged;
-pub use rivals::Rivals;
+pub use rivals::{Rivals, synthetic};
 pub use subjects::Subject;
 
 /// The amount of measurement.
@@ -96,6 +96,18 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds a chart of lines over a logarithmic axis.
+    fn lines(
+        &mut self,
+        name: &str,
+        title: impl Into<String>,
+        across: &'static str,
+        up: &'static str,
+        lines: Vec<Line>,
+    ) {
+        self.picture(name, &Plot { title: title.into(), axes: Axes::LogLinear, across, up, lines });
+    }
+
     fn picture(&mut self, name: &str, plot: &Plot) {
         self.text.push_str(&format!("\n![{}]({name}.svg)\n", plot.title));
         self.pictures.push((format!("{name}.svg"), plot.svg()));

@@ -6,7 +6,7 @@ use dsp::kernels::{DEFAULT_BURST, Kernel, Task};
 use dsp::{Executor, Input, Output, Result, Run, jpeg, wifi};
 
 use super::rounds::{Program, Times, rounds, twice};
-use super::{Axes, Effort, Line, Plot, Report, receivers};
+use super::{Effort, Line, Report, receivers};
 use dsp::inputs::{blocks, recording, signal};
 
 pub(super) fn transformed(bytes: &[u8], shape: Shape, run: &Run) -> Result<()> {
@@ -28,9 +28,8 @@ pub(super) fn transforms(effort: Effort, report: &mut Report, told: &mut impl Fn
     );
     let step = if effort.is_quick { 4 } else { 2 };
     let names = ["data", "pipeline", "both"];
-    let mut lines: Vec<Line> =
-        names.iter().map(|&name| Line { name: name.into(), points: Vec::new(), is_dashed: false }).collect();
-    lines.push(Line { name: "ceiling".into(), points: Vec::new(), is_dashed: true });
+    let mut lines: Vec<Line> = names.iter().map(|&name| Line::new(name, false)).collect();
+    lines.push(Line::new("ceiling", true));
     for power in (8..=20).step_by(step) {
         told(&format!("fft, 2^{power}"));
         let size = 1 << power;
@@ -63,15 +62,13 @@ pub(super) fn transforms(effort: Effort, report: &mut Report, told: &mut impl Fn
         }
         lines[3].points.push((size as f64, ceiling));
     }
-    let title = "Block transforms with two workers".into();
-    let plot = Plot {
-        title,
-        across: "samples of a block",
-        axes: Axes::LogLinear,
-        up: "speed-up over the loop",
+    report.lines(
+        "fft",
+        "Block transforms with two workers",
+        "samples of a block",
+        "speed-up over the loop",
         lines,
-    };
-    report.picture("fft", &plot);
+    );
     Ok(())
 }
 
@@ -126,8 +123,8 @@ pub(super) fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&
         2.0 * times.faster(1, 0)
     ));
 
-    let mut line = Line { name: "2 workers".into(), points: Vec::new(), is_dashed: false };
-    let mut even = Line { name: "loop".into(), points: Vec::new(), is_dashed: true };
+    let mut line = Line::new("2 workers", false);
+    let mut even = Line::new("loop", true);
     for power in (2..=12).step_by(if effort.is_quick { 2 } else { 1 }) {
         told(&format!("fmradio, bursts of {}", 1 << power));
         let radio = plain.clone().burst(1 << power);
@@ -138,15 +135,13 @@ pub(super) fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&
         line.points.push(((1 << power) as f64, times.faster(1, 0)));
         even.points.push(((1 << power) as f64, 1.0));
     }
-    let title = "FM radio: speed over the burst".into();
-    let plot = Plot {
-        title,
-        across: "samples of audio in a burst",
-        axes: Axes::LogLinear,
-        up: "speed-up over the loop",
-        lines: vec![line, even],
-    };
-    report.picture("fmradio", &plot);
+    report.lines(
+        "fmradio",
+        "FM radio: speed over the burst",
+        "samples of audio in a burst",
+        "speed-up over the loop",
+        vec![line, even],
+    );
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use dsp::wifi::{Split, receive_by};
 use dsp::{Error, Executor, Input, Output, Result, Run, jpeg};
 
 use super::rounds::{rounds, twice};
-use super::{Axes, Effort, Line, Plot, Report};
+use super::{Effort, Line, Report};
 use dsp::inputs::signal;
 
 /// The sample rate of 802.11a.
@@ -82,8 +82,7 @@ pub(super) fn jpeg(
         photo.len() / 1_000
     ));
     let names = [("2 workers", false), ("ceiling", true), ("loop", true)];
-    let mut lines =
-        names.map(|(name, is_dashed)| Line { name: name.into(), points: Vec::new(), is_dashed }).to_vec();
+    let mut lines = names.map(|(name, is_dashed)| Line::new(name, is_dashed)).to_vec();
     let mut even = None;
     for power in (0..=12).step_by(if effort.is_quick { 3 } else { 1 }) {
         let burst = 1 << power;
@@ -108,16 +107,6 @@ pub(super) fn jpeg(
     }
     let even = even.map_or("with none of these bursts".into(), |burst| format!("from bursts of {burst} on"));
     report.text.push_str(&format!("\nThe network is at least as fast as the loop {even}.\n"));
-    let title = "JPEG: speed over the burst".into();
-    report.picture(
-        "jpeg",
-        &Plot {
-            title,
-            across: "units in a burst",
-            axes: Axes::LogLinear,
-            up: "speed-up over the loop",
-            lines,
-        },
-    );
+    report.lines("jpeg", "JPEG: speed over the burst", "units in a burst", "speed-up over the loop", lines);
     Ok(())
 }

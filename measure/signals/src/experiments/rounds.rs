@@ -1,14 +1,17 @@
 //! Measurements in rounds.
 
-use std::time::Instant;
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
 
 use dsp::{Error, Executor, Result, Run};
+use measure_harness::rounds::{Budget, Contender, Rounds, measure};
+use measure_harness::work::Digest;
 
 /// A program with its input. It runs in the form of the `Run`.
 pub(super) type Program<'a> = dyn Fn(&Run) -> Result<()> + Sync + 'a;
 
-/// The times of the forms of a program in seconds: the outer index is the form, the inner one the round.
-pub(super) struct Times(Vec<Vec<f64>>);
+/// The times of the forms of a program in seconds, in each round.
+pub(super) struct Times(Rounds);
 
 /// Measures some forms in turn, in this number of rounds.
 pub(super) fn rounds(count: usize, forms: &[&dyn Fn() -> Result<()>]) -> Result<Times> {
@@ -25,35 +28,31 @@ pub(super) fn seconds(form: impl FnOnce() -> Result<()>) -> Result<f64> {
 
 /// Runs some forms in turn, in this number of rounds. Each returns its time in seconds.
 pub(super) fn rounds_of(count: usize, forms: &[&dyn Fn() -> Result<f64>]) -> Result<Times> {
-    let mut times = vec![Vec::new(); forms.len()];
-    for _ in 0..count {
-        for (form, times) in forms.iter().zip(&mut times) {
-            times.push(form()?);
-        }
-    }
-    Ok(Times(times))
+    let failed = RefCell::new(None);
+    let contenders = forms.iter().map(|form| {
+        Contender::sampled("a form", Digest::EMPTY, || match form() {
+            Ok(seconds) => (seconds, Digest::EMPTY),
+            Err(error) => {
+                failed.replace(Some(error));
+                (f64::NAN, Digest::EMPTY.with(1))
+            }
+        })
+    });
+    let budget = Budget { wanted: count, least: count, time: Duration::MAX };
+    let rounds = measure(budget, None, contenders.collect());
+    rounds.map(Times).map_err(|why| failed.take().unwrap_or_else(|| Error::new(why.to_string())))
 }
 
 impl Times {
-    /// Returns the times of forms that were measured round by round.
-    pub(super) fn of<const FORMS: usize>(rounds: &[[f64; FORMS]]) -> Self {
-        Self((0..FORMS).map(|form| rounds.iter().map(|round| round[form]).collect()).collect())
-    }
-
     /// Returns the median time of a form in seconds.
     pub(super) fn seconds(&self, form: usize) -> f64 {
-        median(self.0[form].clone())
+        self.0.median(|round| round.samples[form])
     }
 
     /// Returns how many times faster `form` is than `than`: the median of the rounds.
     pub(super) fn faster(&self, form: usize, than: usize) -> f64 {
-        median(self.0[than].iter().zip(&self.0[form]).map(|(than, form)| than / form).collect())
+        self.0.median(|round| round.samples[than] / round.samples[form])
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Runs the sequential form on two threads at once.

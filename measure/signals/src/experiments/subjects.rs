@@ -1,7 +1,5 @@
 //! The programs that are compared with other schedulers frame by frame. The processes of the rivals use this too.
 
-use std::time::Instant;
-
 use crate::arrivals::Frames;
 use dsp::by_frame::{ByFrame, InTurn};
 use dsp::fft::{Shape, Split, transform, transform_by};
@@ -9,6 +7,7 @@ use dsp::fmradio::{Radio, receive, receive_by};
 use dsp::wifi::{MOST_PAYLOAD, SAMPLE_BYTES, receive_frames_by};
 use dsp::{Error, Executor, Input, Output, Result, Run, jpeg, wifi};
 
+use super::rounds::seconds;
 use dsp::inputs::{RADIO_RATE, blocks, sent, tone};
 
 /// Samples of audio in a frame of radio: about 0.1 s.
@@ -28,8 +27,6 @@ pub struct Subject {
     words: String,
     /// The number of bytes of a frame.
     frame_bytes: usize,
-    /// The approximate time of the sequential form for a frame, in microseconds.
-    microseconds: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -50,30 +47,22 @@ impl Subject {
     /// # Errors
     /// If there is no such subject, or if the file cannot be read.
     pub fn of(words: &str) -> Result<Self> {
-        let (program, frame_bytes, microseconds) = match words.split_once(' ').unwrap_or((words, "")) {
+        let (program, frame_bytes) = match words.split_once(' ').unwrap_or((words, "")) {
             ("fft", size) => {
                 let size = size.parse().map_err(|_| Error::new(format!("\"{size}\" is no size")))?;
                 let shape = Shape::new(size, Split::Data)?;
-                let samples = shape.samples();
-                (Program::Fft(shape), SAMPLE_BYTES * samples, samples as f64 / 200.0)
+                (Program::Fft(shape), SAMPLE_BYTES * shape.samples())
             }
-            ("fmradio", "") => {
-                (Program::Radio(Radio::new(RADIO_RATE)?), 2 * RADIO_FRAME * RADIO_RATIO, 2_000.0)
-            }
-            ("wifi", "") => (Program::Wifi, wifi_frames(1)?.len(), 1_000.0),
+            ("fmradio", "") => (Program::Radio(Radio::new(RADIO_RATE)?), 2 * RADIO_FRAME * RADIO_RATIO),
+            ("wifi", "") => (Program::Wifi, wifi_frames(1)?.len()),
             ("jpeg", path) => {
                 let file = std::fs::read(path).map_err(|error| Error::io(path, "cannot read", error))?;
-                let begin = Instant::now();
-                let mut output = Output::from_writer("nowhere", std::io::sink());
-                let input = Input::from_reader(path, file.as_slice());
-                jpeg::decode(input, &mut output, 1, &Run::new(Executor::Inline))?;
-                let microseconds = 1e6 * begin.elapsed().as_secs_f64();
                 let bytes = file.len();
-                (Program::Jpeg(file), bytes, microseconds)
+                (Program::Jpeg(file), bytes)
             }
             _ => return Err(Error::new(format!("there is no program \"{words}\""))),
         };
-        Ok(Self { program, words: words.into(), frame_bytes, microseconds })
+        Ok(Self { program, words: words.into(), frame_bytes })
     }
 
     /// Returns the words that name the subject.
@@ -81,12 +70,30 @@ impl Subject {
         &self.words
     }
 
-    /// Returns frames for which the sequential form takes about this time, at least eight.
+    /// Returns the number of frames for which the sequential form takes about this time, at least eight. It is measured for
+    /// pictures, so it differs from call to call.
+    ///
+    /// # Errors
+    /// If a picture cannot be decoded.
+    pub fn count(&self, microseconds: u64) -> Result<usize> {
+        let each = match &self.program {
+            Program::Fft(shape) => shape.samples() as f64 / 200.0,
+            Program::Radio(_) => 2_000.0,
+            Program::Wifi => 1_000.0,
+            Program::Jpeg(file) => {
+                let mut output = Output::from_writer("nowhere", std::io::sink());
+                let input = Input::from_reader("the picture", file.as_slice());
+                1e6 * seconds(|| jpeg::decode(input, &mut output, 1, &Run::new(Executor::Inline)))?
+            }
+        };
+        Ok((microseconds as f64 / each).max(LEAST_FRAMES).ceil() as usize)
+    }
+
+    /// Returns this number of frames.
     ///
     /// # Errors
     /// If the sequential form fails.
-    pub fn frames(&self, microseconds: u64) -> Result<Frames> {
-        let count = (microseconds as f64 / self.microseconds).max(LEAST_FRAMES).ceil() as usize;
+    pub fn frames(&self, count: usize) -> Result<Frames> {
         let bytes = match &self.program {
             Program::Fft(shape) => blocks(count * shape.samples(), 0),
             Program::Radio(_) => tone((count * RADIO_FRAME * RADIO_RATIO) as f64 / f64::from(RADIO_RATE))?,
@@ -179,8 +186,9 @@ mod tests {
         );
         for words in ["fft 256", "fft 8192", "fmradio", "wifi", &photo] {
             let subject = Subject::of(words).unwrap();
-            let frames = subject.frames(0).unwrap();
-            assert_eq!(frames.count(), 8, "{words}");
+            let count = subject.count(0).unwrap();
+            let frames = subject.frames(count).unwrap();
+            assert_eq!((count, frames.count()), (8, 8), "{words}");
             assert_eq!(subject.words(), words);
             subject.check(&frames).unwrap();
         }

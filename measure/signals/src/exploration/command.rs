@@ -75,8 +75,9 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     let run = shared.run();
     let mut output = shared.output(&arguments.output)?;
     let works: Vec<Work> = arguments.work.iter().map(|&work| Work::of_nanoseconds(work.into())).collect();
-    let progress =
-        Progress::steps((shapes.len() * works.len() * arguments.rounds.max(1) * (bursts.len() + 2)) as u64);
+    let progress = Progress::steps(
+        (shapes.len() * works.len() * (1 + arguments.rounds.max(1)) * (bursts.len() + 2)) as u64,
+    );
     for &shape in &shapes {
         for &work in &works {
             let per_index = (u64::from(work.nanoseconds()) * (1 + shape.consumers as u64)).max(1);

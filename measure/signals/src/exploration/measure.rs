@@ -1,10 +1,13 @@
 //! The measurements, and their table.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dsp::{Error, Result};
+use measure_harness::rounds::{self, Budget};
+use measure_harness::work::Digest;
 
 use super::sequential::{ceiling, sequential};
 use super::{Shape, Task, Work, network};
@@ -93,7 +96,8 @@ pub fn measured_network(task: &Task) -> Result<Sample> {
 }
 
 /// Measures the network with each burst, in this number of rounds. Each round measures the loop, the ceiling
-/// and all bursts, and the medians count. `done` is called after each measurement. `task.burst` is not used.
+/// and all bursts, and the medians count. `done` is called before each measurement, those of a round that warms up
+/// included. `task.burst` is not used.
 ///
 /// # Errors
 /// If a network fails, or gives another result than the loop.
@@ -103,8 +107,8 @@ pub fn measure(task: &Task, bursts: &[usize], rounds: usize, done: impl FnMut())
 }
 
 /// Measures each contender with each burst, in this number of rounds. Each round measures the loop, the ceiling,
-/// and all contenders in turn for each burst, and the medians count. `done` is called after each measurement.
-/// `task.burst` is not used.
+/// and all contenders in turn for each burst, and the medians count. `done` is called before each measurement, those of
+/// a round that warms up included. `task.burst` is not used.
 ///
 /// Returns the table of each contender, or the reason why it has none: a contender that fails, or gives another result
 /// than the loop, is not run again.
@@ -119,50 +123,62 @@ pub fn compare(
     mut done: impl FnMut(),
 ) -> Result<Vec<Result<Table>>> {
     let (shape, work) = (task.shape, task.work);
-    let (mut loops, mut ceilings) = (Vec::new(), Vec::new());
-    let mut times: Vec<Result<Vec<Vec<f64>>>> =
-        contenders.iter().map(|_| Ok(vec![Vec::new(); bursts.len()])).collect();
-    let mut expected = BTreeMap::new();
-    for _ in 0..rounds.max(1) {
-        let begin = Instant::now();
-        let sums = sequential(shape, work, task.indices);
-        loops.push(per_index(begin, task.indices));
-        done();
-        let begin = Instant::now();
-        let found = ceiling(shape, work, task.indices);
-        ceilings.push(per_index(begin, task.indices));
-        check(&sums, &found)?;
-        expected.insert(task.indices, sums);
-        done();
-        for (at, &burst) in bursts.iter().enumerate() {
-            for (contender, times) in contenders.iter_mut().zip(&mut times) {
-                let Ok(measured) = times else { continue };
+    let expected = RefCell::new(BTreeMap::from([(task.indices, sequential(shape, work, task.indices))]));
+    let right = digest(&expected.borrow()[&task.indices]);
+    let plain = |name, run: fn(Shape, Work, u64) -> Vec<u32>| {
+        rounds::Contender::sampled(name, right, move || {
+            let begin = Instant::now();
+            let sums = run(shape, work, task.indices);
+            (per_index(begin, task.indices), digest(&sums))
+        })
+    };
+    let runs: Vec<RefCell<Result<&mut Contender<'_>>>> =
+        contenders.iter_mut().map(|contender| RefCell::new(Ok(contender))).collect();
+    let mut all = vec![plain("the loop", sequential), plain("two threads", ceiling)];
+    for &burst in bursts {
+        for run in &runs {
+            let expected = &expected;
+            // One that has failed stays among the others, and its samples are not used.
+            all.push(rounds::Contender::sampled("a contender", Digest::EMPTY, move || {
+                let mut run = run.borrow_mut();
+                let Ok(contender) = &mut *run else { return (f64::NAN, Digest::EMPTY) };
                 let checked = contender(&Task { burst, ..*task }).and_then(|sample| {
                     let of_loop = || sequential(shape, work, sample.indices);
-                    check(expected.entry(sample.indices).or_insert_with(of_loop), &sample.sums)?;
+                    check(expected.borrow_mut().entry(sample.indices).or_insert_with(of_loop), &sample.sums)?;
                     Ok(sample.nanoseconds)
                 });
-                match checked {
-                    Ok(nanoseconds) => measured[at].push(nanoseconds),
-                    Err(error) => *times = Err(error),
-                }
-                done();
-            }
+                let nanoseconds = checked.unwrap_or_else(|error| {
+                    *run = Err(error);
+                    f64::NAN
+                });
+                (nanoseconds, Digest::EMPTY)
+            }));
         }
     }
-    let baseline =
-        Baseline { sequential: median(loops.iter().copied()), ceiling: median(ceilings.iter().copied()) };
-    let cell = |(&burst, times): (&usize, &Vec<f64>)| Cell {
-        burst,
-        nanoseconds: median(times.iter().copied()),
-        of_ceiling: median(ceilings.iter().zip(times).map(|(ceiling, time)| ceiling / time)),
-        of_loop: median(loops.iter().zip(times).map(|(of_loop, time)| of_loop / time)),
-    };
-    let table = |times: Vec<Vec<f64>>| {
-        let cells = bursts.iter().zip(&times).map(cell).collect();
+    let wanted = rounds.max(1);
+    let budget = Budget { wanted, least: wanted, time: Duration::MAX };
+    let rounds = rounds::measure_watched(budget, None, all, |_, _| done())
+        .map_err(|why| Error::new(why.to_string()))?;
+    let ratio = |of: usize, to: usize| rounds.median(|round| round.samples[of] / round.samples[to]);
+    let time = |at: usize| rounds.median(|round| round.samples[at]);
+    let baseline = Baseline { sequential: time(0), ceiling: time(1) };
+    let table = |contender: usize| {
+        let places = (2 + contender..).step_by(runs.len());
+        let cell = |(&burst, at)| Cell {
+            burst,
+            nanoseconds: time(at),
+            of_ceiling: ratio(1, at),
+            of_loop: ratio(0, at),
+        };
+        let cells = bursts.iter().zip(places).map(cell).collect();
         Table { shape, work, horizon: task.horizon, baseline, cells }
     };
-    Ok(times.into_iter().map(|times| times.map(table)).collect())
+    let tables: Vec<Table> = (0..runs.len()).map(table).collect();
+    Ok(runs.into_iter().zip(tables).map(|(run, table)| run.into_inner().map(|_| table)).collect())
+}
+
+fn digest(sums: &[u32]) -> Digest {
+    sums.iter().fold(Digest::EMPTY, |digest, &sum| digest.with(sum.into()))
 }
 
 fn check(expected: &[u32], found: &[u32]) -> Result<()> {
@@ -174,12 +190,6 @@ fn check(expected: &[u32], found: &[u32]) -> Result<()> {
 
 fn per_index(begin: Instant, indices: u64) -> f64 {
     1e9 * begin.elapsed().as_secs_f64() / indices.max(1) as f64
-}
-
-pub(crate) fn median(times: impl Iterator<Item = f64>) -> f64 {
-    let mut times: Vec<f64> = times.collect();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 impl fmt::Display for Table {

@@ -13,11 +13,10 @@ mod network;
 mod sequential;
 mod work;
 
-pub(crate) use measure::median;
 pub use measure::{Baseline, Cell, Contender, Sample, Table, compare, measure, measured_network};
 pub use network::{network, plan};
 pub use sequential::sequential;
-pub use work::Work;
+pub use work::{Work, consumed, produced};
 
 /// The numbers of producers and consumers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The work for an index.
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use measure_harness::work;
 
 /// The work for an index on each side. Without rounds, it is one store on the side of the producer, and one
 /// load and one addition on the side of the consumer.
@@ -12,9 +11,6 @@ pub struct Work {
     /// The time that the rounds were chosen for, in nanoseconds.
     nanoseconds: u32,
 }
-
-/// The number of indices that the calibration computes at a time.
-const CALIBRATED: u32 = 20_000;
 
 impl Work {
     /// One store or load.
@@ -27,23 +23,7 @@ impl Work {
 
     /// Creates work that takes about this time on this machine. Measures for some milliseconds.
     pub fn of_nanoseconds(nanoseconds: u32) -> Self {
-        if nanoseconds == 0 {
-            return Self::NONE;
-        }
-        let best = |rounds| {
-            let once = || {
-                let begin = Instant::now();
-                let work = Self::of_rounds(rounds);
-                black_box((0..CALIBRATED).fold(0u32, |sum, n| sum.wrapping_add(work.done(n))));
-                begin.elapsed()
-            };
-            (0..9).map(|_| once()).min().unwrap_or(Duration::ZERO).as_secs_f64() / f64::from(CALIBRATED)
-        };
-        let wanted = 1e-9 * f64::from(nanoseconds);
-        let mut rounds = 1;
-        while best(rounds) < wanted && rounds < 1 << 20 {
-            rounds += rounds.div_ceil(16);
-        }
+        let (rounds, _) = work::Work::of(nanoseconds.into()).calibration();
         Self { rounds, nanoseconds }
     }
 
@@ -59,29 +39,22 @@ impl Work {
 
     /// Does the work for a number.
     #[inline(always)]
-    pub(super) fn done(self, number: u32) -> u32 {
-        if self.rounds == 0 {
-            return number;
+    fn done(self, number: u32) -> u32 {
+        match self.rounds {
+            0 => number,
+            rounds => (work::Work::calibrated(rounds, false).run(number.into()) >> 32) as u32,
         }
-        let mut state = u64::from(number);
-        for _ in 0..self.rounds {
-            // The constants of a linear congruential generator (D. Knuth's MMIX).
-            state = black_box(
-                state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407),
-            );
-        }
-        (state >> 32) as u32
     }
 }
 
 /// Returns the number that a producer stores for an index.
 #[inline(always)]
-pub(super) fn produced(work: Work, index: u64) -> u32 {
+pub fn produced(work: Work, index: u64) -> u32 {
     work.done(index as u32)
 }
 
 /// Adds the work for the next numbers to the consumer's sum, and returns it.
 #[inline(always)]
-pub(super) fn consumed(work: Work, sum: u32, numbers: &[u32]) -> u32 {
+pub fn consumed(work: Work, sum: u32, numbers: &[u32]) -> u32 {
     numbers.iter().fold(sum, |sum, &number| sum.wrapping_add(work.done(number)))
 }

@@ -2,7 +2,8 @@
 //! that compute and touch no memory.
 //!
 //! A task is a chain of xorshift steps, each of which needs the one before. A step takes about 2 ns, so the names of the
-//! workloads say about how long a task takes. In `skewed`, one task of 64 takes as long as the other 63 together.
+//! workloads say about how long a task takes. In `skewed`, one task of 64 takes as long as the other 63 together; in `uneven`
+//! ones, one of about 16 takes 8 times as long, and the others half.
 
 mod observed;
 mod sequential;
@@ -29,17 +30,23 @@ impl Workload for Input {
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let (steps, share) = match name {
-            "100ns" => (50, 100),
-            "1us" | "skewed" => (500, 10),
-            "10us" => (5_000, 1),
+        // The unlisted ones are those of the promises.
+        let (grain, is_uneven) = name.strip_suffix("-uneven").map_or((name, false), |grain| (grain, true));
+        let (steps, tenths) = match grain {
+            "0ns" => (0, 1_000),
+            "100ns" => (50, 1_000),
+            "1us" | "skewed" => (500, 100),
+            "10us" => (5_000, 10),
+            "100us" => (50_000, 1),
             _ => return None,
         };
-        let tasks = share * scale.choose(40, 5_000, 50_000);
+        let tasks = tenths * scale.choose(40, 5_000, 50_000) / 10;
         let mut random = Random::new(11);
         let steps = (0..tasks).map(|task| match name {
             "skewed" if task % 64 == 0 => 32 * steps,
             "skewed" => steps * 32 / 63,
+            _ if is_uneven && random.below(16) == 0 => 8 * steps,
+            _ if is_uneven => steps / 2,
             // Tasks are never all alike: these differ by a tenth.
             _ => steps - steps / 20 + random.below(steps as usize / 10 + 1) as u32,
         });

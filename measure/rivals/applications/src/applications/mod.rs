@@ -26,29 +26,16 @@ use measure_programs::Program;
 
 use crate::ordered::Ordered;
 
+macro_rules! programs {
+    ($($application:ident)*) => {
+        [$(Program::new(O::NAME, $application::run::<O>),)*]
+    };
+}
+
 /// Adds all applications with one library.
 pub fn add<O: Ordered>(programs: &mut Vec<Program>) {
-    let (name, kind) = (O::NAME, O::KIND);
-    programs.extend([
-        Program::new(name, kind, micro::run::<O>),
-        Program::new(name, kind, images::run::<O>),
-        Program::new(name, kind, bzip2::run::<O>),
-        Program::new(name, kind, dedup::run::<O>),
-        Program::new(name, kind, log::run::<O>),
-        Program::new(name, kind, fastq::run::<O>),
-        Program::new(name, kind, gzip::run::<O>),
-        Program::new(name, kind, lzip::run::<O>),
-        Program::new(name, kind, similarity::run::<O>),
-        Program::new(name, kind, matmul::run::<O>),
-        Program::new(name, kind, farm::run::<O>),
-        Program::new(name, kind, bunzip2::run::<O>),
-        Program::new(name, kind, lunzip::run::<O>),
-        Program::new(name, kind, files::run::<O>),
-        Program::new(name, kind, words::run::<O>),
-        Program::new(name, kind, lanes::run::<O>),
-        Program::new(name, kind, eyes::run::<O>),
-        Program::new(name, kind, radio::run::<O>),
-        Program::new(name, kind, sink::run::<O>),
-        Program::new(name, kind, order::run::<O>),
-    ]);
+    programs.extend(programs! {
+        micro images bzip2 dedup log fastq gzip lzip similarity matmul farm bunzip2 lunzip files words lanes eyes radio sink
+        order
+    });
 }

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::thread;
 
 use crossbeam_channel::bounded;
-use measure_programs::Kind;
 
 use super::Ordered;
 
@@ -16,7 +15,6 @@ pub struct Crossbeam;
 
 impl Ordered for Crossbeam {
     const NAME: &'static str = "crossbeam";
-    const KIND: Kind = Kind::Streams;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

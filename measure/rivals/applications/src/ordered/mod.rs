@@ -9,8 +9,6 @@ mod rayon;
 mod threads;
 mod tokio;
 
-use measure_programs::Kind;
-
 pub use crossbeam::Crossbeam;
 pub use orx::Orx;
 pub use par_stream::ParStream;
@@ -24,8 +22,6 @@ pub use tokio::Tokio;
 pub trait Ordered: 'static {
     /// The name of the variant.
     const NAME: &'static str;
-    /// Whether results come as they are ready, or all at the end.
-    const KIND: Kind;
 
     /// The results of `map` in the order of the source. `workers` threads run `map`.
     fn map<T: Send + Sync + 'static, U: Send + 'static>(

@@ -1,6 +1,5 @@
 //! orx-parallel: takes any iterator, and gives the results in order when all are there.
 
-use measure_programs::Kind;
 use orx_parallel::{IterIntoParIter, IterationOrder, Par, ParResult};
 
 use super::Ordered;
@@ -10,7 +9,6 @@ pub struct Orx;
 
 impl Ordered for Orx {
     const NAME: &'static str = "orx";
-    const KIND: Kind = Kind::Collects;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

@@ -6,7 +6,6 @@ use ::par_stream::ParParamsConfig;
 use ::par_stream::prelude::*;
 use futures::StreamExt;
 use futures::executor::block_on_stream;
-use measure_programs::Kind;
 use tokio::runtime::{Builder, Runtime};
 
 use super::Ordered;
@@ -25,7 +24,6 @@ fn runtime(workers: usize) -> &'static Runtime {
 
 impl Ordered for ParStream {
     const NAME: &'static str = "par-stream";
-    const KIND: Kind = Kind::Streams;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

@@ -1,7 +1,6 @@
 //! pariter: an iterator with threads behind it.
 
 use ::pariter::IteratorExt;
-use measure_programs::Kind;
 
 use super::Ordered;
 
@@ -10,7 +9,6 @@ pub struct Pariter;
 
 impl Ordered for Pariter {
     const NAME: &'static str = "pariter";
-    const KIND: Kind = Kind::Streams;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

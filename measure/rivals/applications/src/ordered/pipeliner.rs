@@ -1,7 +1,6 @@
 //! Pipeliner: the rival of the paper on Rust-SSP. `ordered_map` keeps the order.
 
 use ::pipeliner::Pipeline;
-use measure_programs::Kind;
 
 use super::Ordered;
 
@@ -13,7 +12,6 @@ const WAITING: usize = 256;
 
 impl Ordered for Pipeliner {
     const NAME: &'static str = "pipeliner";
-    const KIND: Kind = Kind::Streams;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

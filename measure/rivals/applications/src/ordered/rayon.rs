@@ -2,7 +2,6 @@
 
 use ::rayon::ThreadPoolBuilder;
 use ::rayon::iter::{IntoParallelIterator, ParallelIterator};
-use measure_programs::Kind;
 
 use super::Ordered;
 
@@ -11,7 +10,6 @@ pub struct Rayon;
 
 impl Ordered for Rayon {
     const NAME: &'static str = "rayon";
-    const KIND: Kind = Kind::Collects;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

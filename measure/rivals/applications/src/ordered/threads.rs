@@ -4,8 +4,6 @@
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use measure_programs::Kind;
-
 use super::Ordered;
 
 /// How many items may wait in a channel.
@@ -16,7 +14,6 @@ pub struct Threads;
 
 impl Ordered for Threads {
     const NAME: &'static str = "threads";
-    const KIND: Kind = Kind::Streams;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use ::tokio::runtime::{Builder, Runtime};
 use ::tokio::task::JoinSet;
-use measure_programs::Kind;
 
 use super::Ordered;
 
@@ -26,7 +25,6 @@ fn runtime(workers: usize) -> &'static Runtime {
 
 impl Ordered for Tokio {
     const NAME: &'static str = "tokio";
-    const KIND: Kind = Kind::Streams;
 
     fn map<T: Send + Sync + 'static, U: Send + 'static>(
         source: impl Iterator<Item = T> + Send + 'static,

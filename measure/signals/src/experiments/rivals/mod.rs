@@ -1,19 +1,19 @@
 //! Task systems and channels that run the synthetic benchmark with one producer and one consumer, or whole programs.
 //!
-//! They are separate programs, in `rivals/` of this crate: a Rust workspace, and a C++ file. They are built when they
-//! are measured, and run in their own processes.
+//! They are separate programs, in `measure/rivals/signals`: in Rust and in C++. They are built when they are measured, and run in
+//! their own processes.
 
-mod peer;
 mod table;
 
 use std::cell::RefCell;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Part;
+use measure_harness::builds;
+use measure_harness::rival::Rival as Asked;
 
-use peer::Peer;
+use super::Part;
 
 pub(super) use table::run;
 
@@ -67,7 +67,7 @@ pub struct Rivals {
 }
 
 /// A process, or the reason why it is absent.
-type Process = std::result::Result<RefCell<Peer>, String>;
+type Process = std::result::Result<RefCell<Asked>, String>;
 
 impl Rivals {
     /// Returns no rivals, for this reason.
@@ -79,41 +79,33 @@ impl Rivals {
     /// Builds the rivals of these parts next to this program, unless they were built before, and starts their
     /// processes. Rivals that cannot be built here are absent, with the reason.
     pub fn build(parts: &[Part]) -> Self {
-        let folder = folder();
         let mut rivals = Self::absent("not asked for");
         let needs = |part| parts.contains(&part);
         if needs(Part::Rivals) || needs(Part::Frames) {
-            let program = folder.join("signal-rivals/release/signal-rivals");
-            rivals.rust = built(cargo("signal-rivals")).and_then(|()| started(&program));
+            rivals.rust = Asked::of_package("signal-rivals").map(RefCell::new);
         }
         if needs(Part::Rivals) {
-            let (mut build, program) =
-                (Command::new(source("cpp/build.sh")), folder.join("signal-rivals-cpp"));
-            build.arg(&program);
-            rivals.cpp = built(build).and_then(|()| started(&program));
+            let program = builds::folder().join("signal-rivals-cpp");
+            rivals.cpp = synthetic(&program, &["-O3"]).and_then(|()| started(&program));
         }
         if needs(Part::Depend) {
-            let (mut build, program) =
-                (Command::new(source("cpp/build.sh")), folder.join("signal-rivals-stages"));
-            build.arg(&program).arg(folder.join("signal-rivals/release/libsignal_stages.a"));
-            rivals.stages =
-                built(cargo("signal-stages")).and_then(|()| built(build)).and_then(|()| started(&program));
+            rivals.stages = by_stages().and_then(|program| started(&program));
         }
         rivals
     }
 
     /// Returns the process that runs programs by stages, or the reason why it is absent.
-    pub(super) fn stages(&self) -> std::result::Result<&RefCell<Peer>, String> {
+    pub(super) fn stages(&self) -> std::result::Result<&RefCell<Asked>, String> {
         self.stages.as_ref().map_err(String::clone)
     }
 
     /// Returns the process that runs programs by frame, or the reason why it is absent.
-    pub(super) fn by_frame(&self) -> std::result::Result<&RefCell<Peer>, String> {
+    pub(super) fn by_frame(&self) -> std::result::Result<&RefCell<Asked>, String> {
         self.rust.as_ref().map_err(String::clone)
     }
 
     /// Returns the process that runs a rival, or the reason why it is absent.
-    fn of(&self, rival: &Rival) -> std::result::Result<&RefCell<Peer>, String> {
+    fn of(&self, rival: &Rival) -> std::result::Result<&RefCell<Asked>, String> {
         let peer = if rival.is_cpp { &self.cpp } else { &self.rust };
         let peer = peer.as_ref().map_err(String::clone)?;
         let has = peer.borrow().versions.contains_key(rival.name);
@@ -121,44 +113,43 @@ impl Rivals {
     }
 }
 
-/// Returns the command that builds a package of the rivals' workspace.
-fn cargo(package: &str) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let words = ["build", "--release", "--quiet", "--locked", "--package", package, "--manifest-path"];
-    let mut command = Command::new(cargo);
-    command.args(words.map(OsString::from)).arg(source("Cargo.toml"));
-    command.arg("--target-dir").arg(folder().join("signal-rivals"));
-    command
+/// Compiles the synthetic benchmark with OpenMP tasks and with oneTBB, if the compiler has them.
+///
+/// # Errors
+/// Why it cannot be compiled.
+pub fn synthetic(program: &Path, options: &[&str]) -> std::result::Result<(), String> {
+    let mut options = options.to_vec();
+    options.extend(["-std=c++20", "-DNDEBUG", "-pthread"]);
+    if builds::compiles(&["-fopenmp".as_ref()], "#include <omp.h>") {
+        options.push("-fopenmp");
+    }
+    let has_tbb = builds::compiles(&[], "#include <tbb/parallel_pipeline.h>");
+    let libraries: &[&OsStr] = if has_tbb { &["-ltbb".as_ref()] } else { &[] };
+    let options: Vec<&OsStr> = options.into_iter().map(OsStr::new).collect();
+    builds::compiled(&builds::compiler(), &options, &source("cpp/rivals.cpp"), libraries, program)
 }
 
-/// Builds a program.
-fn built(mut build: Command) -> std::result::Result<(), String> {
-    let name = build.get_program().to_string_lossy().into_owned();
-    let name = Path::new(&name).file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
-    let said = build.output().map_err(|error| format!("{name}: {error}"))?;
-    if !said.status.success() {
-        let words = String::from_utf8_lossy(&said.stderr);
-        let reason = words.lines().find(|line| line.contains("error") || line.starts_with("no "));
-        let reason = reason.or(words.lines().last()).unwrap_or("no reason given");
-        return Err(format!("{name} failed: {}", reason.trim()));
+/// Builds the programs by stages.
+fn by_stages() -> std::result::Result<PathBuf, String> {
+    if !builds::compiles(&["-fopenmp".as_ref()], "#include <omp.h>") {
+        return Err("the C++ compiler has no OpenMP".into());
     }
-    Ok(())
+    let stages = builds::rival("signal-stages")?.join("libsignal_stages.a");
+    let options = ["-std=c++20", "-O3", "-DNDEBUG", "-pthread", "-fopenmp"].map(OsStr::new);
+    let libraries = [stages.as_os_str(), "-ldl".as_ref(), "-lm".as_ref()];
+    let program = builds::folder().join("signal-rivals-stages");
+    builds::compiled(&builds::compiler(), &options, &source("cpp/stages.cpp"), &libraries, &program)?;
+    Ok(program)
 }
 
 /// Starts a program.
 fn started(program: &Path) -> Process {
-    Peer::start(Command::new(program)).map(RefCell::new).map_err(|error| error.to_string())
-}
-
-/// Returns the folder for builds, that of this program's build.
-fn folder() -> PathBuf {
-    let program = std::env::current_exe().unwrap_or_default();
-    program.ancestors().nth(2).map_or_else(|| "target".into(), Path::to_owned)
+    Asked::start(Command::new(program)).map(RefCell::new)
 }
 
 /// Returns the path of a file of the rivals.
 fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../rivals/signals").join(name)
+    builds::source("rivals/signals").join(name)
 }
 
 #[cfg(test)]
@@ -184,8 +175,6 @@ mod tests {
         let rivals = Rivals::absent("nobody asked");
         assert!(RIVALS.iter().all(|rival| rivals.of(rival).is_err_and(|reason| reason == "nobody asked")));
         assert!(rivals.stages().is_err() && rivals.by_frame().is_err());
-        let missing = built(Command::new("./no-such-compiler"));
-        assert!(missing.is_err_and(|reason| reason.starts_with("no-such-compiler: ")));
         assert!(started(Path::new("./no-such-program")).is_err());
     }
 }

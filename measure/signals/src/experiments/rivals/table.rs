@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 
-use crate::exploration::{Baseline, Contender, Shape, Table, Task, Work, compare, measured_network, median};
-use dsp::Result;
+use crate::exploration::{Baseline, Contender, Sample, Shape, Table, Task, Work, compare, measured_network};
+use dsp::{Error, Result};
+use measure_harness::rival::Rival as Asked;
+use measure_harness::statistics::Summary;
 
 use super::super::bursts::task;
-use super::super::{Axes, Effort, Line, Plot, Report};
+use super::super::{Effort, Line, Report};
 use super::{Kind, RIVALS, Rivals};
 
 /// The work for an index on each side, in nanoseconds.
@@ -56,14 +58,13 @@ pub(in super::super) fn run(
         };
         let title = format!("Next to others: {about}");
         let lines = rows.iter().filter_map(line).collect();
-        let plot = Plot {
+        report.lines(
+            &format!("rivals-{nanoseconds}"),
             title,
-            across: "indices in a burst",
-            axes: Axes::LogLinear,
-            up: "part of the ceiling",
+            "indices in a burst",
+            "part of the ceiling",
             lines,
-        };
-        report.picture(&format!("rivals-{nanoseconds}"), &plot);
+        );
     }
     Ok(())
 }
@@ -102,7 +103,7 @@ fn measured(
             places.push(1 + at);
             contenders.push(Box::new(move |task| {
                 let indices = task.indices.min(most_bursts * task.burst as u64);
-                peer.borrow_mut().run(rival.name, task, indices)
+                sample(peer, rival.name, task, indices)
             }));
         }
         let tables = compare(task, &[burst], effort.rounds, &mut contenders, || ())?;
@@ -124,18 +125,30 @@ fn measured(
         }
     }
     let baseline = Baseline {
-        sequential: median(baselines.iter().map(|baseline| baseline.sequential)),
-        ceiling: median(baselines.iter().map(|baseline| baseline.ceiling)),
+        sequential: Summary::of(baselines.iter().map(|baseline| baseline.sequential)).median,
+        ceiling: Summary::of(baselines.iter().map(|baseline| baseline.ceiling)).median,
     };
     rows.iter_mut().filter_map(|row| row.table.as_mut().ok()).for_each(|table| table.baseline = baseline);
     Ok((rows, baseline))
 }
 
+/// Runs a rival once, with at least one burst and this number of indices, rounded up to whole bursts.
+fn sample(peer: &RefCell<Asked>, name: &str, task: &Task, indices: u64) -> Result<Sample> {
+    let indices = indices.max(1).next_multiple_of(task.burst as u64);
+    let request = format!("{name} {} {indices} {}", task.work.rounds(), task.burst);
+    let answer = peer.borrow_mut().ask_settled(&request).map_err(Error::new)?;
+    Ok(Sample {
+        nanoseconds: 1e9 * answer.seconds / indices as f64,
+        indices,
+        sums: vec![answer.digest as u32],
+    })
+}
+
 /// Returns the time of the loop in C++, which shows whether both compilers generate code of about the same speed.
 fn other_loop(rivals: &Rivals, task: &Task) -> String {
-    let time = |peer: &RefCell<super::Peer>| {
+    let time = |peer: &RefCell<Asked>| {
         let task = Task { burst: 1_024, ..*task };
-        peer.borrow_mut().run("loop", &task, task.indices).map(|sample| sample.nanoseconds)
+        sample(peer, "loop", &task, task.indices).map(|sample| sample.nanoseconds)
     };
     match &rivals.cpp {
         Ok(peer) => {

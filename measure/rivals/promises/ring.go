@@ -1,5 +1,5 @@
 // A ring of goroutines, each of which takes a token from a channel and puts it into the next one. All of them run on
-// one thread. Requests and answers are those of src/main.rs.
+// one thread. Requests and answers are those of src/ring.rs.
 package main
 
 import (
@@ -12,14 +12,14 @@ import (
 
 func main() {
 	runtime.GOMAXPROCS(1)
-	fmt.Printf("go %s\nready\n", runtime.Version())
+	fmt.Printf("ring %s\nready\n", runtime.Version())
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
-		var name, rounds, uneven string
+		var name string
 		var tasks int
 		var hops uint64
-		if _, err := fmt.Sscan(lines.Text(), &name, &tasks, &rounds, &uneven, &hops); err != nil {
-			fmt.Println("a request has five words")
+		if _, err := fmt.Sscan(lines.Text(), &name, &tasks, &hops); err != nil {
+			fmt.Println("failed: a request has the words ring TASKS HOPS")
 			continue
 		}
 		began := time.Now()

@@ -1,30 +1,15 @@
 //! A ring of tokio tasks, each of which takes a token from a channel and puts it into the next one. All tasks run on
 //! one thread.
 //!
-//! After a line with its name and version, and one with the word `ready`, the program reads requests of five words:
-//! a name, a number of tasks, two words that mean nothing here, and a number of hops. It answers each with the
-//! seconds that the hops took and the number of hops.
+//! The words of a request are `ring TASKS HOPS`. The digest is the number of hops.
 
-use std::io::BufRead;
-use std::time::Instant;
-
+use measure_harness::rival::{Answer, number};
 use tokio::sync::mpsc::channel;
 
-fn main() {
-    println!("tokio 1");
-    println!("ready");
-    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let (Some(Ok(tasks)), Some(Ok(hops))) =
-            (words.get(1).map(|word| word.parse()), words.get(4).map(|word| word.parse()))
-        else {
-            println!("a request has five words");
-            continue;
-        };
-        let began = Instant::now();
-        let seen = ring(tasks, hops);
-        println!("{} {seen}", began.elapsed().as_secs_f64());
-    }
+/// Answers a request.
+pub fn answer(words: &[&str]) -> Result<Answer, String> {
+    let (tasks, hops) = (number(words, 1)?, number(words, 2)?);
+    Ok(Answer::timed(|| ring(tasks, hops)))
 }
 
 /// Passes a token round until it has made `hops` hops.

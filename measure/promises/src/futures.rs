@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use anabranch::Stream;
 
-use super::Peers;
-use super::peer::{Peer, Run, SETTLE};
+use measure_harness::rival::{Rival, SETTLE};
 use measure_harness::rounds::{Budget, Contender, Unmeasured, measure};
 use measure_harness::table::Row;
 use measure_harness::target::{Target, Unit};
@@ -22,17 +21,25 @@ const RIVALS: [(&str, &str, Target); 2] = [
 ];
 
 /// Measures futures of 1 us of work each.
-pub fn rows(peers: &Peers, quick: bool) -> Vec<Row> {
+pub fn rows(quick: bool) -> Vec<Row> {
     let work = Work::of(1e3);
     let items = work.items(if quick { 0.02 } else { 0.08 });
-    let peer = peers.rust.as_ref().map_err(|why| Unmeasured::NotInstalled(why.clone()));
-    let rounds = peer.and_then(|peer| {
-        let others = RIVALS.map(|(name, ..)| rival(name, peer, work, items));
+    let rival = Rival::of_package("promise-rivals").map(RefCell::new).map_err(Unmeasured::NotInstalled);
+    let rounds = rival.as_ref().map_err(Unmeasured::clone).and_then(|rival| {
+        let (rounds, _) = work.calibration();
+        let other = |name| {
+            let request = format!("{name} {UNDER_WAY} {rounds} {items}");
+            Contender::sampled(name, work.fold(0..items), move || {
+                let (seconds, digest) = rival.borrow_mut().sample(&request);
+                (seconds * 1e9 / items as f64, digest)
+            })
+        };
         let budget = if quick {
             Budget { wanted: 7, least: 7, time: Duration::from_secs(4) }
         } else {
             Budget { wanted: 21, least: 15, time: Duration::from_secs(60) }
         };
+        let others = RIVALS.map(|(name, ..)| other(name));
         measure(budget, None, [own(work, items)].into_iter().chain(others).collect())
     });
     let unit = (Target::None, Unit::Nanoseconds);
@@ -56,14 +63,5 @@ fn own(work: Work, items: u64) -> Contender<'static> {
             .map_async(UNDER_WAY, move |item| async move { work.run(item) })
             .fold(Digest::EMPTY, Digest::with);
         (start.elapsed().as_secs_f64() * 1e9 / items as f64, results)
-    })
-}
-
-fn rival<'a>(name: &'static str, peer: &'a RefCell<Peer>, work: Work, items: u64) -> Contender<'a> {
-    Contender::sampled(name, work.fold(0..items), move || {
-        let run = Run { name, setting: UNDER_WAY, work, items };
-        // A rival that does not answer counts as a wrong digest.
-        let (seconds, digest) = peer.borrow_mut().run(run).unwrap_or((f64::NAN, Digest::EMPTY));
-        (seconds * 1e9 / items as f64, digest)
     })
 }
