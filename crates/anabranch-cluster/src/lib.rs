@@ -38,7 +38,7 @@
 //! - **An item that ends its workers is found.** From the first loss on it runs alone in its worker, and the third is the error
 //!   [`RemoteError::Lost`], which has its number.
 //! - **Bounded**: items under way are no more than the [window](anabranch::Stream::window) of the stream, and the server has no more
-//!   than the workers may soon ask for. Large bodies pass it in parts of at most 512 KiB.
+//!   than the workers may soon ask for. Large bodies pass it in parts of at most 1 MiB.
 //! - **Prompt stops**: items of a stream that has ended are not computed, except those that a thread has.
 //! - **Refused, with both sides named**: workers of another version or with other functions, types that do not decode, bodies over the
 //!   limit, a server without JetStream, wrong credentials.

@@ -14,10 +14,10 @@ use crate::functions::message;
 const INLINE: usize = 128 << 10;
 
 /// The most bytes of a part.
-const PART: usize = 512 << 10;
+const PART: usize = 1 << 20;
 
 /// How many parts of a body are on their way at once.
-const PARTS_AT_ONCE: usize = 1;
+const PARTS_AT_ONCE: usize = 2;
 
 /// How long a part is waited for.
 const PART_PATIENCE: Duration = Duration::from_secs(2);
