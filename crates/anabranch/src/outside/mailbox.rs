@@ -1,6 +1,6 @@
 //! A mailbox: a bounded queue from many posting threads to one source, with a place where posts wait for room.
 //!
-//! [`channel`](super::channel) takes its items one by one, and [`posts`](super::posts) takes them in batches.
+//! `channel.rs` takes its items one by one, and `posts/` takes them in batches.
 
 use anabranch_record::EventCount;
 use anabranch_record::backoff::{Backoff, Polling};
