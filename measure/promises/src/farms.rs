@@ -66,7 +66,7 @@ impl Farms {
             };
             played.places.push((variant, place));
         }
-        let (wanted, least, seconds) = if quick { (7, 7, 30) } else { (21, 15, 120) };
+        let (wanted, least, seconds) = if quick { (7, 7, 30) } else { (21, 15, 300) };
         let budget = Budget { wanted, least, time: Duration::from_secs(seconds) };
         played.rounds = measure(budget, Some(probe()), contenders);
         played
