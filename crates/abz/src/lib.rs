@@ -51,7 +51,7 @@ pub use access::Spanned;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use formats::writes::{Compressed, Compression, Lzma};
-pub use formats::{Format, Setting, Written};
+pub use formats::{Format, Setting};
 pub use positional::{ReadAt, Reading, WriteAt, Writing};
 pub use recover::Recovery;
 pub use recovery::{Gap, Recovered};
