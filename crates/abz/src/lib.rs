@@ -44,8 +44,10 @@ mod run;
 mod run_options;
 mod span;
 mod speculation;
+mod threads;
 mod tools;
 mod tries;
+mod writer;
 
 pub use access::Spanned;
 pub use decompress::{Decompressed, Decompression};
@@ -59,6 +61,7 @@ pub use run_options::{RunOptions, at_work};
 pub use span::Span;
 pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
+pub use writer::{Writer, WriterBuilder};
 
 /// The thread pool and report of [`RunOptions`], and the plan of a run.
 pub use anabranch::{Plan, Pool, Report};

@@ -13,6 +13,8 @@ use super::reads::Reads;
 use crate::error::Error;
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
+use crate::threads::Threads;
+use crate::writer::coding::Encode;
 
 /// The settings of a compression. All of them but `workers` affect the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,6 +144,10 @@ pub(crate) trait Writes: Reads {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error>;
+
+    /// Begins a file whose contents are given in pieces. It consists of the same bytes as those of
+    /// [`compress`](Self::compress), if it is not flushed in between.
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode>;
 
     /// Returns the plan of [`compress`](Self::compress).
     fn plan_to_write(&self, how: &Compression) -> Plan;
