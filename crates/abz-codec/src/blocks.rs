@@ -136,6 +136,16 @@ impl<R: Read> Blocks<R> {
         Blocks { content: Some(ByContent::new(size)), ..Blocks::new(reader, size) }
     }
 
+    /// Returns the underlying reader, for example to give it more input.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// Reads on where the input ended before. Blocks are numbered on.
+    pub fn go_on(&mut self) {
+        self.ended = false;
+    }
+
     /// Reads the next block, `None` at the end of the input. Drops the contents of `buffer` and uses its allocation.
     ///
     /// # Errors

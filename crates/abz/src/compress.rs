@@ -8,7 +8,7 @@ use abz_codec::zstd::Encoding;
 use anabranch::Plan;
 
 use crate::error::Error;
-use crate::formats::Written;
+use crate::formats::Format;
 use crate::formats::writes::{Compressed, Compression, Lzma};
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
@@ -20,8 +20,8 @@ impl Default for Compression {
     /// gzip at level 6, blocks of 1.25 MiB, no name or time, and as many workers as the process may use cores.
     fn default() -> Self {
         Compression {
-            format: Written::GZIP,
-            level: Written::GZIP.default_level(),
+            format: Format::Gzip,
+            level: Format::Gzip.default_level(),
             fast: None,
             block_size: None,
             rsyncable: false,
@@ -93,18 +93,18 @@ impl Compression {
                 let alone = Compression { workers: 1, ..self.clone() };
                 alone.run_io(options, input, output)
             }
-            _ => self.format.writes().compress(self, options, input, output),
+            _ => self.writes().compress(self, options, input, output),
         }
     }
 
     /// Returns whether workers can write parts of this format at their offsets ([`Writing::Positional`]).
     pub fn can_write_at(&self) -> bool {
-        self.format.writes().is_written_at()
+        self.writes().is_written_at()
     }
 
     /// Returns whether workers can read blocks of this format at their offsets ([`Reading::Positional`]).
     pub fn can_read_at(&self) -> bool {
-        self.format.writes().blocks_are_read_at()
+        self.writes().blocks_are_read_at()
     }
 
     /// Reduces the number of workers until about `limit` bytes of memory are enough for them and their blocks.
@@ -172,6 +172,6 @@ impl Compression {
     ///
     /// If a setting is out of its range.
     pub fn plan(&self) -> Plan {
-        self.format.writes().plan_to_write(self)
+        self.writes().plan_to_write(self)
     }
 }

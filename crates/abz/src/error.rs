@@ -20,6 +20,8 @@ pub enum Error {
     Write(io::Error),
     /// There is not enough memory for the encoders, with the given level, block size and number of workers.
     Memory(NoMemory),
+    /// An earlier call of the same writer has failed, with this message.
+    Before(String),
 }
 
 impl Error {
@@ -66,6 +68,7 @@ impl fmt::Display for Error {
             Error::Damaged(damage) => damage.fmt(f),
             Error::Write(error) => write!(f, "writing failed: {error}"),
             Error::Memory(error) => error.fmt(f),
+            Error::Before(message) => write!(f, "an earlier call has failed: {message}"),
         }
     }
 }
@@ -76,7 +79,31 @@ impl error::Error for Error {
             Error::Read(error) | Error::Write(error) => Some(error),
             Error::Damaged(damage) => damage.source(),
             Error::Memory(error) => Some(error),
+            Error::Before(_) => None,
         }
+    }
+}
+
+/// An error with this one inside. Its kind is that of the error of the input or the output, or says that the input is
+/// damaged ([`InvalidData`](io::ErrorKind::InvalidData)), ends too early
+/// ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)), needs another program
+/// ([`Unsupported`](io::ErrorKind::Unsupported)), or needs more memory ([`OutOfMemory`](io::ErrorKind::OutOfMemory)).
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Read(error) | Error::Write(error) => error.kind(),
+            Error::Damaged(damage) => match damage.remedy() {
+                Remedy::Rest => io::ErrorKind::UnexpectedEof,
+                Remedy::AnotherProgram => io::ErrorKind::Unsupported,
+                Remedy::Memory | Remedy::MemoryLimit { .. } | Remedy::Window { .. } => {
+                    io::ErrorKind::OutOfMemory
+                }
+                _ => io::ErrorKind::InvalidData,
+            },
+            Error::Memory(_) => io::ErrorKind::OutOfMemory,
+            Error::Before(_) => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
     }
 }
 

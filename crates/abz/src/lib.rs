@@ -44,14 +44,16 @@ mod run;
 mod run_options;
 mod span;
 mod speculation;
+mod threads;
 mod tools;
 mod tries;
+mod writer;
 
 pub use access::Spanned;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use formats::writes::{Compressed, Compression, Lzma};
-pub use formats::{Format, Setting, Written};
+pub use formats::{Format, Setting};
 pub use positional::{ReadAt, Reading, WriteAt, Writing};
 pub use recover::Recovery;
 pub use recovery::{Gap, Recovered};
@@ -59,6 +61,7 @@ pub use run_options::{RunOptions, at_work};
 pub use span::Span;
 pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
+pub use writer::{Writer, WriterBuilder};
 
 /// The thread pool and report of [`RunOptions`], and the plan of a run.
 pub use anabranch::{Plan, Pool, Report};

@@ -19,7 +19,7 @@ use crate::run_options::RunOptions;
 /// Compression { block_size: Some(16 << 10), ..Compression::default() }.run(&text[..], &mut file)?;
 /// file[100] ^= 1;
 ///
-/// let mut recovery = Recovery::new(Format::GZIP).expect("it has members");
+/// let mut recovery = Recovery::new(Format::Gzip).expect("it has members");
 /// recovery.fill = true;
 /// let (mut back, mut gaps) = (Vec::new(), Vec::new());
 /// let recovered = recovery.run(&file, &mut back, |gap| gaps.push((gap.at, gap.missing)))?;

@@ -1,10 +1,11 @@
 //! Cutting of an input into blocks, where bzip2 itself does.
 
 use std::io::{self, Read};
+use std::mem;
 
 use super::Level;
 use super::runs::{LONGEST, RUN, find_run};
-use crate::memory::make_exact_room;
+use crate::memory::{NoMemory, make_exact_room};
 
 /// The number of bytes that are read at once.
 const INPUT: usize = 128 * 1024;
@@ -38,42 +39,36 @@ pub struct Cutter<R> {
     buffer: Vec<u8>,
     begin: usize,
     end: usize,
-    run: Run,
-    /// The size of a block, in bytes, that is full.
-    full: usize,
+    packer: Packer,
     ended: bool,
 }
 
 impl<R: Read> Cutter<R> {
     /// Creates a cutter of the input that `reader` gives, for `level`. It has its own buffer.
     pub fn new(reader: R, level: Level) -> Self {
-        Cutter {
-            reader,
-            buffer: vec![0; INPUT],
-            begin: 0,
-            end: 0,
-            run: Run { byte: 0, count: 0 },
-            full: level.block_size() - 19,
-            ended: false,
-        }
+        let packer = Packer::new(level);
+        Cutter { reader, buffer: vec![0; INPUT], begin: 0, end: 0, packer, ended: false }
     }
 
     /// Returns the next block, `None` at the end. Drops the contents of `bytes` and uses its allocation for the block.
     ///
     /// # Errors
     ///
-    /// Returns the error of the reader, or [`NoMemory`](crate::NoMemory) if there is no memory for a block. Do not read
-    /// on after an error.
-    pub fn read_into(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Packed>> {
-        make_exact_room(&mut bytes, self.full + RUN + 2)?;
-        while bytes.len() < self.full {
+    /// Returns the error of the reader, or [`NoMemory`] if there is no memory for a block. Do not read on after an
+    /// error.
+    pub fn read_into(&mut self, bytes: Vec<u8>) -> io::Result<Option<Packed>> {
+        self.packer.begin(bytes)?;
+        loop {
             if self.begin == self.end && !self.fill()? {
-                self.run.pack(&mut bytes);
-                break;
+                return Ok(self.packer.end());
             }
-            self.pack(&mut bytes);
+            let mut input = &self.buffer[self.begin..self.end];
+            let packed = self.packer.pack(&mut input);
+            self.begin = self.end - input.len();
+            if packed.is_some() {
+                return Ok(packed);
+            }
         }
-        Ok((!bytes.is_empty()).then_some(Packed { bytes }))
     }
 
     /// Reads more of the input. Returns `false` at its end.
@@ -91,10 +86,79 @@ impl<R: Read> Cutter<R> {
         }
         Ok(false)
     }
+}
 
-    /// Packs some of the bytes that were read.
-    fn pack(&mut self, bytes: &mut Vec<u8>) {
-        let input = &self.buffer[self.begin..self.end];
+/// Packs an input that is pushed to it into blocks of a level's size, as a [`Cutter`] does.
+///
+/// ```
+/// use abz_codec::bzip2::{Cutter, Level, Packer};
+///
+/// let text = b"a branch of a river".repeat(10_000);
+/// let level = Level::new(1).unwrap();
+/// let (mut packer, mut blocks) = (Packer::new(level), Vec::new());
+/// for mut piece in text.chunks(1000) {
+///     while let Some(block) = packer.pack(&mut piece) {
+///         blocks.push(block);
+///         packer.begin(Vec::new())?;
+///     }
+/// }
+/// blocks.extend(packer.end());
+/// assert_eq!(blocks.first(), Cutter::new(&text[..], level).read_into(Vec::new())?.as_ref());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Packer {
+    /// The packed bytes of the block.
+    bytes: Vec<u8>,
+    run: Run,
+    /// The size of a block, in bytes, that is full.
+    full: usize,
+}
+
+impl Packer {
+    /// Creates a packer for `level`.
+    pub fn new(level: Level) -> Self {
+        Packer { bytes: Vec::new(), run: Run { byte: 0, count: 0 }, full: level.block_size() - 19 }
+    }
+
+    /// Begins a block. Drops the contents of `bytes` and uses its allocation for the block. A block that is not begun
+    /// allocates as it grows.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for a block.
+    pub fn begin(&mut self, mut bytes: Vec<u8>) -> Result<(), NoMemory> {
+        make_exact_room(&mut bytes, self.full + RUN + 2)?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Returns whether all bytes that were pushed are in blocks that were returned.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.run.count == 0
+    }
+
+    /// Packs the bytes of `input`, and removes them from its front. Returns the block once it is full; bytes may be left
+    /// then.
+    pub fn pack(&mut self, input: &mut &[u8]) -> Option<Packed> {
+        while self.bytes.len() < self.full {
+            if input.is_empty() {
+                return None;
+            }
+            self.pack_some(input);
+        }
+        Some(Packed { bytes: mem::take(&mut self.bytes) })
+    }
+
+    /// Returns the last block of the input, if there is one.
+    pub fn end(&mut self) -> Option<Packed> {
+        self.run.pack(&mut self.bytes);
+        Some(Packed { bytes: mem::take(&mut self.bytes) }).filter(|packed| !packed.bytes.is_empty())
+    }
+
+    /// Packs some of the bytes of `input`.
+    fn pack_some(&mut self, input: &mut &[u8]) {
+        let bytes = &mut self.bytes;
         // Bytes without runs are copied. Near the end of a block each byte is counted.
         let room = (self.full - bytes.len()).saturating_sub(2 * RUN);
         let stretch = &input[..input.len().min(STRETCH).min(room)];
@@ -106,11 +170,13 @@ impl<R: Read> Cutter<R> {
             let count = stretch.iter().rev().take_while(|&&other| other == byte).count();
             bytes.extend_from_slice(&stretch[..stretch.len() - count]);
             self.run = Run { byte, count };
-            self.begin += stretch.len();
+            *input = &input[stretch.len()..];
             return;
         }
-        for &byte in &input[..input.len().min(FEW)] {
-            self.begin += 1;
+        let few = &input[..input.len().min(FEW)];
+        let mut taken = 0;
+        for &byte in few {
+            taken += 1;
             if byte == self.run.byte && self.run.count < LONGEST {
                 self.run.count += 1;
                 continue;
@@ -121,6 +187,7 @@ impl<R: Read> Cutter<R> {
                 break;
             }
         }
+        *input = &input[taken..];
     }
 }
 

@@ -39,6 +39,11 @@ impl<W: Write> StreamWriter<W> {
         StreamWriter { writer, check, began: false, records: Vec::new() }
     }
 
+    /// Returns the underlying writer, for example to take the bytes written so far.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
     /// Writes a block. A block without contents is left out.
     ///
     /// # Errors

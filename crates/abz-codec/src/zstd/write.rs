@@ -46,6 +46,11 @@ impl<W: Write> FrameWriter<W> {
         FrameWriter { out, header, most, table: Some(SeekTable::default()), sums: None }
     }
 
+    /// Returns the underlying writer, for example to take the bytes written so far.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Writes the next frame, or the next piece of one. `checksum` is that of all contents up to the end of this piece
     /// ([`Checksum::add`](super::Checksum::add)). Only that of the last piece is used, if the frame has a checksum.
     ///

@@ -38,7 +38,7 @@ pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem
 
 /// Returns the sentence that explains how a gzip file is decoded, or nothing for other formats.
 fn choice(format: Format, decompression: &Decompression) -> String {
-    if format != Format::GZIP {
+    if format != Format::Gzip {
         return String::new();
     }
     let (workers, speculation) = (decompression.workers_within(), decompression.speculation);

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abz::{Error, Format, Gap, ReadAt, Recovered, Recovery, Report, RunOptions, Written};
+use abz::{Error, Format, Gap, ReadAt, Recovered, Recovery, Report, RunOptions};
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
@@ -136,12 +136,12 @@ fn recover(
 }
 
 /// Returns the recovery for the named format, or else for the detected one, or the one of the file's suffix.
-fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> {
+fn recovery(input: &Input, named: Option<Format>) -> Result<Recovery, Problem> {
     if let Some(format) = named {
-        return Recovery::new(format.into()).ok_or_else(|| cannot(input, format.into()));
+        return Recovery::new(format).ok_or_else(|| cannot(input, format));
     }
     let by_name = match &input.source {
-        Source::File(path) => Format::of_archive(path).map(Format::from),
+        Source::File(path) => Format::of_archive(path),
         Source::Stdin => None,
     };
     let formats = [input.format(), by_name].into_iter().flatten();

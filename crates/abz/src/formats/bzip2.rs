@@ -2,11 +2,13 @@
 
 use std::io::{self, Read, Write};
 use std::iter;
+use std::mem;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::bzip2::{
-    Assembler, Contents, Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Salvager, Scanner,
+    Assembler, Contents, Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Packed, Salvager, Scanner,
     StreamWriter,
 };
 use anabranch::{Plan, TryStream};
@@ -25,6 +27,9 @@ use crate::positional::{ReadAt, Reading, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::Run;
 use crate::run_options::RunOptions;
+use crate::threads::Threads;
+use crate::writer::coding::{Coding, Encode, Join};
+use crate::writer::cut::Runs;
 
 pub(super) struct Bzip2;
 
@@ -121,8 +126,68 @@ impl Writes for Bzip2 {
         Ok(Compressed { read: input.bytes, written })
     }
 
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+        let coding = Coding {
+            cut: Box::new(Runs::new(level(how))),
+            // Its tables cannot move to another thread.
+            encoders: Arc::new(|| {
+                let mut encoder = Encoder::new();
+                Box::new(move |block: Packed| encoder.encode_into(&block, Vec::new()).map_err(Error::Memory))
+            }),
+            join: Box::new(Streams { level: level(how), stream: None, number: 0, bytes: Vec::new() }),
+            window: how.window(),
+        };
+        coding.begin(threads)
+    }
+
     fn plan_to_write(&self, how: &Compression) -> Plan {
         compress(how, io::empty(), RunOptions::default()).plan()
+    }
+}
+
+/// Joins blocks to one stream, or to several: a stream ends where the file is flushed, because its last bits are not known
+/// before its end.
+struct Streams {
+    level: Level,
+    /// The stream that has begun and not ended.
+    stream: Option<StreamWriter<Vec<u8>>>,
+    /// The number of streams that have begun.
+    number: u64,
+    /// The bytes of the streams that have ended.
+    bytes: Vec<u8>,
+}
+
+impl Streams {
+    fn stream(&mut self) -> &mut StreamWriter<Vec<u8>> {
+        self.stream.get_or_insert_with(|| {
+            self.number += 1;
+            StreamWriter::new(mem::take(&mut self.bytes), self.level)
+        })
+    }
+}
+
+impl Join<EncodedBlock> for Streams {
+    fn add(&mut self, encoded: EncodedBlock) -> Result<(), Error> {
+        self.stream().write(&encoded).map_err(Error::Write)
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if let Some(stream) = self.stream.take() {
+            self.bytes = stream.finish().map_err(Error::Write)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        // An empty file is an empty stream.
+        if self.number == 0 {
+            self.stream();
+        }
+        self.flush()
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self.stream.as_mut().map_or(&mut self.bytes, StreamWriter::get_mut)
     }
 }
 

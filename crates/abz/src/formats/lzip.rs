@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
-use anabranch::{Plan, TryStream};
+use anabranch::{Plan, Recycler, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
@@ -14,12 +14,15 @@ use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
-use crate::pipes::{begin, carry_out, parts};
+use crate::pipes::{LentBlock, begin, carry_out, parts};
 use crate::positional::Along;
 use crate::positional::{Reading, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::Run;
-use crate::run_options::RunOptions;
+use crate::run_options::{RunOptions, at_work};
+use crate::threads::Threads;
+use crate::writer::coding::{self, Coding, Encode, File, Joined};
+use crate::writer::cut;
 
 pub(super) struct Lzip;
 
@@ -108,8 +111,43 @@ impl Writes for Lzip {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+        let settings = settings(how);
+        let encoders = Recycler::new(at_work(how.workers), move || Encoder::new(settings));
+        let coding = Coding {
+            cut: cut::blocks(how, how.window()),
+            encoders: coding::kept(encoders, |encoder, block: LentBlock| {
+                encoder.encode(&block.data).map_err(Error::Memory)
+            }),
+            join: Box::new(Joined::new(Vec::new())),
+            window: how.window(),
+        };
+        coding.begin(threads)
+    }
+
     fn plan_to_write(&self, how: &Compression) -> Plan {
         compress(how, io::empty(), RunOptions::default()).plan()
+    }
+}
+
+/// Members, one after another.
+impl File for Vec<u8> {
+    type Block = Vec<u8>;
+
+    fn add(&mut self, member: Vec<u8>) -> io::Result<()> {
+        match self.is_empty() {
+            true => *self = member,
+            false => self.extend_from_slice(&member),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<Vec<u8>> {
+        Ok(self)
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self
     }
 }
 

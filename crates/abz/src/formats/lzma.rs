@@ -4,6 +4,7 @@
 use std::io::{self, Read, Write};
 use std::iter;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use abz_codec::xz::{self, AloneEncoder};
 use anabranch::{Plan, TryStream};
@@ -18,6 +19,9 @@ use crate::pipes::{begin, carry_out};
 use crate::positional::{Reading, Writing};
 use crate::run::Run;
 use crate::run_options::RunOptions;
+use crate::threads::Threads;
+use crate::writer::coding::{Coding, Encode, Join};
+use crate::writer::cut::Portions;
 
 /// The number of bytes read at once.
 const PORTION: usize = 256 << 10;
@@ -98,8 +102,52 @@ impl Writes for Lzma {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
+    fn encode(&self, how: &Compression, _: Option<Threads>) -> Box<dyn Encode> {
+        let coding = Coding {
+            cut: Box::new(Portions(PORTION)),
+            encoders: Arc::new(|| Box::new(Ok)),
+            join: Box::new(Alone { settings: settings(how), encoder: None, bytes: Vec::new() }),
+            window: 1,
+        };
+        coding.begin(None)
+    }
+
     fn plan_to_write(&self, how: &Compression) -> Plan {
         compress(how, io::empty(), RunOptions::default()).plan()
+    }
+}
+
+/// Encodes portions as they come.
+struct Alone {
+    settings: xz::Settings,
+    encoder: Option<AloneEncoder>,
+    bytes: Vec<u8>,
+}
+
+impl Alone {
+    /// Returns the encoder, which begins the file when it is first needed.
+    fn encoder(&mut self) -> Result<AloneEncoder, Error> {
+        match self.encoder.take() {
+            Some(encoder) => Ok(encoder),
+            None => AloneEncoder::new(&self.settings).map_err(Error::Memory),
+        }
+    }
+}
+
+impl Join<Vec<u8>> for Alone {
+    fn add(&mut self, portion: Vec<u8>) -> Result<(), Error> {
+        let mut encoder = self.encoder()?;
+        encoder.push(&portion, &mut self.bytes).map_err(Error::Memory)?;
+        self.encoder = Some(encoder);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.encoder()?.finish(&mut self.bytes).map_err(Error::Memory)
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Each format implements [`Reads`] and, if it is also written, [`Writes`]. The module of the format in `abz-codec`
 //! encodes and decodes its bytes. To add a format, write that module, implement these traits ([`Serial`] implements
-//! `Reads` for a format whose files are one stream), and add a line to [`READ`] and, if it is written, to [`WRITTEN`].
+//! `Reads` for a format whose files are one stream), and add a line to [`Format`], its methods `reads` and `writes`, and the
+//! tables [`READ`] and [`WRITTEN`].
 
 mod bzip2;
 mod gzip;
@@ -26,71 +27,92 @@ use abz_codec::xz::LZMA_HEADER_LEN;
 
 use self::reads::Reads;
 use self::serial::Serial;
+pub use self::writes::Setting;
 use self::writes::Writes;
-pub use self::writes::{Setting, Written};
 use crate::positional::{Along, ReadAt};
 
-/// The formats that are read, in the order in which the start of a file is compared with them.
-static READ: [&dyn Reads; 11] = [
-    &gzip::Gzip,
-    &bzip2::Bzip2,
-    &lzip::Lzip,
-    &xz::Xz,
-    &lzma::Lzma,
-    &zstd::Zstd,
-    &Serial::<lzw::Decoder>::NEW,
-    &Serial::<pack::Decoder>::NEW,
-    &Serial::<lzh::Decoder>::NEW,
-    &wrapped::ZIP,
-    &wrapped::ZLIB,
-];
-
-/// The formats that are written.
-static WRITTEN: [&dyn Writes; 8] = [
-    &gzip::Gzip,
-    &bzip2::Bzip2,
-    &lzip::Lzip,
-    &xz::Xz,
-    &zstd::Zstd,
-    &wrapped::ZLIB,
-    &wrapped::ZIP,
-    &lzma::Lzma,
-];
-
 /// A format of compressed files.
-#[derive(Clone, Copy)]
-pub struct Format(&'static dyn Reads);
+///
+/// ```
+/// use abz::Format;
+///
+/// assert_eq!(Format::of(b"\x1f\x8b\x08\0"), Some(Format::Gzip));
+/// assert_eq!(Format::of_name("notes.txt.zst".as_ref()), Some(Format::Zstd));
+/// assert_eq!(Format::Xz.levels(), 0..=9);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// gzip ([RFC 1952](https://www.rfc-editor.org/rfc/rfc1952)). It is written as one member of independent blocks,
+    /// unless [`Compression::layout`](crate::Compression::layout) says otherwise.
+    #[default]
+    Gzip,
+    /// bzip2. It is written as one stream.
+    Bzip2,
+    /// lzip. It is written with a member for each block.
+    Lzip,
+    /// xz. It is written as one stream of blocks.
+    Xz,
+    /// The older format of xz, `.lzma`. One thread writes it, as one stream.
+    Lzma,
+    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)). It is written as one frame of independent blocks.
+    Zstd,
+    /// The format of `compress` (`.Z`). It is only read.
+    Compress,
+    /// The format of `pack` (`.z`). It is only read.
+    Pack,
+    /// The format of `compress -H` of SCO Unix. It is only read.
+    Lzh,
+    /// A `zip` archive with one file.
+    Zip,
+    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
+    Zlib,
+}
+
+/// The formats that are read, in the order in which the start of a file is compared with them.
+static READ: [Format; 11] = [
+    Format::Gzip,
+    Format::Bzip2,
+    Format::Lzip,
+    Format::Xz,
+    Format::Lzma,
+    Format::Zstd,
+    Format::Compress,
+    Format::Pack,
+    Format::Lzh,
+    Format::Zip,
+    Format::Zlib,
+];
+
+/// The formats that are written, in the order in which they are shown.
+static WRITTEN: [Format; 8] = [
+    Format::Gzip,
+    Format::Bzip2,
+    Format::Lzip,
+    Format::Xz,
+    Format::Zstd,
+    Format::Zlib,
+    Format::Zip,
+    Format::Lzma,
+];
 
 impl Format {
-    /// gzip ([RFC 1952](https://www.rfc-editor.org/rfc/rfc1952)).
-    pub const GZIP: Format = Format(&gzip::Gzip);
-    /// bzip2.
-    pub const BZIP2: Format = Format(&bzip2::Bzip2);
-    /// lzip.
-    pub const LZIP: Format = Format(&lzip::Lzip);
-    /// xz.
-    pub const XZ: Format = Format(&xz::Xz);
-    /// The older format of xz, `.lzma`.
-    pub const LZMA: Format = Format(&lzma::Lzma);
-    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)).
-    pub const ZSTD: Format = Format(&zstd::Zstd);
-    /// The format of `compress` (`.Z`).
-    pub const COMPRESS: Format = Format(&Serial::<lzw::Decoder>::NEW);
-    /// The format of `pack` (`.z`).
-    pub const PACK: Format = Format(&Serial::<pack::Decoder>::NEW);
-    /// The format of `compress -H` of SCO Unix.
-    pub const LZH: Format = Format(&Serial::<lzh::Decoder>::NEW);
-    /// A `zip` archive with one file.
-    pub const ZIP: Format = Format(&wrapped::ZIP);
-    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
-    pub const ZLIB: Format = Format(&wrapped::ZLIB);
-
     /// The number of bytes at the start of a file that are enough to detect its format.
     pub const MAGIC_LEN: usize = LZMA_HEADER_LEN;
 
     /// Iterates over all formats.
     pub fn all() -> impl Iterator<Item = Format> + Clone {
-        READ.into_iter().map(Format)
+        READ.into_iter()
+    }
+
+    /// Iterates over the formats that are written as well as read.
+    pub fn written() -> impl Iterator<Item = Format> + Clone {
+        WRITTEN.into_iter()
+    }
+
+    /// The format whose [`name`](Self::name) is `name`.
+    pub fn named(name: &str) -> Option<Format> {
+        Format::all().find(|format| format.name() == name)
     }
 
     /// Detects the format of `input`. Returns the format, if it is a known one, and a reader of the whole input.
@@ -117,7 +139,7 @@ impl Format {
 
     /// The format of a file that begins with `start`, if it is a known one.
     pub fn of(start: &[u8]) -> Option<Format> {
-        Format::all().find(|format| format.0.begins(start))
+        Format::all().find(|format| format.reads().begins(start))
     }
 
     /// The format of a file, if it is a known one.
@@ -125,44 +147,58 @@ impl Format {
         Ok(Format::sniff(Along::new(source))?.0)
     }
 
+    /// The format of a compressed file of that name: the one whose suffix, such as `.gz` or `.tgz`, the name ends with.
+    /// Upper and lower case are the same, except for `.Z` and `.z`.
+    pub fn of_name(name: &Path) -> Option<Format> {
+        let name = name.file_name()?.to_str()?;
+        let lower = name.to_ascii_lowercase();
+        let ends = |format: &Format| {
+            let is_suffix = |suffix: &str| {
+                if suffix.len() == 2 { name.ends_with(suffix) } else { lower.ends_with(suffix) }
+            };
+            format.suffixes().iter().any(|(suffix, _)| suffix.starts_with('.') && is_suffix(suffix))
+        };
+        Format::all().find(ends)
+    }
+
     /// The format of an archive of that name: the one whose suffix the name ends with, or whose short suffix for a
     /// compressed archive, such as `.tgz`.
-    pub fn of_archive(name: &Path) -> Option<Written> {
+    pub fn of_archive(name: &Path) -> Option<Format> {
         let name = name.file_name()?.to_str()?.to_ascii_lowercase();
-        let ends = |written: &&dyn Writes| {
-            if !written.holds_archives() {
+        let ends = |format: &Format| {
+            if !format.writes().is_some_and(Writes::holds_archives) {
                 return false;
             }
-            let mut short = written.names().suffixes.iter().filter(|(_, stem)| !stem.is_empty());
-            name.ends_with(written.names().suffix) || short.any(|(suffix, _)| name.ends_with(suffix))
+            let mut short = format.suffixes().iter().filter(|(_, stem)| !stem.is_empty());
+            name.ends_with(format.suffix()) || short.any(|(suffix, _)| name.ends_with(suffix))
         };
-        WRITTEN.into_iter().find(ends).map(Written)
+        Format::written().find(ends)
     }
 
     /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
-        self.0.names().name
+        self.reads().names().name
     }
 
     /// Returns the usual suffix of a file's name.
     pub fn suffix(self) -> &'static str {
-        self.0.names().suffix
+        self.reads().names().suffix
     }
 
     /// Returns the known suffixes, each with its replacement in the name of the decompressed file.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
-        self.0.names().suffixes
+        self.reads().names().suffixes
     }
 
     /// Returns true if a file of this format determines how much memory decoding takes, by its window or dictionary.
     pub fn asks_for_memory(self) -> bool {
-        self.0.asks_for_memory()
+        self.reads().asks_for_memory()
     }
 
     /// Returns `true` if [`Decompression::run_at`](crate::Decompression::run_at) decodes some files of this
     /// format.
     pub fn is_read_at(self) -> bool {
-        self.0.is_read_at()
+        self.reads().is_read_at()
     }
 
     /// Returns the size of the contents of `file` in bytes, if the file records it. Moves the file's position.
@@ -171,126 +207,80 @@ impl Format {
     ///
     /// If the file cannot be read.
     pub fn contents(self, file: &mut (impl Read + Seek)) -> io::Result<Option<u64>> {
-        self.0.contents(file)
+        self.reads().contents(file)
     }
 
-    /// The implementation of reading.
-    pub(crate) fn reads(self) -> &'static dyn Reads {
-        self.0
-    }
-}
-
-impl Written {
-    /// gzip, as one member of independent blocks.
-    pub const GZIP: Written = Written(&gzip::Gzip);
-    /// bzip2, as one stream.
-    pub const BZIP2: Written = Written(&bzip2::Bzip2);
-    /// lzip, with a member for each block.
-    pub const LZIP: Written = Written(&lzip::Lzip);
-    /// xz, as one stream of blocks.
-    pub const XZ: Written = Written(&xz::Xz);
-    /// Zstandard, as one frame of independent blocks.
-    pub const ZSTD: Written = Written(&zstd::Zstd);
-    /// The older format of xz, `.lzma`, as one stream by one thread.
-    pub const LZMA: Written = Written(&lzma::Lzma);
-    /// A stream of zlib.
-    pub const ZLIB: Written = Written(&wrapped::ZLIB);
-    /// A zip archive with one file.
-    pub const ZIP: Written = Written(&wrapped::ZIP);
-
-    /// Iterates over all formats that are written.
-    pub fn all() -> impl Iterator<Item = Written> + Clone {
-        WRITTEN.into_iter().map(Written)
+    /// Returns true if the format is written as well as read.
+    pub fn is_written(self) -> bool {
+        self.writes().is_some()
     }
 
-    /// The format whose [`name`](Self::name) is `name`.
-    pub fn named(name: &str) -> Option<Written> {
-        Written::all().find(|written| written.name() == name)
-    }
-
-    /// The same format as a [`Format`].
-    pub fn format(self) -> Format {
-        Format(self.0)
-    }
-
-    /// Returns the name in lower case.
-    pub fn name(self) -> &'static str {
-        self.0.names().name
-    }
-
-    /// Returns the usual suffix of a file's name.
-    pub fn suffix(self) -> &'static str {
-        self.format().suffix()
-    }
-
-    /// The levels, from the fastest to the one with the smallest files.
+    /// The levels, from the fastest to the one with the smallest files. The range is empty if the format is only read.
     pub fn levels(self) -> RangeInclusive<u32> {
-        self.0.levels()
+        self.writes().map_or(RangeInclusive::new(1, 0), Writes::levels)
     }
 
-    /// The default level.
+    /// The default level, or 0 if the format is only read.
     pub fn default_level(self) -> u32 {
-        self.0.default_level()
+        self.writes().map_or(0, Writes::default_level)
     }
 
     /// The maximum size of a block in bytes, if there is one.
     pub fn largest_block(self) -> Option<usize> {
-        self.0.largest_block()
+        self.writes().and_then(Writes::largest_block)
     }
 
     /// Returns true if its files record [`Compression::origin`](crate::Compression::origin).
     pub fn tells_origin(self) -> bool {
-        self.0.tells_origin()
+        self.writes().is_some_and(Writes::tells_origin)
     }
 
     /// Returns false if its compressed data is that of another format, and therefore as large and as quick to make.
     pub fn has_data_of_its_own(self) -> bool {
-        self.0.has_data_of_its_own()
+        self.writes().is_some_and(Writes::has_data_of_its_own)
     }
 
     /// Returns true if the format has this setting. Otherwise, a [`Compression`](crate::Compression) for it ignores the
     /// setting.
     pub fn has(self, setting: Setting) -> bool {
-        self.0.has(setting)
+        self.writes().is_some_and(|writes| writes.has(setting))
+    }
+
+    /// The implementation of reading.
+    pub(crate) fn reads(self) -> &'static dyn Reads {
+        match self {
+            Format::Gzip => &gzip::Gzip,
+            Format::Bzip2 => &bzip2::Bzip2,
+            Format::Lzip => &lzip::Lzip,
+            Format::Xz => &xz::Xz,
+            Format::Lzma => &lzma::Lzma,
+            Format::Zstd => &zstd::Zstd,
+            Format::Compress => &Serial::<lzw::Decoder>::NEW,
+            Format::Pack => &Serial::<pack::Decoder>::NEW,
+            Format::Lzh => &Serial::<lzh::Decoder>::NEW,
+            Format::Zip => &wrapped::ZIP,
+            Format::Zlib => &wrapped::ZLIB,
+        }
+    }
+
+    /// The implementation of writing, if the format is written.
+    pub(crate) fn writes(self) -> Option<&'static dyn Writes> {
+        Some(match self {
+            Format::Gzip => &gzip::Gzip,
+            Format::Bzip2 => &bzip2::Bzip2,
+            Format::Lzip => &lzip::Lzip,
+            Format::Xz => &xz::Xz,
+            Format::Lzma => &lzma::Lzma,
+            Format::Zstd => &zstd::Zstd,
+            Format::Zip => &wrapped::ZIP,
+            Format::Zlib => &wrapped::ZLIB,
+            Format::Compress | Format::Pack | Format::Lzh => return None,
+        })
     }
 }
-
-impl Default for Format {
-    /// Returns gzip.
-    fn default() -> Self {
-        Format::GZIP
-    }
-}
-
-impl Default for Written {
-    /// Returns gzip.
-    fn default() -> Self {
-        Written::GZIP
-    }
-}
-
-impl From<Written> for Format {
-    fn from(written: Written) -> Self {
-        written.format()
-    }
-}
-
-impl PartialEq for Format {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Format {}
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl fmt::Debug for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Format").field(&self.name()).finish()
     }
 }

@@ -18,6 +18,8 @@ use crate::formats::writes::{Compressed, Compression};
 use crate::positional::{Reading, Writing};
 use crate::run::Run;
 use crate::run_options::RunOptions;
+use crate::threads::Threads;
+use crate::writer::coding::Encode;
 
 /// A format with the decoder `S`, whose files have `layout`.
 pub(super) struct Wrapped<S> {
@@ -113,6 +115,10 @@ impl<S: parts::Serial + Default + Send> Writes for Wrapped<S> {
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         Gzip.compress(&self.as_gzip(how), options, input, output)
+    }
+
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+        Gzip.encode(&self.as_gzip(how), threads)
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {

@@ -1,6 +1,5 @@
 //! The interface of a format that is written, and the settings of a compression.
 
-use std::fmt;
 use std::io::Read;
 use std::ops::RangeInclusive;
 
@@ -9,17 +8,20 @@ use abz_codec::zstd::Encoding;
 use abz_codec::{Blocks, xz};
 use anabranch::Plan;
 
+use super::Format;
 use super::reads::Reads;
 use crate::error::Error;
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
+use crate::threads::Threads;
+use crate::writer::coding::Encode;
 
 /// The settings of a compression. All of them but `workers` affect the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compression {
-    /// The format of the output.
-    pub format: Written,
-    /// The level, one of [`Written::levels`].
+    /// The format of the output, one of [`Format::written`].
+    pub format: Format,
+    /// The level, one of [`Format::levels`].
     pub level: u32,
     /// A negative level of zstd, without its sign, that replaces `level`: 1 to [`MAX_FAST`](Compression::MAX_FAST).
     /// Greater numbers are faster and make larger files.
@@ -32,7 +34,7 @@ pub struct Compression {
     /// changes the output only around it ([`Blocks::by_content`]). bzip2 and `.lzma` ignore it.
     pub rsyncable: bool,
     /// The layout of gzip files. Bioinformatics uses BGZF: members of at most 64 KiB, which record no name and no time.
-    /// [`Written::ZLIB`] and [`Written::ZIP`] set their own layouts.
+    /// [`Format::Zlib`] and [`Format::Zip`] set their own layouts.
     pub layout: Layout,
     /// Settings of lzip and xz beside their levels.
     pub lzma: Lzma,
@@ -143,6 +145,10 @@ pub(crate) trait Writes: Reads {
         output: Writing<'_>,
     ) -> Result<Compressed, Error>;
 
+    /// Begins a file whose contents are given in pieces. It consists of the same bytes as those of
+    /// [`compress`](Self::compress), if it is not flushed in between.
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode>;
+
     /// Returns the plan of [`compress`](Self::compress).
     fn plan_to_write(&self, how: &Compression) -> Plan;
 }
@@ -171,27 +177,25 @@ pub enum Setting {
     Zstd,
 }
 
-/// A format of compressed files that can be written.
-#[derive(Clone, Copy)]
-pub struct Written(pub(super) &'static dyn Writes);
-
-impl Written {
-    /// The implementation of writing.
-    pub(crate) fn writes(self) -> &'static dyn Writes {
-        self.0
-    }
-}
-
 impl Compression {
+    /// The implementation of the format.
+    ///
+    /// # Panics
+    ///
+    /// If the format is only read.
+    pub(crate) fn writes(&self) -> &'static dyn Writes {
+        self.format.writes().unwrap_or_else(|| panic!("{} is only read", self.format))
+    }
+
     /// The size of the LZMA dictionary in bytes, if the format has one.
     pub(crate) fn dictionary(&self) -> Option<u32> {
-        self.format.writes().dictionary(self)
+        self.writes().dictionary(self)
     }
 
     /// The approximate memory of the compression in bytes: that of its encoders, and that of the blocks in memory at
     /// once.
     pub(crate) fn memory(&self) -> u64 {
-        let (writes, blocks) = (self.format.writes(), self.window() as u64 * self.block_len() as u64);
+        let (writes, blocks) = (self.writes(), self.window() as u64 * self.block_len() as u64);
         writes.encoders(self) as u64 * writes.memory(self) + blocks
     }
 
@@ -209,33 +213,13 @@ impl Compression {
     ///
     /// If a setting is out of its range.
     pub fn block_len(&self) -> usize {
-        self.format.writes().block_len(self)
+        self.writes().block_len(self)
     }
 
     /// The maximum number of blocks in memory at once: two for each worker that is at work, of which one is being
     /// encoded and one waits. lzip and xz, whose blocks are large, have one for each worker and one that waits; xz with
     /// one worker has one.
     pub fn window(&self) -> usize {
-        self.format.writes().most_blocks(self)
-    }
-}
-
-impl PartialEq for Written {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.names().name == other.0.names().name
-    }
-}
-
-impl Eq for Written {}
-
-impl fmt::Display for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.0.names().name)
-    }
-}
-
-impl fmt::Debug for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Written").field(&self.0.names().name).finish()
+        self.writes().most_blocks(self)
     }
 }

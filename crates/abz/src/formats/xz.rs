@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
-use anabranch::{Plan, TryStream};
+use anabranch::{Plan, Recycler, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
@@ -15,11 +15,14 @@ use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
-use crate::pipes::{begin, carry_out, parts};
+use crate::pipes::{LentBlock, begin, carry_out, parts};
 use crate::positional::Along;
 use crate::positional::{Reading, Writing};
 use crate::run::Run;
-use crate::run_options::RunOptions;
+use crate::run_options::{RunOptions, at_work};
+use crate::threads::Threads;
+use crate::writer::coding::{self, Coding, Encode, File, Joined};
+use crate::writer::cut;
 
 pub(super) struct Xz;
 
@@ -116,11 +119,41 @@ impl Writes for Xz {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+        let settings = settings(how);
+        let encoders = Recycler::new(at_work(how.workers), move || Encoder::new(settings));
+        let coding = Coding {
+            cut: cut::blocks(how, how.window()),
+            encoders: coding::kept(encoders, |encoder, block: LentBlock| {
+                encoder.encode_into(&block.data, Vec::new()).map_err(Error::Memory)
+            }),
+            join: Box::new(Joined::new(StreamWriter::new(Vec::new(), how.lzma.check))),
+            window: how.window(),
+        };
+        coding.begin(threads)
+    }
+
     fn plan_to_write(&self, how: &Compression) -> Plan {
         match is_encoded_as_it_comes(how) {
             true => compress_as_it_comes(how, io::empty(), RunOptions::default()).plan(),
             false => compress(how, io::empty(), RunOptions::default()).plan(),
         }
+    }
+}
+
+impl File for StreamWriter<Vec<u8>> {
+    type Block = EncodedBlock;
+
+    fn add(&mut self, block: EncodedBlock) -> io::Result<()> {
+        self.write(&block)
+    }
+
+    fn finish(self) -> io::Result<Vec<u8>> {
+        self.finish()
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self.get_mut()
     }
 }
 

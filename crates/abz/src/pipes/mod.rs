@@ -51,7 +51,7 @@ pub(crate) fn blocks<R: Read>(
     iter::from_fn(move || {
         let mut home = buffers.take();
         let block = blocks.read_into(mem::take(&mut *home)).map_err(Error::of_input).transpose()?;
-        Some(block.map(|block| LentBlock { block, home }))
+        Some(block.map(|block| LentBlock::new(block, home)))
     })
 }
 
@@ -59,6 +59,19 @@ pub(crate) fn blocks<R: Read>(
 pub(crate) struct LentBlock {
     block: Block,
     home: Recycled<Vec<u8>>,
+}
+
+impl LentBlock {
+    /// Creates a block whose buffer goes back to that of `home`.
+    pub(crate) fn new(block: Block, home: Recycled<Vec<u8>>) -> Self {
+        LentBlock { block, home }
+    }
+
+    /// The same block, if more than this block was or will be in the file.
+    pub(crate) fn in_larger_file(mut self) -> Self {
+        self.block.whole = false;
+        self
+    }
 }
 
 impl Deref for LentBlock {

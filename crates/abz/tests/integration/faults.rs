@@ -4,7 +4,7 @@
 use std::io::{self, Read, Write};
 
 use crate::support::prose;
-use abz::{Compression, Decompression, Error, Setting, Written};
+use abz::{Compression, Decompression, Error, Format, Setting};
 
 const WORKERS: usize = 2;
 
@@ -47,7 +47,7 @@ impl Write for Full {
     }
 }
 
-fn compression(format: Written) -> Compression {
+fn compression(format: Format) -> Compression {
     // Blocks of bzip2 are always larger than the data.
     let block_size = format.has(Setting::BlockSize).then_some(4096);
     Compression { format, level: 1, block_size, workers: WORKERS, ..Compression::default() }
@@ -57,7 +57,7 @@ fn decompression() -> Decompression {
     Decompression { workers: WORKERS, ..Decompression::default() }
 }
 
-fn compressed(format: Written, data: &[u8]) -> Vec<u8> {
+fn compressed(format: Format, data: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
     compression(format).run(data, &mut file).unwrap();
     file
@@ -72,7 +72,7 @@ fn places(len: usize) -> impl Iterator<Item = usize> {
 #[test]
 fn a_writer_that_fails_while_compressing_has_what_comes_before() {
     let data = prose(9_000);
-    for format in Written::all() {
+    for format in Format::written() {
         let file = compressed(format, &data);
         for room in places(file.len()) {
             let mut output = Full { taken: Vec::new(), room };
@@ -87,7 +87,7 @@ fn a_writer_that_fails_while_compressing_has_what_comes_before() {
 #[test]
 fn a_writer_that_fails_while_decompressing_has_what_comes_before() {
     let data = prose(9_000);
-    for format in Written::all() {
+    for format in Format::written() {
         let file = compressed(format, &data);
         for room in places(data.len()) {
             let mut output = Full { taken: Vec::new(), room };
@@ -102,7 +102,7 @@ fn a_writer_that_fails_while_decompressing_has_what_comes_before() {
 #[test]
 fn a_reader_that_fails_while_compressing_is_told() {
     let data = prose(9_000);
-    for format in Written::all() {
+    for format in Format::written() {
         let file = compressed(format, &data);
         for left in places(data.len()) {
             let mut output = Vec::new();
@@ -117,7 +117,7 @@ fn a_reader_that_fails_while_compressing_is_told() {
 #[test]
 fn a_reader_that_fails_while_decompressing_is_told() {
     let data = prose(9_000);
-    for format in Written::all() {
+    for format in Format::written() {
         let file = compressed(format, &data);
         for left in places(file.len()) {
             let mut output = Vec::new();
@@ -132,7 +132,7 @@ fn a_reader_that_fails_while_decompressing_is_told() {
 #[test]
 fn a_file_that_is_cut_is_an_error_and_what_comes_before_is_right() {
     let data = prose(9_000);
-    for format in Written::all() {
+    for format in Format::written() {
         let file = compressed(format, &data);
         for len in places(file.len()) {
             let mut output = Vec::new();

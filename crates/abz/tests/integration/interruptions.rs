@@ -50,14 +50,14 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
     let mut ended_early = 0;
     let mut usual = BTreeMap::new();
     for signal in ["INT", "TERM", "KILL"] {
-        for round in 0..rounds(2 * abz::Written::all().count() as u64) {
+        for round in 0..rounds(2 * abz::Format::written().count() as u64) {
             let folder = Folder::new();
             for (name, data) in &files {
                 folder.write(name, data);
             }
             let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
             let decompresses = round % 2 == 1;
-            let format = abz::Written::all().cycle().nth((round / 2) as usize).unwrap();
+            let format = abz::Format::written().cycle().nth((round / 2) as usize).unwrap();
             let mut arguments = vec!["-p2", "-1", "-F", format.name()];
             if decompresses {
                 folder.abz(&[&["-q"], &arguments[..], &names[..]].concat()).exits(0);

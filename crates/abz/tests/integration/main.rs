@@ -34,5 +34,6 @@ mod streams;
 mod support;
 mod tar_forms;
 mod threads;
+mod writer;
 mod xz;
 mod zstd;

@@ -120,7 +120,7 @@ fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
 
 /// An xz file with the contents "data".
 fn xz_file() -> Vec<u8> {
-    let compression = abz::Compression { format: abz::Written::XZ, ..abz::Compression::default() };
+    let compression = abz::Compression { format: abz::Format::Xz, ..abz::Compression::default() };
     let mut file = Vec::new();
     compression.run(&b"data"[..], &mut file).unwrap();
     file

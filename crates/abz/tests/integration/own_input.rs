@@ -17,7 +17,7 @@ fn an_output_that_is_the_input_is_refused_in_each_format() {
     folder.write("x", &data);
     symlink("x", folder.path("link")).unwrap();
     fs::hard_link(folder.path("x"), folder.path("other")).unwrap();
-    for format in abz::Written::all() {
+    for format in abz::Format::written() {
         let name = format.name();
         for output in ["x", "./x", "link", "other"] {
             folder.abz(&["-F", name, "-f", "-o", output, "x"]).exits(1).says(&said(output));

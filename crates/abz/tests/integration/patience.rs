@@ -67,7 +67,7 @@ fn run(tool: &Path, words: &[&str], input: &[u8]) -> (Ran, Vec<u8>) {
 fn standard_streams_that_do_not_wait_are_waited_for() {
     let (folder, data) = (Folder::new(), noise(400_000, 5));
     folder.abz(&["--install-links", "."]).exits(0);
-    for format in abz::Written::all() {
+    for format in abz::Format::written() {
         for threads in ["-p1", "-p2"] {
             let abz = Path::new(env!("CARGO_BIN_EXE_abz"));
             let (ran, compressed) = run(abz, &["-cF", format.name(), "-1", threads], &data);

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use abz::{Compression, Decompression, RunOptions, Setting, Written};
+use abz::{Compression, Decompression, Format, RunOptions, Setting};
 
 use crate::support::{noise, prose};
 
@@ -17,7 +17,7 @@ fn told(run: impl FnOnce(RunOptions<'_>)) -> Vec<u64> {
 #[test]
 fn all_of_the_input_is_told_and_nothing_twice() {
     let data = [prose(1_500_000), noise(300_000, 3)].concat();
-    for format in Written::all() {
+    for format in Format::written() {
         for workers in [1, 2] {
             let level = (*format.levels().start()).max(1);
             let block_size = format.has(Setting::BlockSize).then_some(500_000);
@@ -41,7 +41,7 @@ fn all_of_the_input_is_told_and_nothing_twice() {
 #[test]
 fn within_a_long_block_it_is_told_how_far_it_is() {
     let data = prose(4 << 20);
-    for format in [Written::LZIP, Written::XZ] {
+    for format in [Format::Lzip, Format::Xz] {
         let (level, block_size) = (*format.levels().start(), Some(data.len()));
         let compression = Compression { format, level, block_size, workers: 1, ..Default::default() };
         let done = told(|run_options| {

@@ -42,7 +42,7 @@ fn joined(suffix: &'static str, members: Vec<(Vec<u8>, Vec<u8>)>, tells_sizes: b
 fn lzip() -> Parts {
     let compression = |data: &[u8]| {
         let mut member = Vec::new();
-        let lzip = abz::Compression { format: abz::Written::LZIP, level: 0, ..Default::default() };
+        let lzip = abz::Compression { format: abz::Format::Lzip, level: 0, ..Default::default() };
         lzip.run(data, &mut member).unwrap();
         member
     };

@@ -64,7 +64,7 @@ fn without_a_second_thread_one_does_it_all() {
     }
     fs::create_dir(folder.path("out")).unwrap();
     fs::set_permissions(folder.path("out"), Permissions::from_mode(0o777)).unwrap();
-    for format in abz::Written::all() {
+    for format in abz::Format::written() {
         let (name, suffix) = (format.name(), format.suffix());
         let file = format!("large{suffix}");
         for line in [

@@ -45,7 +45,7 @@ fn an_input_that_grows_or_shrinks_while_it_is_read_is_no_loss() {
     use std::io::{self, Read};
     let data = prose(1_000_000);
     let compression = abz::Compression {
-        format: abz::Written::ZSTD,
+        format: abz::Format::Zstd,
         block_size: Some(100_000),
         contents: Some(600_000),
         ..abz::Compression::default()

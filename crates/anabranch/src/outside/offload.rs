@@ -48,10 +48,30 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
     #[track_caller]
     pub fn start(workers: usize, window: usize, f: impl Fn(T) -> U + Send + Sync + 'static) -> Self {
         assert!(workers > 0, "a farm needs at least 1 worker, not 0");
+        Self::through(window, |tasks| tasks.workers(workers).map(f))
+    }
+
+    /// Starts a farm with room for `window` tasks, whose tasks go through the stream that `stream` makes of them. The stream
+    /// must give one result for each task, in order. With a [shared pool](Stream::pool), the farm has no threads of its own.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use anabranch::{Offload, Pool};
+    ///
+    /// let pool = Arc::new(Pool::new(2));
+    /// let mut squares = Offload::through(16, |numbers| numbers.pool(&pool).map(|n: u64| n * n));
+    /// squares.offload(12);
+    /// assert_eq!(squares.get(), Some(144));
+    /// ```
+    ///
+    /// # Panics
+    /// If `window` is 0.
+    #[track_caller]
+    pub fn through(window: usize, stream: impl FnOnce(Stream<'static, T>) -> Stream<'static, U>) -> Self {
         assert!(window > 0, "a farm needs a window of at least 1 task, not 0");
         // The queue has room for every task in the farm, so posting never waits.
         let (post, posted) = channel(window);
-        let stream = Stream::posted(posted).title("offload").workers(workers).window(window).map(f);
+        let stream = stream(Stream::posted(posted).title("offload").window(window));
         Self { post: Some(post), results: stream.into_iter(), kept: VecDeque::new(), under_way: 0, window }
     }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::Layout;
 use abz::zstd::{self, DEFAULT_WINDOW_LIMIT, Decoding, Encoding};
-use abz::{Compression, Format, Lzma, Setting, Span, Written};
+use abz::{Compression, Format, Lzma, Setting, Span};
 use clap::{CommandFactory, Parser};
 
 use super::dialect;
@@ -88,8 +88,8 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         });
     let format = match (how.format, &archive.archive) {
         (Some(format), _) => format,
-        (None, None) => Written::default(),
-        (None, Some(_)) if is_plain => Written::default(),
+        (None, None) => Format::default(),
+        (None, Some(_)) if is_plain => Format::default(),
         (None, Some(output)) => match Format::of_archive(output) {
             Some(format) => format,
             None => {
@@ -158,7 +158,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     if !(lowest..=highest).contains(&level) {
         return Err(mistake(format!("the levels of {format} are {lowest} to {highest}")));
     }
-    if format == Written::ZSTD && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
+    if format == Format::Zstd && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
         return Err(mistake(
             "the levels of zstd are 1 to 19; 20 to 22 need a lot of memory: allow it with --ultra",
         ));

@@ -1,7 +1,7 @@
 //! Options for formats, levels, threads and memory.
 
 use abz::xz::Check;
-use abz::{Speculation, Written};
+use abz::{Format, Speculation};
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -28,7 +28,7 @@ pub struct How {
     /// predecessor of xz: one thread writes it, and it has no checksum. When decompressing, the format is detected.
     #[arg(short = 'F', long, value_name = "FORMAT", value_parser = format_parser())]
     #[arg(hide_possible_values = true)]
-    pub format: Option<Written>,
+    pub format: Option<Format>,
 
     #[command(flatten)]
     pub level: Level,
@@ -176,9 +176,9 @@ pub enum OutputMode {
     Mmap,
 }
 
-fn format_parser() -> impl TypedValueParser<Value = Written> {
-    PossibleValuesParser::new(Written::all().map(Written::name))
-        .try_map(|name| Written::named(&name).ok_or("there is no such format"))
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::written().map(Format::name))
+        .try_map(|name| Format::named(&name).ok_or("there is no such format"))
 }
 
 fn check_parser() -> impl TypedValueParser<Value = Check> {

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use abz::zstd::{self, Dictionary, Reference};
-use abz::{Compression, Decompression, Giving, Setting, Span, Speculation, Written, lzip, xz};
+use abz::{Compression, Decompression, Format, Giving, Setting, Span, Speculation, lzip, xz};
 
 use crate::command::arguments::{Explained, Gaps, InputMode, OutputMode};
 use crate::command::many_files::limits;
@@ -111,7 +111,7 @@ pub(crate) enum Action {
 
 impl RawArguments {
     /// Returns the default arguments, which compress standard input.
-    pub(crate) fn plain(format: Written) -> RawArguments {
+    pub(crate) fn plain(format: Format) -> RawArguments {
         RawArguments {
             action: Action::Compress,
             explain: None,

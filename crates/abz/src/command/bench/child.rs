@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use abz::{Compression, Decompression, Error, Written};
+use abz::{Compression, Decompression, Error, Format};
 use serde_json::{Value, json};
 
 use super::measured::{Cost, MOST, Row};
@@ -22,7 +22,7 @@ const WORD: &str = "--bench-row";
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Measures a format and level on the file at `path`.
-pub(super) fn row(path: &Path, format: Written, level: u32, workers: usize) -> io::Result<Row> {
+pub(super) fn row(path: &Path, format: Format, level: u32, workers: usize) -> io::Result<Row> {
     let words = [format.name().to_owned(), level.to_string(), workers.to_string()];
     let compression = Compression { format, level, workers, ..Compression::default() };
     let decompression = Decompression { workers, ..Decompression::default() };
@@ -66,7 +66,7 @@ pub fn run() -> Option<bool> {
         return None;
     }
     let mut word = || arguments.next()?.into_string().ok();
-    let (format, level, workers) = (Written::named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
+    let (format, level, workers) = (Format::named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
     let result = match arguments.next() {
         Some(path) => {
             let compression = Compression { format, level, workers, ..Compression::default() };

@@ -1,6 +1,6 @@
 //! The results of `--bench`.
 
-use abz::Written;
+use abz::Format;
 
 /// The number of bytes of a file that are measured; the slowest levels take a minute for it.
 pub(super) const MOST: u64 = 64 << 20;
@@ -8,7 +8,7 @@ pub(super) const MOST: u64 = 64 << 20;
 /// The result for one format at one level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    pub(super) format: Written,
+    pub(super) format: Format,
     pub(super) level: u32,
     pub(super) compressed: usize,
     pub(super) compress: Cost,

@@ -1,6 +1,6 @@
 //! The action of `--bench`: measures speed, size and memory of each format and level on the user's file.
 
-use abz::Written;
+use abz::Format;
 
 use super::input::Input;
 use super::request::{self, Source};
@@ -65,9 +65,9 @@ const USUAL: [u32; 8] = [0, 1, 3, 6, 9, 12, 15, 19];
 
 /// Returns the default levels of all formats, or all levels of a named one. Formats that share the data of another
 /// one are left out.
-fn levels(request: &request::Bench) -> impl Iterator<Item = (Written, u32)> {
+fn levels(request: &request::Bench) -> impl Iterator<Item = (Format, u32)> {
     let named = request.format;
-    let formats = Written::all()
+    let formats = Format::written()
         .filter(move |format| named.map_or(format.has_data_of_its_own(), |named| named == *format));
     formats.flat_map(move |format| {
         let all = format.levels();

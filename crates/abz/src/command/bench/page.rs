@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-use abz::Written;
+use abz::Format;
 
 use super::measured::{Bench, Cost, Row};
 use super::table::{megabytes, memory, ratio, speed, title};
@@ -57,7 +57,7 @@ const BOTTOM: f64 = 45.0;
 
 /// Returns a plot of speed, on a logarithmic scale, against ratio: a line for each format, a point for each level.
 fn plot(bench: &Bench, what: &str, cost: impl Fn(&Row) -> Cost) -> String {
-    let points: Vec<(Written, u32, f64, f64)> = bench
+    let points: Vec<(Format, u32, f64, f64)> = bench
         .rows
         .iter()
         .map(|row| {
@@ -108,7 +108,7 @@ fn plot(bench: &Bench, what: &str, cost: impl Fn(&Row) -> Cost) -> String {
     }
     let _ = write!(svg, "<text x={} y={} class=x>ratio</text>", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0);
 
-    for (number, format) in Written::all().enumerate() {
+    for (number, format) in Format::written().enumerate() {
         let of_format: Vec<_> = points.iter().filter(|point| point.0 == format).collect();
         let Some(last) = of_format.last() else { continue };
         let line: Vec<_> =

@@ -24,7 +24,7 @@ pub(super) const HEAD: &str = "method  crc     date  time  ";
 ///
 /// If the file cannot be read.
 pub(super) fn columns(input: &Input, format: Format, ends: Option<&Ends>) -> io::Result<String> {
-    let (method, crc) = match (format == Format::GZIP, ends) {
+    let (method, crc) = match (format == Format::Gzip, ends) {
         (true, Some(ends)) => ("defla", ends.crc()),
         (true, None) => ("defla", last_crc(input)?),
         (false, _) => ("compr", u32::MAX),

@@ -94,7 +94,7 @@ impl<'a> Listing<'a> {
             Foreign::None | Foreign::Pigz(_) => {}
             Foreign::Lzip(table) => {
                 let contents = lzip_contents(input, self.request.decompression.lzip)?;
-                let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::LZIP))?;
+                let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::Lzip))?;
                 if let Some(severity) = self.talk.behaviour.severities.garbage
                     && contents.trailing > 0
                 {
@@ -105,20 +105,20 @@ impl<'a> Listing<'a> {
                 return progress.aside(|| print(|out| table.add(out, &name, &contents)));
             }
             Foreign::Xz(table) => {
-                let survey = match is_surveyed(input, Format::XZ) {
+                let survey = match is_surveyed(input, Format::Xz) {
                     true => abz::xz::Survey::of(&mut file).map_err(cannot)?,
                     false => None,
                 };
-                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::XZ))?;
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Xz))?;
                 let (name, size) = (shown(input), input.metadata.len());
                 return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
             }
             Foreign::Zstd(table) => {
-                let survey = match is_surveyed(input, Format::ZSTD) {
+                let survey = match is_surveyed(input, Format::Zstd) {
                     true => abz::zstd::Survey::of(&mut file).map_err(cannot)?,
                     false => None,
                 };
-                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::ZSTD))?;
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Zstd))?;
                 let (name, size) = (shown(input), input.metadata.len());
                 return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
             }
@@ -126,13 +126,13 @@ impl<'a> Listing<'a> {
         let entry = self.look_at(input, progress)?;
         if let Foreign::Pigz(table) = &mut self.foreign {
             let overhead = entry.ends.as_ref().map_or_else(|| gzip::overhead(input), gzip::Ends::overhead);
-            let crc = match (&entry.ends, entry.format == Format::GZIP) {
+            let crc = match (&entry.ends, entry.format == Format::Gzip) {
                 (Some(ends), true) => Some(ends.crc()),
                 (None, true) if table.tells_more() => Some(gzip::last_crc(input).map_err(cannot)?),
                 _ => None,
             };
             let check = crc.map_or_else(|| "--------".to_owned(), |crc| format!("{crc:08x}"));
-            let methods = [(Format::GZIP, "gzip 8"), (Format::ZLIB, "zlib 8"), (Format::ZIP, "zip  8")];
+            let methods = [(Format::Gzip, "gzip 8"), (Format::Zlib, "zlib 8"), (Format::Zip, "zip  8")];
             let method = methods.iter().find(|(format, _)| *format == entry.format);
             let method = method.map_or("lzw", |(_, method)| method);
             let name = input.stored_name().unwrap_or(entry.name);

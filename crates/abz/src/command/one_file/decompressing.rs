@@ -213,7 +213,7 @@ fn decode_behind(
     }
     file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
     let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
-    if format.filter(|format| *format != Format::GZIP && behaviour.read(*format)).is_none() {
+    if format.filter(|format| *format != Format::Gzip && behaviour.read(*format)).is_none() {
         return Ok(None);
     }
     Ok(Some(alone(decompression, reader, plain)?.written))

@@ -171,7 +171,7 @@ impl Indexed<'_> {
 
 /// Returns `true` if an index may help to decode the whole file.
 pub(crate) fn is_for_use(decompression: &Decompression, input: &Input) -> bool {
-    decompression.workers > 1 && input.format() == Some(Format::GZIP)
+    decompression.workers > 1 && input.format() == Some(Format::Gzip)
 }
 
 /// Returns the name of the index of a file.

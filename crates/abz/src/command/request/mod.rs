@@ -5,7 +5,7 @@ pub(crate) mod suffix;
 
 use std::path::{Path, PathBuf};
 
-use abz::{Compression, Decompression, Span, Written};
+use abz::{Compression, Decompression, Format, Span};
 
 use self::behaviour::Behaviour;
 use self::suffix::Names;
@@ -155,7 +155,7 @@ pub(crate) struct Recover {
     pub(crate) inputs: Inputs,
     pub(crate) outputs: Outputs,
     /// The format; `None` to detect it.
-    pub(crate) format: Option<Written>,
+    pub(crate) format: Option<Format>,
     pub(crate) gaps: Gaps,
     pub(crate) workers: usize,
     /// The memory limit in bytes.
@@ -200,7 +200,7 @@ pub(crate) struct Extract {
 pub(crate) struct Bench {
     pub(crate) inputs: Inputs,
     /// The only format to measure.
-    pub(crate) format: Option<Written>,
+    pub(crate) format: Option<Format>,
     pub(crate) workers: usize,
     /// The HTML file for the results, and whether it may be overwritten.
     pub(crate) html: Option<PathBuf>,

@@ -8,9 +8,11 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::AtomicU64;
 
 use abz_codec::access::Part;
-use abz_codec::gzip::{self, BGZF_BLOCK, Decoder, Entry, Index, Layout, MAX_BLOCK, Salvager, Survey};
+use abz_codec::gzip::{
+    self, BGZF_BLOCK, Decoder, Encoded, Entry, Index, Layout, MAX_BLOCK, Salvager, Survey,
+};
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
-use anabranch::{Plan, Recycled};
+use anabranch::{Plan, Recycled, Recycler};
 
 use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
@@ -19,12 +21,15 @@ use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::Indexed;
-use crate::pipes::{carry_out, write_out};
+use crate::pipes::{LentBlock, carry_out, write_out};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, WriteAt, Writing};
 use crate::recovery::{self, Recover};
 use crate::run::Run;
-use crate::run_options::RunOptions;
+use crate::run_options::{RunOptions, at_work};
+use crate::threads::Threads;
+use crate::writer::coding::{self, Coding, Encode, File, Joined};
+use crate::writer::cut;
 
 pub(super) struct Gzip;
 
@@ -224,8 +229,38 @@ impl Writes for Gzip {
         }
     }
 
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+        let settings = how.clone();
+        let encoders = Recycler::new(at_work(how.workers), move || streams::encoder(&settings));
+        let coding = Coding {
+            cut: cut::blocks(how, how.window()),
+            encoders: coding::kept(encoders, |encoder, block: LentBlock| {
+                encoder.encode(&block).map_err(Error::Memory)
+            }),
+            join: Box::new(Joined::new(streams::writer(how, Vec::new()))),
+            window: how.window(),
+        };
+        coding.begin(threads)
+    }
+
     fn plan_to_write(&self, how: &Compression) -> Plan {
         streams::compress(how, io::empty(), RunOptions::default()).plan()
+    }
+}
+
+impl File for gzip::Writer<Vec<u8>> {
+    type Block = Encoded;
+
+    fn add(&mut self, block: Encoded) -> io::Result<()> {
+        self.write(&block)
+    }
+
+    fn finish(self) -> io::Result<Vec<u8>> {
+        self.finish()
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self.get_mut()
     }
 }
 

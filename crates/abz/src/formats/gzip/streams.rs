@@ -56,7 +56,7 @@ impl Kept {
 }
 
 /// Makes an encoder with the settings of `compression`.
-fn encoder(compression: &Compression) -> Encoder {
+pub(super) fn encoder(compression: &Compression) -> Encoder {
     let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
     encoder.layout(compression.layout)
 }

@@ -5,6 +5,7 @@ mod patch;
 use std::io::{self, Read, Write};
 use std::mem;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
@@ -12,7 +13,7 @@ use abz_codec::zstd::{
     self, Checksum, DEFAULT_LEVEL, Decoding, Encoder, Encoding, FrameWriter, LEVELS, Layout, Scanner, Survey,
     frames, patch_memory,
 };
-use anabranch::{Plan, Recycled, TryStream};
+use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
@@ -25,8 +26,11 @@ use crate::pipes::{self, LentBlock, access, begin, carry_out, parts, window};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, Writing};
 use crate::run::Run;
-use crate::run_options::RunOptions;
+use crate::run_options::{RunOptions, at_work};
+use crate::threads::Threads;
 use crate::tools::{Lender, Tool};
+use crate::writer::coding::{self, Coding, Encode, File, Joined};
+use crate::writer::cut::{self, Cut};
 
 /// The maximum contents of frames in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
@@ -136,6 +140,29 @@ impl Writes for Zstd {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+        let (window, level, encoding) = (how.window(), level(how), how.zstd.clone());
+        let encoders = Recycler::new(at_work(how.workers), move || Encoder::new(level, &encoding));
+        let homes = Recycler::new(window, Vec::new);
+        let header = how.zstd.header(level, how.block_len(), known_contents(how));
+        let encoders = move || -> coding::Encoder<(u32, LentBlock), Encoded> {
+            let (encoders, homes) = (encoders.clone(), homes.clone());
+            Box::new(move |(checksum, block)| {
+                let mut home = homes.take();
+                let bytes = mem::take(&mut *home);
+                let encoded = encoders.take().encode_into(&block, bytes).map_err(Error::Memory)?;
+                Ok(Encoded { encoded, home, checksum })
+            })
+        };
+        let coding = Coding {
+            cut: Box::new(Summed { cut: cut::blocks(how, window), summing: Summing::of(how) }),
+            encoders: Arc::new(encoders),
+            join: Box::new(Joined::new(FrameWriter::new(Vec::new(), header, how.block_len()))),
+            window,
+        };
+        coding.begin(threads)
+    }
+
     fn plan_to_write(&self, how: &Compression) -> Plan {
         match how.zstd.patch_from {
             Some(_) => patch::blocks(how, io::empty(), RunOptions::default()).plan(),
@@ -199,7 +226,7 @@ fn index_of_frames(
 
 /// An encoded block, the buffer that its bytes go back to once they are written, and the checksum of all contents up to
 /// its end.
-struct Encoded {
+pub(crate) struct Encoded {
     encoded: zstd::Encoded,
     home: Recycled<Vec<u8>>,
     checksum: u32,
@@ -213,6 +240,49 @@ fn write<W: Write>(file: &mut FrameWriter<W>, encoded: Encoded) -> Result<(), Er
     Ok(())
 }
 
+impl File for FrameWriter<Vec<u8>> {
+    type Block = Encoded;
+
+    fn add(&mut self, block: Encoded) -> io::Result<()> {
+        let Encoded { encoded, mut home, checksum } = block;
+        self.write(&encoded, checksum)?;
+        *home = encoded.bytes;
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<Vec<u8>> {
+        self.finish()
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self.get_mut()
+    }
+}
+
+/// Cuts blocks, and computes the checksum of all contents up to the end of each.
+struct Summed {
+    cut: Box<dyn Cut<LentBlock>>,
+    summing: Summing,
+}
+
+impl Cut<(u32, LentBlock)> for Summed {
+    fn push(&mut self, data: &mut &[u8]) -> Result<Option<(u32, LentBlock)>, Error> {
+        let block = self.cut.push(data)?;
+        Ok(block.map(|block| (self.summing.add(&block), block)))
+    }
+
+    fn rest(&mut self, is_end: bool) -> Result<Option<(u32, LentBlock)>, Error> {
+        let block = self.cut.rest(is_end)?;
+        Ok(block.map(|block| (self.summing.add(&block), block)))
+    }
+}
+
+/// The size of the contents that the header of a frame records, if it is known and needed: if the whole input is one block,
+/// its size is known once it is read.
+fn known_contents(how: &Compression) -> Option<u64> {
+    how.contents.filter(|len| *len > 0 && (how.rsyncable || *len >= how.block_len() as u64))
+}
+
 /// Lets `make` compress `input`. The header of the frame records the size of its contents if it is known beforehand. If
 /// the input turns out to be larger, the rest becomes another frame.
 fn in_frames<R: Read, W: Write>(
@@ -222,9 +292,7 @@ fn in_frames<R: Read, W: Write>(
     mut make: impl FnMut(&mut Portion<R>, &mut FrameWriter<W>) -> Result<(), Error>,
 ) -> Result<W, Error> {
     let block = how.block_len();
-    // If the whole input is one block, its size is known once it is read.
-    let is_needed = |len: &u64| *len > 0 && (how.rsyncable || *len >= block as u64);
-    let mut said = how.contents.filter(is_needed);
+    let mut said = known_contents(how);
     let mut portion = Portion { reader: input, ahead: None, left: said.unwrap_or(u64::MAX) };
     loop {
         let header = how.zstd.header(level(how), block, said);

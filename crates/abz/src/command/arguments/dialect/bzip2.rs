@@ -1,6 +1,6 @@
 //! The command lines of bzip2 1.0.8 and of lbzip2 2.5, which has further options.
 
-use abz::{Format, Written};
+use abz::Format;
 
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
@@ -9,7 +9,7 @@ use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Severiti
 
 pub(super) static BZIP2: Tool = Tool {
     names: &[("bzip2", Mode::Compress), ("bunzip2", Mode::Decompress), ("bzcat", Mode::Cat)],
-    format: Written::BZIP2,
+    format: Format::Bzip2,
     writes: &[],
     behaviour: BEHAVIOUR,
     flags: &[FLAGS],
@@ -53,7 +53,7 @@ pub(super) static LBZIP2: Tool = Tool {
 const BEHAVIOUR: Behaviour = Behaviour {
     name: "bzip2",
     options: OWN.options,
-    reads: Some(&[Format::BZIP2]),
+    reads: Some(&[Format::Bzip2]),
     guesses: Some(".out"),
     suffixes: Some(&[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")]),
     asks: false,

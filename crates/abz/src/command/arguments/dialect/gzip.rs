@@ -1,7 +1,7 @@
 //! The command lines of gzip 1.12 and of pigz 2.6, which has further options.
 
+use abz::Format;
 use abz::gzip::{DecodeError, Fault};
-use abz::{Format, Written};
 
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
@@ -10,7 +10,7 @@ use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Refusal,
 
 pub(super) static GZIP: Tool = Tool {
     names: &[("gzip", Mode::Compress), ("gunzip", Mode::Decompress), ("zcat", Mode::Cat)],
-    format: Written::GZIP,
+    format: Format::Gzip,
     writes: &[],
     behaviour: BEHAVIOUR,
     flags: &[FLAGS, GZIP_FLAGS],
@@ -36,10 +36,10 @@ pub(super) static GZIP: Tool = Tool {
 
 pub(super) static PIGZ: Tool = Tool {
     names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
-    format: Written::GZIP,
+    format: Format::Gzip,
     writes: &[],
     behaviour: Behaviour {
-        reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP, Format::ZLIB]),
+        reads: Some(&[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip, Format::Zlib]),
         suffixes: Some(&[
             (".gz", ""),
             (".z", ""),
@@ -80,7 +80,7 @@ pub(super) static PIGZ: Tool = Tool {
 const BEHAVIOUR: Behaviour = Behaviour {
     name: "gzip",
     options: OWN.options,
-    reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP]),
+    reads: Some(&[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip]),
     guesses: None,
     suffixes: Some(&[
         (".gz", ""),
@@ -173,8 +173,8 @@ const PIGZ_FLAGS: &[Flag] = &[
     Flag::new("O", "oneblock", Means::Nothing),
     Flag::new("R", "rsyncable", Means::Rsyncable).help("cut blocks by content, for rsync"),
     Flag::new("0", "", Means::Refused("abz has no level 0")),
-    Flag::new("K", "zip", Means::Writes(Written::ZIP)).help("write zip archives with one file each"),
-    Flag::new("z", "zlib", Means::Writes(Written::ZLIB)).help("write zlib streams"),
+    Flag::new("K", "zip", Means::Writes(Format::Zip)).help("write zip archives with one file each"),
+    Flag::new("z", "zlib", Means::Writes(Format::Zlib)).help("write zlib streams"),
     Flag::new("A", "alias", Means::Refused("--alias: abz stores the name of the file")).takes(Takes::Value),
     Flag::new("C", "comment", Means::Refused("--comment: abz stores no comments")).takes(Takes::Value),
     Flag::new("H", "huffman", Means::Refused("--huffman: abz has levels only")),

@@ -1,6 +1,6 @@
 //! The command lines of lzip 1.23 and plzip 1.10.
 
-use abz::{Format, Written};
+use abz::Format;
 
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
@@ -9,12 +9,12 @@ use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Refusal,
 
 pub(super) static LZIP: Tool = Tool {
     names: &[("lzip", Mode::Compress), ("plzip", Mode::Compress)],
-    format: Written::LZIP,
+    format: Format::Lzip,
     writes: &[],
     behaviour: Behaviour {
         name: "lzip",
         options: OWN.options,
-        reads: Some(&[Format::LZIP]),
+        reads: Some(&[Format::Lzip]),
         guesses: Some(".out"),
         suffixes: Some(&[(".lz", ""), (".tlz", ".tar")]),
         asks: false,

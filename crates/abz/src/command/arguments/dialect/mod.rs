@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use abz::gzip::MAX_BLOCK;
 use abz::xz::Check;
-use abz::{Compression, Format, Written};
+use abz::{Compression, Format};
 
 use self::tool::{Flag, Means, Mode, Takes, Tool};
 use self::words::Word;
@@ -121,7 +121,7 @@ impl Tool {
             behaviour: Behaviour { name, options: self.options(), ..self.behaviour },
             ..RawArguments::plain(self.format)
         };
-        raw.lzip.current = self.format == Written::LZIP;
+        raw.lzip.current = self.format == Format::Lzip;
         let operations = [Means::Decompress, Means::Test, Means::List];
         let said =
             words.iter().filter(|word| matches!(word, Word::Flag(means, _) if operations.contains(means)));
@@ -175,7 +175,7 @@ impl Tool {
             };
             named.map_err(|message| Stop::Refused(Some(Means::FormatIs), message))?;
         }
-        if raw.action == Action::List && raw.behaviour.lists == Lists::Xz && !raw.behaviour.read(Format::XZ) {
+        if raw.action == Action::List && raw.behaviour.lists == Lists::Xz && !raw.behaviour.read(Format::Xz) {
             let message = "--list works only on .xz files (--format=xz or --format=auto)";
             return Err(Stop::Refused(Some(Means::List), message.to_owned()));
         }
@@ -416,10 +416,10 @@ fn apply(means: Means, value: OsString, raw: &mut RawArguments) -> Result<(), St
 /// Restricts the input to the format of this name.
 fn read(name: &str, raw: &mut RawArguments) -> Result<(), String> {
     raw.behaviour.reads = Some(match name {
-        "auto" => &[Format::XZ, Format::LZMA, Format::LZIP],
-        "xz" => &[Format::XZ],
-        "lzma" | "alone" => &[Format::LZMA],
-        "lzip" => &[Format::LZIP],
+        "auto" => &[Format::Xz, Format::Lzma, Format::Lzip],
+        "xz" => &[Format::Xz],
+        "lzma" | "alone" => &[Format::Lzma],
+        "lzip" => &[Format::Lzip],
         _ => {
             return Err(format!(
                 "--format: abz reads auto, xz, lzma and lzip under this name, and not {name}"

@@ -1,6 +1,6 @@
 //! The description of a tool and of its options.
 
-use abz::Written;
+use abz::Format;
 
 use crate::command::messages::options::{OF_ABZ, Options, Spelling};
 use crate::command::request::Sparse;
@@ -10,9 +10,9 @@ use crate::command::request::behaviour::Behaviour;
 pub(super) struct Tool {
     /// The names, each with its default action.
     pub(super) names: &'static [(&'static str, Mode)],
-    pub(super) format: Written,
+    pub(super) format: Format,
     /// The formats that `--format` can select for writing.
-    pub(super) writes: &'static [Written],
+    pub(super) writes: &'static [Format],
     pub(super) behaviour: Behaviour,
     /// The options, some of them shared with other tools.
     pub(super) flags: &'static [&'static [Flag]],
@@ -148,7 +148,7 @@ pub(super) enum Means {
     BlockSize,
     VolumeSize,
     /// Selects another output format.
-    Writes(Written),
+    Writes(Format),
     DictionarySize,
     /// A number that is checked and ignored.
     Ignored {

@@ -1,6 +1,6 @@
 //! The command lines of xz 5.4, and of its alias lzma, which writes `.lzma`.
 
-use abz::{Format, Written};
+use abz::Format;
 
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
@@ -9,8 +9,8 @@ use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Refusal,
 
 pub(super) static XZ: Tool = Tool {
     names: &[("xz", Mode::Compress), ("unxz", Mode::Decompress), ("xzcat", Mode::Cat)],
-    format: Written::XZ,
-    writes: &[Written::XZ, Written::LZMA],
+    format: Format::Xz,
+    writes: &[Format::Xz, Format::Lzma],
     behaviour: BEHAVIOUR,
     flags: &[FLAGS],
     variables: &["XZ_DEFAULTS", "XZ_OPT"],
@@ -31,15 +31,15 @@ pub(super) static XZ: Tool = Tool {
 
 pub(super) static LZMA: Tool = Tool {
     names: &[("lzma", Mode::Compress), ("unlzma", Mode::Decompress), ("lzcat", Mode::Cat)],
-    format: Written::LZMA,
-    behaviour: Behaviour { reads: Some(&[Format::LZMA]), ..BEHAVIOUR },
+    format: Format::Lzma,
+    behaviour: Behaviour { reads: Some(&[Format::Lzma]), ..BEHAVIOUR },
     ..XZ
 };
 
 const BEHAVIOUR: Behaviour = Behaviour {
     name: "xz",
     options: OWN.options,
-    reads: Some(&[Format::XZ, Format::LZMA, Format::LZIP]),
+    reads: Some(&[Format::Xz, Format::Lzma, Format::Lzip]),
     guesses: None,
     suffixes: Some(&[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")]),
     asks: false,

@@ -1,6 +1,6 @@
 //! The command line of zstd 1.5.
 
-use abz::{Format, Written};
+use abz::Format;
 
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
@@ -14,12 +14,12 @@ pub(super) static ZSTD: Tool = Tool {
         ("unzstd", Mode::Decompress),
         ("zstdcat", Mode::Cat),
     ],
-    format: Written::ZSTD,
-    writes: &[Written::ZSTD, Written::GZIP, Written::XZ, Written::LZMA],
+    format: Format::Zstd,
+    writes: &[Format::Zstd, Format::Gzip, Format::Xz, Format::Lzma],
     behaviour: Behaviour {
         name: "zstd",
         options: OWN.options,
-        reads: Some(&[Format::ZSTD, Format::GZIP, Format::XZ, Format::LZMA]),
+        reads: Some(&[Format::Zstd, Format::Gzip, Format::Xz, Format::Lzma]),
         guesses: None,
         suffixes: Some(&[
             (".zst", ""),

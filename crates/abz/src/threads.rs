@@ -1,0 +1,27 @@
+//! The threads of readers and writers.
+
+use std::sync::{Arc, OnceLock};
+
+use anabranch::Pool;
+
+use crate::run_options::at_work;
+
+/// The threads that a reader or a writer uses beside its caller's.
+#[derive(Clone, Debug)]
+pub(crate) struct Threads {
+    pub(crate) pool: Arc<Pool>,
+    /// The number of threads that work for it at a time.
+    pub(crate) workers: usize,
+}
+
+impl Threads {
+    /// The threads for `workers` workers; `None` if there is one, which is the caller. Without a pool of the caller, they
+    /// are those of the pool that the process has for all readers and writers.
+    pub(crate) fn new(workers: usize, pool: Option<Arc<Pool>>) -> Option<Threads> {
+        static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
+        let workers = at_work(workers);
+        let make = || Arc::new(Pool::with_name(anabranch::default_workers(), "abz-pool"));
+        (workers > 1)
+            .then(|| Threads { pool: pool.unwrap_or_else(|| Arc::clone(POOL.get_or_init(make))), workers })
+    }
+}

@@ -1,0 +1,174 @@
+//! The settings of a writer.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use abz_codec::gzip::Layout;
+use anabranch::Pool;
+
+use super::Writer;
+use crate::formats::Format;
+use crate::formats::writes::{Compression, Setting};
+use crate::threads::Threads;
+
+/// The settings of a [`Writer`].
+///
+/// ```
+/// use std::io::Write;
+/// use abz::{Format, Writer};
+///
+/// let mut writer = Writer::builder().format(Format::Gzip).level(9).members(true).workers(2).new(Vec::new())?;
+/// writer.write_all(&[7; 5_000_000])?;
+/// assert!(writer.finish()?.len() < 10_000);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "call new or create to make a writer"]
+pub struct WriterBuilder {
+    settings: Compression,
+    format: Option<Format>,
+    level: Option<u32>,
+    memory_limit: Option<u64>,
+    pool: Option<Arc<Pool>>,
+}
+
+impl WriterBuilder {
+    /// Sets the format, one of [`Format::written`]. By default it is gzip, or the one of the name for
+    /// [`create`](Self::create).
+    pub fn format(self, format: Format) -> Self {
+        WriterBuilder { format: Some(format), ..self }
+    }
+
+    /// Sets the level, one of [`Format::levels`]. By default it is the format's [default](Format::default_level).
+    pub fn level(self, level: u32) -> Self {
+        WriterBuilder { level: Some(level), ..self }
+    }
+
+    /// Sets the size of a block in bytes, at least 1. It is ignored for formats that do not
+    /// [have](Format::has) this setting.
+    pub fn block_size(mut self, bytes: usize) -> Self {
+        self.settings.block_size = Some(bytes);
+        self
+    }
+
+    /// Makes a gzip file of a member for each block, or of one member, which is the default. It is ignored for other
+    /// formats.
+    pub fn members(mut self, members: bool) -> Self {
+        self.settings.layout = if members { Layout::Members } else { Layout::OneMember };
+        self
+    }
+
+    /// States the size of all contents in bytes. The header of a zstd frame records it, which some readers need.
+    /// [`finish`](Writer::finish) fails if other contents were written.
+    pub fn contents(mut self, bytes: u64) -> Self {
+        self.settings.contents = Some(bytes);
+        self
+    }
+
+    /// Sets the number of blocks that are encoded at a time; at least 1. If it is 1, the thread that writes does all. By
+    /// default, it is the number of cores that the process may use.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.settings.workers = workers;
+        self
+    }
+
+    /// Lets fewer workers work if about `bytes` of memory are not enough for all.
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        WriterBuilder { memory_limit: Some(bytes), ..self }
+    }
+
+    /// Takes the threads from `pool`, which many writers can share. By default, the process has one pool for all of them,
+    /// with as many threads as it may use cores.
+    pub fn pool(self, pool: &Arc<Pool>) -> Self {
+        WriterBuilder { pool: Some(Arc::clone(pool)), ..self }
+    }
+
+    /// Sets all settings of a [`Compression`], the format and the level included.
+    pub fn settings(self, settings: Compression) -> Self {
+        WriterBuilder { format: Some(settings.format), level: Some(settings.level), settings, ..self }
+    }
+
+    /// Creates a writer that compresses to `inner`.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is out of its range ([`InvalidInput`](io::ErrorKind::InvalidInput)), or the memory limit is too low for
+    /// one worker ([`OutOfMemory`](io::ErrorKind::OutOfMemory)).
+    ///
+    /// # Panics
+    ///
+    /// If a setting of [`settings`](Self::settings) that this builder has no method for is out of its range.
+    #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // a builder makes what it is named for
+    pub fn new<W: Write>(self, inner: W) -> io::Result<Writer<W>> {
+        let WriterBuilder { mut settings, format, level, memory_limit, pool } = self;
+        settings.format = format.unwrap_or_default();
+        settings.level = level.unwrap_or(settings.format.default_level());
+        check(&settings).map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
+        if let Some(limit) = memory_limit {
+            settings.limit_memory(limit).map_err(|needed| {
+                let format = settings.format;
+                let expected = format!("expected a memory limit of {needed} bytes or more for {format}");
+                let message = format!("{expected}, found {limit}: raise it, or lower the level");
+                io::Error::new(io::ErrorKind::OutOfMemory, message)
+            })?;
+        }
+        let threads = Threads::new(settings.workers, pool);
+        let coding = settings.writes().encode(&settings, threads);
+        Ok(Writer { inner: Some(inner), coding, stated: settings.contents, written: 0, failed: None })
+    }
+
+    /// Creates a file, or empties an existing one, and a writer that compresses to it. If no format was set, the suffix of
+    /// the name says which.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), if the suffix is not that of a format that is written
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)), or if the file cannot be created. An existing file is not emptied
+    /// if a setting is wrong.
+    pub fn create(mut self, path: impl AsRef<Path>) -> io::Result<Writer<File>> {
+        let path = path.as_ref();
+        if self.format.is_none() {
+            self.format = Some(format_of(path)?);
+        }
+        self.clone().new(io::sink())?;
+        self.new(File::create(path)?)
+    }
+}
+
+/// The format that the suffix of a name stands for.
+fn format_of(path: &Path) -> io::Result<Format> {
+    Format::of_name(path).filter(|format| format.is_written()).ok_or_else(|| {
+        let suffixes: Vec<_> = Format::written().map(Format::suffix).collect();
+        let expected = format!("expected a name that ends in one of {}", suffixes.join(", "));
+        let message = format!("{expected}, found {}: use such a name, or set the format", path.display());
+        io::Error::new(io::ErrorKind::InvalidInput, message)
+    })
+}
+
+/// Checks the settings that this builder has methods for.
+fn check(settings: &Compression) -> Result<(), String> {
+    let Compression { format, level, workers, block_size, .. } = settings;
+    if !format.is_written() {
+        return Err(format!("expected a format that is written, found {format}, which is only read"));
+    }
+    let levels = format.levels();
+    if settings.fast.is_none() && !levels.contains(level) {
+        let (least, most) = levels.into_inner();
+        return Err(format!("expected a level of {format} from {least} to {most}, found {level}"));
+    }
+    if *workers == 0 {
+        return Err("expected 1 worker or more, found 0".to_owned());
+    }
+    if let Some(size) = block_size.filter(|_| format.has(Setting::BlockSize)) {
+        let most = format.largest_block().unwrap_or(u32::MAX as usize);
+        if size == 0 || size > most {
+            return Err(format!("expected a block size of {format} from 1 to {most} bytes, found {size}"));
+        }
+    }
+    if settings.zstd.patch_from.is_some() {
+        return Err("expected no reference for a patch, found one: use Compression::run".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! A compression that is given its input in pieces: blocks are cut on the caller's thread, encoded by a pool, and joined on
+//! the caller's thread.
+
+use std::io;
+use std::mem;
+use std::sync::Arc;
+
+use anabranch::{Offload, Recycler};
+
+use super::cut::Cut;
+use crate::error::Error;
+use crate::threads::Threads;
+
+/// How a format is written, block by block.
+pub(crate) struct Coding<B, E> {
+    pub(crate) cut: Box<dyn Cut<B>>,
+    pub(crate) encoders: Encoders<B, E>,
+    pub(crate) join: Box<dyn Join<E>>,
+    /// The maximum number of blocks in memory at once.
+    pub(crate) window: usize,
+}
+
+/// Encodes blocks on the thread that made it.
+pub(crate) type Encoder<B, E> = Box<dyn FnMut(B) -> Result<E, Error>>;
+
+/// Makes encoders of blocks, on any thread.
+pub(crate) type Encoders<B, E> = Arc<dyn Fn() -> Encoder<B, E> + Send + Sync>;
+
+/// Makes encoders that use `tables`, which are kept while no block is encoded.
+pub(crate) fn kept<T, B, E>(tables: Recycler<T>, encode: fn(&mut T, B) -> Result<E, Error>) -> Encoders<B, E>
+where
+    T: Send + 'static,
+    B: 'static,
+    E: 'static,
+{
+    Arc::new(move || {
+        let tables = tables.clone();
+        Box::new(move |block| encode(&mut tables.take(), block))
+    })
+}
+
+/// Joins encoded blocks, in order.
+pub(crate) trait Join<E>: Send {
+    /// Adds a block to the file.
+    fn add(&mut self, encoded: E) -> Result<(), Error>;
+
+    /// Makes the file readable so far, behind its last block. More blocks may follow.
+    fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Ends the file.
+    fn finish(&mut self) -> Result<(), Error>;
+
+    /// The bytes of the file that are complete, for the caller to take.
+    fn bytes(&mut self) -> &mut Vec<u8>;
+}
+
+/// The writer of a file of blocks, to memory.
+pub(crate) trait File: Send + Sized {
+    /// An encoded block.
+    type Block;
+
+    /// Adds a block.
+    fn add(&mut self, block: Self::Block) -> io::Result<()>;
+
+    /// Ends the file, and returns the bytes that were not yet taken.
+    fn finish(self) -> io::Result<Vec<u8>>;
+
+    /// The bytes that were not yet taken.
+    fn bytes(&mut self) -> &mut Vec<u8>;
+}
+
+/// Joins blocks by the writer of their format, where each block ends at a byte.
+pub(crate) enum Joined<F> {
+    Open(F),
+    Ended(Vec<u8>),
+}
+
+impl<F> Joined<F> {
+    pub(crate) fn new(file: F) -> Self {
+        Joined::Open(file)
+    }
+}
+
+impl<F: File> Join<F::Block> for Joined<F> {
+    fn add(&mut self, block: F::Block) -> Result<(), Error> {
+        match self {
+            Joined::Open(file) => file.add(block).map_err(Error::Write),
+            Joined::Ended(_) => unreachable!("nothing is added behind the end"),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        if let Joined::Open(file) = mem::replace(self, Joined::Ended(Vec::new())) {
+            *self = Joined::Ended(file.finish().map_err(Error::Write)?);
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        match self {
+            Joined::Open(file) => file.bytes(),
+            Joined::Ended(bytes) => bytes,
+        }
+    }
+}
+
+/// A compression without the types of its blocks.
+pub(crate) trait Encode: Send {
+    /// Takes all of `data`.
+    fn write(&mut self, data: &[u8]) -> Result<(), Error>;
+
+    /// Encodes all that was written, so that [`bytes`](Self::bytes) can be decoded that far.
+    fn flush(&mut self) -> Result<(), Error>;
+
+    /// Ends the file.
+    fn finish(&mut self) -> Result<(), Error>;
+
+    /// The bytes of the file that are complete, for the caller to take.
+    fn bytes(&mut self) -> &mut Vec<u8>;
+}
+
+impl<B: Send + 'static, E: Send + 'static> Coding<B, E> {
+    /// Begins a compression by `threads`, or by the caller alone.
+    pub(crate) fn begin(self, threads: Option<Threads>) -> Box<dyn Encode> {
+        Box::new(Line { coding: self, threads, first: None, farm: None })
+    }
+}
+
+struct Line<B: Send + 'static, E: Send + 'static> {
+    coding: Coding<B, E>,
+    threads: Option<Threads>,
+    /// The first block, while it is the only one. It needs no other thread.
+    first: Option<B>,
+    /// Encodes blocks, from the second one on.
+    farm: Option<Offload<B, Result<E, Error>>>,
+}
+
+impl<B: Send + 'static, E: Send + 'static> Line<B, E> {
+    fn encode(&mut self, block: B) -> Result<(), Error> {
+        let Some(Threads { pool, workers }) = &self.threads else { return self.encode_here(block) };
+        if self.farm.is_none() && self.first.is_none() {
+            self.first = Some(block);
+            return Ok(());
+        }
+        let farm = self.farm.get_or_insert_with(|| {
+            let encoders = Arc::clone(&self.coding.encoders);
+            Offload::through(self.coding.window, |blocks| {
+                let blocks = blocks.title("abz compress").pool(pool).workers(*workers);
+                blocks.map_with(move || encoders(), |encode, block| encode(block))
+            })
+        });
+        for block in self.first.take().into_iter().chain([block]) {
+            farm.offload(block);
+            while let Some(encoded) = farm.try_get() {
+                self.coding.join.add(encoded?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_here(&mut self, block: B) -> Result<(), Error> {
+        let encoded = (self.coding.encoders)()(block)?;
+        self.coding.join.add(encoded)
+    }
+
+    /// Encodes all that was written.
+    fn complete(&mut self, is_end: bool) -> Result<(), Error> {
+        while let Some(block) = self.coding.cut.rest(is_end)? {
+            self.encode(block)?;
+        }
+        if let Some(block) = self.first.take() {
+            self.encode_here(block)?;
+        }
+        while let Some(encoded) = self.farm.as_mut().and_then(Offload::get) {
+            self.coding.join.add(encoded?)?;
+        }
+        Ok(())
+    }
+}
+
+impl<B: Send + 'static, E: Send + 'static> Encode for Line<B, E> {
+    fn write(&mut self, mut data: &[u8]) -> Result<(), Error> {
+        while let Some(block) = self.coding.cut.push(&mut data)? {
+            self.encode(block)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.complete(false)?;
+        self.coding.join.flush()
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.complete(true)?;
+        self.farm = None;
+        self.coding.join.finish()
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self.coding.join.bytes()
+    }
+}

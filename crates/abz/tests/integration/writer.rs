@@ -1,0 +1,260 @@
+//! `abz::Writer`: its bytes are the command's, and what was flushed can be read.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, thread};
+
+use abz::gzip::Layout;
+use abz::{Compression, Decompression, Error, Format, Pool, Setting, Writer};
+
+use crate::support::{Folder, Random, noise, prose, rounds};
+
+/// Compresses `data` in random pieces.
+fn write(settings: &Compression, data: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut writer = Writer::builder().settings(settings.clone()).new(Vec::new()).unwrap();
+    let mut rest = data;
+    while !rest.is_empty() {
+        let most = random.below(16);
+        let len = 1 + random.below(1 << most) as usize;
+        let (some, more) = rest.split_at(len.min(rest.len()));
+        writer.write_all(some).unwrap();
+        rest = more;
+    }
+    writer.finish().unwrap()
+}
+
+/// The contents of the start of a file, as far as they can be decoded.
+fn contents(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
+    let mut contents = Vec::new();
+    let done = Decompression::default().run(file, &mut contents);
+    (contents, done.map(drop))
+}
+
+/// Settings of each format, with small blocks where the format has blocks.
+fn settings() -> impl Iterator<Item = Compression> {
+    let layouts = |format: Format| match format {
+        Format::Gzip => vec![Layout::OneMember, Layout::Members, Layout::Bgzf],
+        _ => vec![Layout::default()],
+    };
+    let each = move |(format, workers): (Format, usize)| {
+        let block_size = format.has(Setting::BlockSize).then_some(5000);
+        let rsyncable = if format.has(Setting::Rsyncable) { vec![false, true] } else { vec![false] };
+        rsyncable.into_iter().flat_map(move |rsyncable| {
+            layouts(format).into_iter().map(move |layout| Compression {
+                format,
+                level: *format.levels().start(),
+                // BGZF has blocks of its own size.
+                block_size: block_size.filter(|_| layout != Layout::Bgzf),
+                rsyncable: rsyncable && layout != Layout::Bgzf,
+                layout,
+                workers,
+                ..Compression::default()
+            })
+        })
+    };
+    Format::written().flat_map(|format| [(format, 1), (format, 3)]).flat_map(each)
+}
+
+#[test]
+fn the_bytes_are_those_of_a_run_in_whatever_pieces_they_come() {
+    let mut random = Random(5);
+    for settings in settings() {
+        let block = settings.block_len();
+        for len in [0, 1, block - 1, block, block + 1, 3 * block, 3 * block + 77] {
+            let data = [prose(len / 2), noise(len - len / 2, 3)].concat();
+            let mut expected = Vec::new();
+            settings.run(&data[..], &mut expected).unwrap();
+            assert!(write(&settings, &data, &mut random) == expected, "{len} bytes: {settings:?}");
+        }
+    }
+}
+
+#[test]
+fn the_bytes_are_those_of_the_command_at_its_default_level() {
+    let folder = Folder::new();
+    let data = prose(3_000_000);
+    for format in Format::written() {
+        let command = folder.abz_fed(&["-n", "-c", "--format", format.name()], &data).exits(0).stdout();
+        let mut writer = Writer::builder().format(format).new(Vec::new()).unwrap();
+        writer.write_all(&data).unwrap();
+        assert!(writer.finish().unwrap() == command, "{format}");
+    }
+}
+
+#[test]
+fn a_stated_size_is_recorded_and_checked() {
+    let data = prose(3_000_000);
+    let len = data.len() as u64;
+    for block_size in [None, Some(1 << 20)] {
+        let settings = Compression { format: Format::Zstd, level: 3, block_size, ..Compression::default() };
+        let settings = Compression { contents: Some(len), ..settings };
+        let mut expected = Vec::new();
+        settings.run(&data[..], &mut expected).unwrap();
+        assert!(write(&settings, &data, &mut Random(1)) == expected);
+        for wrong in [len - 1, len + 1] {
+            let settings = Compression { contents: Some(wrong), ..settings.clone() };
+            let mut writer = Writer::builder().settings(settings).new(Vec::new()).unwrap();
+            writer.write_all(&data).unwrap();
+            assert_eq!(writer.finish().map(drop).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+    }
+}
+
+/// An output whose bytes can be looked at.
+#[derive(Clone, Default)]
+struct Shared(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Shared {
+    fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(data)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_was_flushed_can_be_decoded_and_a_dropped_writer_ends_its_file() {
+    let mut random = Random(rounds(1));
+    // The encoder of .lzma keeps what it still needs.
+    for settings in settings().filter(|settings| settings.format != Format::Lzma) {
+        for _ in 0..rounds(6) {
+            let (shared, mut plain) = (Shared::default(), Vec::new());
+            let mut writer = Writer::builder().settings(settings.clone()).new(shared.clone()).unwrap();
+            for _ in 0..random.below(6) {
+                let most = random.below(15);
+                let len = random.below(1 << most) as usize;
+                let data = if random.below(2) == 0 { prose(len) } else { vec![7; 9 * len] };
+                writer.write_all(&data).unwrap();
+                plain.extend(data);
+                if random.below(2) == 0 {
+                    writer.flush().unwrap();
+                    assert!(contents(&shared.bytes()).0 == plain, "{} bytes: {settings:?}", plain.len());
+                }
+            }
+            drop(writer);
+            let (found, done) = contents(&shared.bytes());
+            done.unwrap_or_else(|error| panic!("{error}: {settings:?}"));
+            assert!(found == plain, "{settings:?}");
+        }
+    }
+}
+
+/// An output that has room for so many bytes.
+#[derive(Debug)]
+struct Small(usize);
+
+impl Write for Small {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let len = data.len().min(self.0);
+        self.0 -= len;
+        if len == 0 && !data.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn after_an_error_every_call_fails() {
+    let data = noise(400_000, 1);
+    for settings in settings() {
+        let mut writer = Writer::builder().settings(settings).new(Small(10_000)).unwrap();
+        let written = writer.write_all(&data).and_then(|()| writer.flush());
+        let Err(error) = written else {
+            // All of it may still be in the encoder of .lzma.
+            writer.finish().unwrap_err();
+            continue;
+        };
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(matches!(error.downcast::<Error>().unwrap(), Error::Write(_)));
+        for again in [writer.write(&[1]).map(drop), writer.flush(), writer.finish().map(drop)] {
+            let again = again.unwrap_err();
+            assert_eq!(again.kind(), io::ErrorKind::StorageFull);
+            assert!(matches!(again.downcast::<Error>().unwrap(), Error::Before(_)));
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_its_thread_writes_no_end() {
+    let (shared, has_panicked) = (Shared::default(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let mut writer = Writer::new(shared.clone()).unwrap();
+            writer.write_all(b"half of a text").unwrap();
+            panic!("as a program may");
+        });
+        has_panicked.store(writing.join().is_err(), Ordering::Relaxed);
+    });
+    assert!(has_panicked.into_inner() && shared.bytes().is_empty());
+}
+
+#[test]
+fn many_writers_share_a_pool_and_borrow_their_outputs() {
+    let pool = Arc::new(Pool::new(2));
+    let data = prose(60_000);
+    let mut outputs = vec![Vec::new(); 40];
+    let make = |output| Writer::builder().block_size(10_000).workers(2).pool(&pool).new(output).unwrap();
+    let mut writers: Vec<_> = outputs.iter_mut().map(make).collect();
+    for piece in data.chunks(7_000) {
+        writers.iter_mut().for_each(|writer| writer.write_all(piece).unwrap());
+    }
+    // Half of them are dropped in the middle of their work.
+    for (number, writer) in writers.into_iter().enumerate() {
+        if number % 2 == 0 {
+            writer.finish().unwrap();
+        }
+    }
+    for output in outputs {
+        let (found, done) = contents(&output);
+        assert!(done.is_ok() && found == data);
+    }
+}
+
+#[test]
+fn a_name_says_the_format_and_a_wrong_setting_empties_no_file() {
+    let folder = Folder::new();
+    for format in Format::written() {
+        let path = folder.path(&format!("name{}", format.suffix()));
+        let mut writer = Writer::create(&path).unwrap();
+        writer.write_all(b"a branch").unwrap();
+        writer.finish().unwrap();
+        let file = fs::read(path).unwrap();
+        assert_eq!((Format::of(&file), contents(&file).0), (Some(format), b"a branch".to_vec()));
+    }
+    for name in ["name", "name.txt", "name.Z", "gz"] {
+        let error = Writer::create(folder.path(name)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        assert!(error.to_string().contains(name), "{error}");
+        assert!(!folder.path(name).exists());
+    }
+    folder.write("kept.gz", b"kept");
+    let wrong = [
+        Writer::builder().level(13),
+        Writer::builder().level(0),
+        Writer::builder().format(Format::Pack),
+        Writer::builder().block_size(0),
+        Writer::builder().block_size(5 << 20),
+        Writer::builder().workers(0),
+        Writer::builder().memory_limit(1 << 20),
+    ];
+    for builder in wrong {
+        let error = builder.create(folder.path("kept.gz")).unwrap_err();
+        assert!(matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::OutOfMemory), "{error}");
+        assert!(error.to_string().starts_with("expected "), "{error}");
+    }
+    assert_eq!(folder.read("kept.gz"), b"kept");
+}
