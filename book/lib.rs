@@ -19,6 +19,7 @@ chapters! {
     builder "src/builder.md"
     branches "src/branches.md"
     services "src/services.md"
+    compressed_files "src/compressed-files.md"
     cluster "src/cluster.md"
     events "src/events.md"
     windows "src/windows.md"

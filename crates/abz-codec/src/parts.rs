@@ -105,7 +105,7 @@ pub trait Scan {
     /// The error of a damaged file.
     type Error: Damage + Into<io::Error>;
     /// A decoder of whole parts. Each worker has one.
-    type Decoder;
+    type Decoder: Send;
 
     /// Finds the next item. `input` has the next bytes of the file, and the scanner removes those that it has processed
     /// from the front. Returns `None` if all input was taken and more is needed. Drops the contents of `data` and uses

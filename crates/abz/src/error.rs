@@ -3,6 +3,7 @@
 use std::error;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 use abz_codec::{Damage, NoMemory, Remedy};
 
@@ -20,8 +21,10 @@ pub enum Error {
     Write(io::Error),
     /// There is not enough memory for the encoders, with the given level, block size and number of workers.
     Memory(NoMemory),
-    /// An earlier call of the same writer has failed, with this message.
+    /// An earlier call of the same reader or writer has failed, with this message.
     Before(String),
+    /// The error of reading the file of this name.
+    File(PathBuf, Box<Error>),
 }
 
 impl Error {
@@ -69,6 +72,7 @@ impl fmt::Display for Error {
             Error::Write(error) => write!(f, "writing failed: {error}"),
             Error::Memory(error) => error.fmt(f),
             Error::Before(message) => write!(f, "an earlier call has failed: {message}"),
+            Error::File(name, error) => write!(f, "{}: {error}", name.display()),
         }
     }
 }
@@ -80,6 +84,7 @@ impl error::Error for Error {
             Error::Damaged(damage) => damage.source(),
             Error::Memory(error) => Some(error),
             Error::Before(_) => None,
+            Error::File(_, error) => Some(&**error),
         }
     }
 }
@@ -90,20 +95,23 @@ impl error::Error for Error {
 /// ([`Unsupported`](io::ErrorKind::Unsupported)), or needs more memory ([`OutOfMemory`](io::ErrorKind::OutOfMemory)).
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
-        let kind = match &error {
-            Error::Read(error) | Error::Write(error) => error.kind(),
-            Error::Damaged(damage) => match damage.remedy() {
-                Remedy::Rest => io::ErrorKind::UnexpectedEof,
-                Remedy::AnotherProgram => io::ErrorKind::Unsupported,
-                Remedy::Memory | Remedy::MemoryLimit { .. } | Remedy::Window { .. } => {
-                    io::ErrorKind::OutOfMemory
-                }
-                _ => io::ErrorKind::InvalidData,
-            },
-            Error::Memory(_) => io::ErrorKind::OutOfMemory,
-            Error::Before(_) => io::ErrorKind::Other,
-        };
+        let kind = kind_of(&error);
         io::Error::new(kind, error)
+    }
+}
+
+fn kind_of(error: &Error) -> io::ErrorKind {
+    match error {
+        Error::Read(error) | Error::Write(error) => error.kind(),
+        Error::Damaged(damage) => match damage.remedy() {
+            Remedy::Rest => io::ErrorKind::UnexpectedEof,
+            Remedy::AnotherProgram => io::ErrorKind::Unsupported,
+            Remedy::Memory | Remedy::MemoryLimit { .. } | Remedy::Window { .. } => io::ErrorKind::OutOfMemory,
+            _ => io::ErrorKind::InvalidData,
+        },
+        Error::Memory(_) => io::ErrorKind::OutOfMemory,
+        Error::Before(_) => io::ErrorKind::Other,
+        Error::File(_, error) => kind_of(error),
     }
 }
 

@@ -1,5 +1,20 @@
-//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores. It does for other programs what
-//! the command `abz` does between opening its files and closing them.
+//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores, for other programs. A [`Writer`] is
+//! written to and a [`Reader`] is read from as a plain file is.
+//!
+//! ```
+//! use std::io::{BufRead, Write};
+//!
+//! let mut writer = abz::Writer::new(Vec::new())?; // gzip, or another format by `Writer::builder` or `Writer::create`
+//! (0..1000).try_for_each(|number| writeln!(writer, "line {number}"))?;
+//! let file = writer.finish()?;
+//!
+//! let reader = abz::Reader::new(&file[..])?; // any format
+//! assert_eq!(reader.lines().nth(500).unwrap()?, "line 500");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! A [`Compression`] and a [`Decompression`] take a whole input at once, as the command `abz` does between opening its files
+//! and closing them.
 //!
 //! ```
 //! use abz::{Compression, Decompression};
@@ -24,7 +39,8 @@
 //!
 //! # Limits
 //!
-//! This crate opens, renames and removes no files. The command does that.
+//! [`Reader::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes any; the command
+//! does that.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -38,6 +54,7 @@ mod index;
 mod index_builder;
 mod pipes;
 mod positional;
+mod reader;
 mod recover;
 mod recovery;
 mod run;
@@ -55,6 +72,7 @@ pub use error::Error;
 pub use formats::writes::{Compressed, Compression, Lzma};
 pub use formats::{Format, Setting};
 pub use positional::{ReadAt, Reading, WriteAt, Writing};
+pub use reader::{Reader, ReaderBuilder};
 pub use recover::Recovery;
 pub use recovery::{Gap, Recovered};
 pub use run_options::{RunOptions, at_work};

@@ -36,10 +36,10 @@ const OUTPUT: usize = 256 << 10;
 /// # Errors
 ///
 /// As a [`Reader`](super::Reader), except that bytes behind the last member are no error.
-pub fn find_parts(reader: impl Read, spacing: u64) -> Result<Found, DecodeError> {
-    let (mut finder, mut data) = (Finder::new(reader, spacing), Vec::new());
+pub fn find_parts(mut reader: impl Read, spacing: u64) -> Result<Found, DecodeError> {
+    let (mut finder, mut data) = (Finder::new(spacing), Vec::new());
     loop {
-        match finder.next_into(&mut data) {
+        match finder.next_into(&mut reader, &mut data) {
             Ok(true) => {}
             Ok(false) => return Ok(finder.found()),
             Err(error) if matches!(error.fault, Fault::TrailingGarbage) => return Ok(finder.found()),
@@ -78,16 +78,15 @@ struct Begun {
 /// use abz_codec::gzip::Finder;
 ///
 /// let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
-/// let (mut finder, mut data, mut text) = (Finder::new(&hello[..], 1 << 20), Vec::new(), Vec::new());
-/// while finder.next_into(&mut data)? {
+/// let (mut finder, mut data, mut text) = (Finder::new(1 << 20), Vec::new(), Vec::new());
+/// while finder.next_into(&mut &hello[..], &mut data)? {
 ///     text.extend_from_slice(&data);
 /// }
 /// assert_eq!(text, b"hello");
 /// assert_eq!(finder.found().parts.len(), 1);
 /// # Ok::<(), abz_codec::gzip::DecodeError>(())
 /// ```
-pub struct Finder<R> {
-    reader: R,
+pub struct Finder {
     spacing: u64,
     state: State,
     /// The bytes that were read and not yet used are `input[begin..end]`. They begin at `offset` in the file.
@@ -136,12 +135,11 @@ struct Inside {
     before: u32,
 }
 
-impl<R: Read> Finder<R> {
-    /// Creates a finder of the file that `reader` gives. Parts have at least `spacing` bytes of contents; see
+impl Finder {
+    /// Creates a finder of a file from its start. Parts have at least `spacing` bytes of contents; see
     /// [`find_parts`].
-    pub fn new(reader: R, spacing: u64) -> Self {
+    pub fn new(spacing: u64) -> Self {
         Finder {
-            reader,
             spacing: spacing.max(1),
             state: State::Between,
             input: vec![0; INPUT],
@@ -163,18 +161,19 @@ impl<R: Read> Finder<R> {
         }
     }
 
-    /// Decodes the next contents, at most 256 KiB. Replaces the contents of `data` and uses its allocation. Returns
+    /// Decodes the next contents, at most 256 KiB, of the file that `reader` gives from the place on at which the last call
+    /// has left it. Replaces the contents of `data` and uses its allocation. Returns
     /// `false` if there are no more. Contents are given out before the checksum of their member is verified.
     ///
     /// # Errors
     ///
     /// As a [`Reader`](super::Reader). An error comes after all contents before it. Nothing comes after an error.
-    pub fn next_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+    pub fn next_into(&mut self, reader: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let found = self.find_into(data);
+        let found = self.find_into(reader, data);
         if !matches!(found, Ok(true)) {
             self.state = State::Ended;
         }
@@ -187,28 +186,33 @@ impl<R: Read> Finder<R> {
         }
     }
 
+    /// Returns the parts that were found so far. They hold all contents up to the end of the last one.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// Returns the parts that were found, and the sizes of their contents. Call it when there are no more contents.
     pub fn found(self) -> Found {
         let Finder { parts, contents, lines, mistaken, .. } = self;
         Found { parts, contents, lines, mistaken }
     }
 
-    fn find_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+    fn find_into(&mut self, reader: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         loop {
             match mem::replace(&mut self.state, State::Ended) {
-                State::Between => match self.member()? {
+                State::Between => match self.member(reader)? {
                     Some(inside) => self.state = State::Data(Box::new(inside)),
                     None => {
                         if let Some(group) = &self.group {
                             let crc = group.crc.sum();
                             self.end_group(self.start, self.contents, crc);
                         }
-                        return self.rest();
+                        return self.rest(reader);
                     }
                 },
                 State::Data(mut inside) => {
-                    if self.data(&mut inside, data)? {
-                        self.trailer(*inside)?;
+                    if self.data(reader, &mut inside, data)? {
+                        self.trailer(reader, *inside)?;
                         self.state = State::Between;
                     } else {
                         self.state = State::Data(inside);
@@ -223,14 +227,14 @@ impl<R: Read> Finder<R> {
     }
 
     /// Begins the next member; `None` if there is none.
-    fn member(&mut self) -> Result<Option<Inside>, DecodeError> {
+    fn member(&mut self, reader: &mut dyn Read) -> Result<Option<Inside>, DecodeError> {
         self.start = self.offset;
-        let begins = self.hold(MAGIC.len())? == MAGIC;
+        let begins = self.hold(reader, MAGIC.len())? == MAGIC;
         if self.number > 0 && !begins {
             return if self.expects_more { Err(self.fault(Fault::MissingMember)) } else { Ok(None) };
         }
         self.number += 1;
-        let header = match Header::parse(self.hold(HEADER_LIMIT)?) {
+        let header = match Header::parse(self.hold(reader, HEADER_LIMIT)?) {
             Ok(Some((header, len))) => {
                 self.take(len);
                 header
@@ -249,10 +253,10 @@ impl<R: Read> Finder<R> {
     }
 
     /// Checks that only padding follows the last member. Returns `false`.
-    fn rest(&mut self) -> Result<bool, DecodeError> {
+    fn rest(&mut self, reader: &mut dyn Read) -> Result<bool, DecodeError> {
         let held = &self.input[self.begin..self.end];
         let scanner = Scanner::behind(self.number, self.offset);
-        match Splitter::with(scanner, held.chain(&mut self.reader)).next() {
+        match Splitter::with(scanner, held.chain(reader)).next() {
             Some(Err(error)) => Err(error),
             _ => Ok(false),
         }
@@ -260,10 +264,15 @@ impl<R: Read> Finder<R> {
 
     /// Decodes some of the data of a member. Returns whether the data has ended. The group is dropped when a piece of
     /// the member becomes a part.
-    fn data(&mut self, inside: &mut Inside, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+    fn data(
+        &mut self,
+        reader: &mut dyn Read,
+        inside: &mut Inside,
+        data: &mut Vec<u8>,
+    ) -> Result<bool, DecodeError> {
         data.resize(OUTPUT, 0);
         let mut filled = 0;
-        let has_ended = self.fill(inside, data, &mut filled);
+        let has_ended = self.fill(reader, inside, data, &mut filled);
         data.truncate(filled);
         has_ended
     }
@@ -271,13 +280,14 @@ impl<R: Read> Finder<R> {
     /// Does the same into a slice. `filled` is the number of bytes written, also after an error.
     fn fill(
         &mut self,
+        reader: &mut dyn Read,
         inside: &mut Inside,
         data: &mut [u8],
         filled: &mut usize,
     ) -> Result<bool, DecodeError> {
         loop {
             if self.begin == self.end && !self.is_over {
-                self.read()?;
+                self.read(reader)?;
             }
             let step = self.inflate.step(&self.input[self.begin..self.end], &mut data[*filled..]);
             let Ok(step) = step else {
@@ -315,12 +325,12 @@ impl<R: Read> Finder<R> {
     }
 
     /// Ends a member whose data has ended.
-    fn trailer(&mut self, inside: Inside) -> Result<(), DecodeError> {
+    fn trailer(&mut self, reader: &mut dyn Read, inside: Inside) -> Result<(), DecodeError> {
         let Inside { header, sums, piece, .. } = inside;
         if self.group.is_none() {
             self.end_blocks(piece, 8 * self.offset);
         }
-        let Some(&trailer) = self.hold(TRAILER_LEN)?.first_chunk() else {
+        let Some(&trailer) = self.hold(reader, TRAILER_LEN)?.first_chunk() else {
             return Err(self.cut_short(MemberPart::Trailer));
         };
         if let Err((at, fault)) = sums.check(trailer) {
@@ -399,9 +409,9 @@ impl<R: Read> Finder<R> {
     }
 
     /// Returns the next `wanted` bytes of the file, or all that are left.
-    fn hold(&mut self, wanted: usize) -> Result<&[u8], DecodeError> {
+    fn hold(&mut self, reader: &mut dyn Read, wanted: usize) -> Result<&[u8], DecodeError> {
         while self.end - self.begin < wanted && !self.is_over {
-            self.read()?;
+            self.read(reader)?;
         }
         Ok(&self.input[self.begin..self.end.min(self.begin + wanted)])
     }
@@ -413,11 +423,11 @@ impl<R: Read> Finder<R> {
     }
 
     /// Reads more of the file.
-    fn read(&mut self) -> Result<(), DecodeError> {
+    fn read(&mut self, reader: &mut dyn Read) -> Result<(), DecodeError> {
         self.input.copy_within(self.begin..self.end, 0);
         (self.begin, self.end) = (0, self.end - self.begin);
         loop {
-            match self.reader.read(&mut self.input[self.end..]) {
+            match reader.read(&mut self.input[self.end..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.fault(Fault::Io(error))),
                 Ok(read) => {
@@ -441,7 +451,7 @@ impl<R: Read> Finder<R> {
     }
 }
 
-impl<R> fmt::Debug for Finder<R> {
+impl fmt::Debug for Finder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Finder")
             .field("member", &self.number)

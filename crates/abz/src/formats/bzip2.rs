@@ -3,12 +3,12 @@
 use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::bzip2::{
-    Assembler, Contents, Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Packed, Salvager, Scanner,
+    Assembler, Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Packed, Salvager, Scanner, Segment,
     StreamWriter,
 };
 use anabranch::{Plan, TryStream};
@@ -20,15 +20,17 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::{IndexBuilder, Indexed};
-use crate::pipes::inputs::{Inputs, Telling};
-use crate::pipes::{begin, carry_out, window, write_out};
+use crate::pipes::inputs::{self, Input, Inputs, Telling};
+use crate::pipes::steps::{self, Contents, Join, Steps, Threads};
+use crate::pipes::{begin, window, write_out};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, Writing};
+use crate::reader::line::{Decode, Line};
 use crate::recovery::{self, Recover};
 use crate::run::Run;
 use crate::run_options::RunOptions;
-use crate::threads::Threads;
-use crate::writer::coding::{Coding, Encode, Join};
+use crate::tools::{Lender, Tool};
+use crate::writer::coding::{self, Coding, Encode};
 use crate::writer::cut::Runs;
 
 pub(super) struct Bzip2;
@@ -48,13 +50,23 @@ impl Reads for Bzip2 {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         let Run { how, options, input, output, .. } = run;
-        assemble(how, options, input, |_, contents| {
-            contents.write_to(&mut *output).map(drop).map_err(Error::Write)
-        })
+        assemble(how, options, input, |_, contents| contents.write_to(&mut *output))
+    }
+
+    fn read(
+        &self,
+        how: &Decompression,
+        _: &[u8],
+        threads: Option<crate::threads::Threads>,
+    ) -> Box<dyn Decode> {
+        let window = window(how.workers);
+        let steps = Blocks { scanner: Scanner::default(), lender: RunOptions::default().lender() };
+        Line::new(steps, inputs::buffers(window), window, threads)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
-        decompress(how.workers, io::empty(), RunOptions::default()).plan()
+        let threads = Threads { workers: how.workers, window: window(how.workers), pool: None };
+        steps::plan(Blocks { scanner: Scanner::default(), lender: RunOptions::default().lender() }, threads)
     }
 
     /// The parts are the blocks, whose sizes are known once they are decoded.
@@ -67,12 +79,10 @@ impl Reads for Bzip2 {
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         let mut builder = IndexBuilder::new(Vec::new(), output);
-        let done = assemble(how, &options, Along::new(input), |assembler, contents| {
+        let done = assemble(how, &options, Along::new(input), |join, contents| {
             let start = builder.position();
-            contents.write_to(&mut builder).map_err(Error::Write)?;
-            let ((stream, number), bits) = assembler.last();
-            let contents = start..builder.position();
-            builder.end_part(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None });
+            contents.write_to(&mut builder)?;
+            builder.end_part(join.part(start..builder.position()).expect("each block is a part"));
             Ok(())
         });
         let garbage_at = match done {
@@ -126,7 +136,7 @@ impl Writes for Bzip2 {
         Ok(Compressed { read: input.bytes, written })
     }
 
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+    fn encode(&self, how: &Compression, threads: Option<crate::threads::Threads>) -> Box<dyn Encode> {
         let coding = Coding {
             cut: Box::new(Runs::new(level(how))),
             // Its tables cannot move to another thread.
@@ -166,7 +176,7 @@ impl Streams {
     }
 }
 
-impl Join<EncodedBlock> for Streams {
+impl coding::Join<EncodedBlock> for Streams {
     fn add(&mut self, encoded: EncodedBlock) -> Result<(), Error> {
         self.stream().write(&encoded).map_err(Error::Write)
     }
@@ -220,37 +230,63 @@ fn assemble(
     how: &Decompression,
     options: &RunOptions<'_>,
     input: impl Read + Send,
-    mut write: impl FnMut(&Assembler, Contents) -> Result<(), Error> + Send,
+    mut write: impl FnMut(&Assembly, Contents) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
-    let mut assembler = Assembler::new();
-    let stream = decompress(how.workers_within(), input, *options);
-    carry_out(stream, options, |decoded: Decoded| match assembler.next(decoded)? {
-        Some(contents) => write(&assembler, contents),
-        None => Ok(()),
-    })?;
-    while let Some(contents) = assembler.finish()? {
-        write(&assembler, contents)?;
-    }
-    Ok(())
+    let (workers, lender) = (how.workers_within(), options.lender());
+    let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(window(workers)));
+    let threads = Threads { workers, window: window(workers), pool: options.pool };
+    let steps = Blocks { scanner: Scanner::default(), lender };
+    steps::run(steps, inputs, threads, options, &mut write)
 }
 
-/// Decodes the blocks of `input`. An [`Assembler`] has to put the results together.
-fn decompress<'a, R: Read + Send + 'a>(
-    workers: usize,
-    input: R,
-    options: RunOptions<'a>,
-) -> TryStream<'a, Decoded, Error> {
-    let lender = options.lender();
-    let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(window(workers)));
-    begin(inputs, "abz decompress", workers, window(workers), options.pool)
-        .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
-            true => scanner.finish(),
-            false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),
+/// The steps of a file: find blocks, decode them, and put them together.
+struct Blocks<'a> {
+    scanner: Scanner,
+    lender: Lender<'a>,
+}
+
+impl<'a> Steps for Blocks<'a> {
+    const SPLIT: &'static str = "find blocks";
+    type Piece = Segment;
+    type Decoder = Tool<'a, Decoder>;
+    type Decoded = Decoded;
+    type Join = Assembly;
+
+    fn split(&mut self, input: &mut Input) -> Result<Option<Segment>, Error> {
+        Ok(match input.is_end() {
+            true => self.scanner.finish(),
+            false => input.scan(|bytes| self.scanner.next(bytes, &mut Vec::new())),
         })
-        .name("find blocks")
-        .map_with(
-            move || lender.tool(|_| true, Decoder::new),
-            |decoder, segment| decoder.decode_into(segment, Vec::new()),
-        )
-        .name("decode")
+    }
+
+    fn decoders(&self) -> impl Fn() -> Tool<'a, Decoder> + Send + Sync + use<'a> {
+        let lender = self.lender;
+        move || lender.tool(|_| true, Decoder::new)
+    }
+
+    fn decode(decoder: &mut Tool<'a, Decoder>, segment: Segment) -> Result<Decoded, Error> {
+        Ok(decoder.decode_into(segment, Vec::new()))
+    }
+
+    fn join() -> Assembly {
+        Assembly(Assembler::new())
+    }
+}
+
+/// Puts blocks together.
+struct Assembly(Assembler);
+
+impl Join<Decoded> for Assembly {
+    fn next(&mut self, decoded: Decoded) -> Result<Option<Contents>, Error> {
+        Ok(self.0.next(decoded)?.map(Contents::Block))
+    }
+
+    fn finish(&mut self) -> Result<Option<Contents>, Error> {
+        Ok(self.0.finish()?.map(Contents::Block))
+    }
+
+    fn part(&self, contents: Range<u64>) -> Option<Part> {
+        let ((stream, number), bits) = self.0.last();
+        Some(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None })
+    }
 }

@@ -17,6 +17,7 @@ use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{LentBlock, begin, carry_out, parts};
 use crate::positional::Along;
 use crate::positional::{Reading, Writing};
+use crate::reader::line::Decode;
 use crate::recovery::{self, Recover};
 use crate::run::Run;
 use crate::run_options::{RunOptions, at_work};
@@ -45,6 +46,10 @@ impl Reads for Lzip {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         parts::run(scanner(run.how, run.how.workers), self.window(run.how.workers), run)
+    }
+
+    fn read(&self, how: &Decompression, _: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
+        parts::read(scanner(how, how.workers), self.window(how.workers), threads)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {

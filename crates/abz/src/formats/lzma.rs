@@ -17,6 +17,7 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::{begin, carry_out};
 use crate::positional::{Reading, Writing};
+use crate::reader::line::Decode;
 use crate::run::Run;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
@@ -47,6 +48,10 @@ impl Reads for Lzma {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         Xz.decompress(run)
+    }
+
+    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
+        Xz.read(how, start, threads)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {

@@ -122,9 +122,15 @@ impl Format {
     /// The error of the reader.
     pub fn sniff<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
         let mut start = Vec::with_capacity(Format::MAGIC_LEN);
+        let format = Format::detect(&mut input, &mut start)?;
+        Ok((format, io::Cursor::new(start).chain(input)))
+    }
+
+    /// Detects the format of `input`, whose first bytes are added to `start`.
+    pub(crate) fn detect(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Option<Format>> {
         // A stream may pause after fewer bytes than `MAGIC_LEN`. Once they match a format, further bytes do not change
         // that.
-        while start.len() < Format::MAGIC_LEN && Format::of(&start).is_none() {
+        while start.len() < Format::MAGIC_LEN && Format::of(start).is_none() {
             let missing = Format::MAGIC_LEN - start.len();
             let mut some = [0; Format::MAGIC_LEN];
             match input.read(&mut some[..missing]) {
@@ -134,7 +140,7 @@ impl Format {
                 Err(error) => return Err(error),
             }
         }
-        Ok((Format::of(&start), io::Cursor::new(start).chain(input)))
+        Ok(Format::of(start))
     }
 
     /// The format of a file that begins with `start`, if it is a known one.

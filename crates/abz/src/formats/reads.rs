@@ -13,9 +13,11 @@ use crate::error::Error;
 use crate::index_builder::{IndexBuilder, Indexed};
 use crate::positional::Along;
 use crate::positional::{ReadAt, WriteAt};
+use crate::reader::line::Decode;
 use crate::recovery::Recover;
 use crate::run::Run;
 use crate::run_options::RunOptions;
+use crate::threads::Threads;
 
 /// A reader that can seek, as a trait object.
 pub(crate) trait ReadSeek: Read + Seek {}
@@ -70,6 +72,15 @@ pub(crate) trait Reads: Sync {
 
     /// Decodes a file.
     fn decompress(&self, run: Run<'_>) -> Result<(), Error>;
+
+    /// Begins to decode a file whose bytes the caller reads. The first of them are `start`.
+    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode>;
+
+    /// As [`read`](Self::read), and finds parts that are at least `spacing` bytes of contents apart, if that is slower
+    /// than not to find them.
+    fn read_finding(&self, _spacing: u64) -> Option<Box<dyn Decode>> {
+        None
+    }
 
     /// Returns the plan of [`decompress`](Self::decompress).
     fn plan_to_read(&self, how: &Decompression) -> Plan;

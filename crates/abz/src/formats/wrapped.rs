@@ -16,6 +16,7 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::positional::{Reading, Writing};
+use crate::reader::line::Decode;
 use crate::run::Run;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
@@ -44,7 +45,7 @@ impl<S> Wrapped<S> {
     }
 }
 
-impl<S: parts::Serial + Default + Send> Reads for Wrapped<S> {
+impl<S: parts::Serial + Default + Send + 'static> Reads for Wrapped<S> {
     fn names(&self) -> &'static Names {
         self.read.names()
     }
@@ -57,12 +58,16 @@ impl<S: parts::Serial + Default + Send> Reads for Wrapped<S> {
         self.read.decompress(run)
     }
 
+    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
+        self.read.read(how, start, threads)
+    }
+
     fn plan_to_read(&self, how: &Decompression) -> Plan {
         self.read.plan_to_read(how)
     }
 }
 
-impl<S: parts::Serial + Default + Send> Writes for Wrapped<S> {
+impl<S: parts::Serial + Default + Send + 'static> Writes for Wrapped<S> {
     fn levels(&self) -> RangeInclusive<u32> {
         Gzip.levels()
     }

@@ -61,13 +61,22 @@ pub(crate) fn decode<'a>(
 
 /// Reads the bytes of a part into `bytes`.
 pub(crate) fn read_part(input: &dyn ReadAt, part: &Part, bytes: &mut Vec<u8>) -> Result<(), Error> {
+    read_part_by(|offset, bytes| input.read_at(bytes, offset), part, bytes)
+}
+
+/// As [`read_part`], with a function that reads the bytes at an offset.
+pub(crate) fn read_part_by(
+    mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
+    part: &Part,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Error> {
     let place = part.bytes();
     let len = (place.end - place.start) as usize;
     bytes.clear();
     let made = bytes.try_reserve_exact(len);
     made.map_err(|_| Error::Read(io::ErrorKind::OutOfMemory.into()))?;
     bytes.resize(len, 0);
-    input.read_at(bytes, place.start).map_err(Error::Read)
+    read(place.start, bytes).map_err(Error::Read)
 }
 
 /// Returns the compressed size of a part in bytes.
@@ -76,6 +85,6 @@ fn size_of(part: &Part) -> u64 {
 }
 
 /// Returns true if a part is small enough to be held in memory. The sizes that a file claims are not trusted.
-fn is_decoded_whole(part: &Part) -> bool {
+pub(crate) fn is_decoded_whole(part: &Part) -> bool {
     part.len() <= LARGE && size_of(part) <= part.len() + part.len() / 8 + (1 << 20)
 }

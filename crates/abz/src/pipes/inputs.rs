@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use abz_codec::gzip::{Guess, Guesser};
 use anabranch::{Recycled, Recycler};
 
 use crate::error::Error;
@@ -22,9 +23,36 @@ pub(crate) struct Input {
     is_pause: bool,
     /// The offset in the file of its first byte.
     place: u64,
+    /// A guess at the block that begins in it.
+    guess: Option<Guess>,
 }
 
 impl Input {
+    /// Reads the next piece of a file, from the offset `place` on, into `buffer`, whose size determines how many bytes are
+    /// read at most. It marks the end of the file if there are no more bytes.
+    pub(crate) fn read(
+        reader: &mut (impl Read + ?Sized),
+        mut buffer: Recycled<Vec<u8>>,
+        place: u64,
+    ) -> Result<Input, Error> {
+        loop {
+            match reader.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::Read(error)),
+                Ok(end) => {
+                    let is_end = end == 0;
+                    return Ok(Input { buffer, begin: 0, end, is_end, is_pause: false, place, guess: None });
+                }
+            }
+        }
+    }
+
+    /// The same piece, with a guess.
+    pub(crate) fn guessed(self, guesser: &mut Guesser) -> Input {
+        let guess = guesser.guess(self.bytes());
+        Input { guess, ..self }
+    }
+
     /// Returns true if this marks the end of the file.
     pub(crate) fn is_end(&self) -> bool {
         self.is_end
@@ -33,11 +61,6 @@ impl Input {
     /// Returns true if this marks a pause of the file.
     pub(crate) fn is_pause(&self) -> bool {
         self.is_pause
-    }
-
-    /// The offset in the file of its first byte.
-    pub(crate) fn place(&self) -> u64 {
-        self.place
     }
 
     /// All bytes, including those that scanners have taken.
@@ -52,8 +75,16 @@ impl Input {
 
     /// Passes the remaining bytes to `scan`, which removes from the front the bytes that it has taken.
     pub(crate) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
+        self.scan_with(|rest, _| scan(rest))
+    }
+
+    /// As [`scan`](Self::scan), and passes the guess and the offset in the file of the first byte, too.
+    pub(crate) fn scan_with<T>(
+        &mut self,
+        scan: impl FnOnce(&mut &[u8], (&mut Option<Guess>, u64)) -> T,
+    ) -> T {
         let mut rest = &self.buffer[self.begin..self.end];
-        let found = scan(&mut rest);
+        let found = scan(&mut rest, (&mut self.guess, self.place));
         self.begin = self.end - rest.len();
         found
     }
@@ -94,26 +125,19 @@ impl<R: Read> Iterator for Inputs<'_, R> {
         if self.ended {
             return None;
         }
-        let mut buffer = self.buffers.take();
+        let (buffer, place) = (self.buffers.take(), self.place);
         if !self.has_paused && self.pauses.is_one() {
             self.has_paused = true;
-            let place = self.place;
-            return Some(Ok(Input { buffer, begin: 0, end: 0, is_end: false, is_pause: true, place }));
+            let (is_end, is_pause) = (false, true);
+            return Some(Ok(Input { buffer, begin: 0, end: 0, is_end, is_pause, place, guess: None }));
         }
-        loop {
-            match self.reader.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Some(Err(Error::Read(error))),
-                Ok(len) => {
-                    self.ended = len == 0;
-                    let place = self.place;
-                    self.place += len as u64;
-                    self.has_paused = false;
-                    let is_end = self.ended;
-                    return Some(Ok(Input { buffer, begin: 0, end: len, is_end, is_pause: false, place }));
-                }
-            }
+        let read = Input::read(&mut self.reader, buffer, place);
+        if let Ok(input) = &read {
+            self.ended = input.is_end;
+            self.place += input.end as u64;
+            self.has_paused = false;
         }
+        Some(read)
     }
 }
 

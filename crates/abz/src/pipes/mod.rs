@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod inputs;
 pub(crate) mod parts;
+pub(crate) mod steps;
 
 use std::io::Read;
 use std::iter;

@@ -26,6 +26,7 @@ mod patches;
 mod patience;
 mod progress;
 mod range;
+mod reader;
 mod readers;
 mod recover;
 mod reports;

@@ -1,7 +1,7 @@
 //! Indices of gzip files that do not record where their blocks lie: making them while decoding, and decoding with them.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::iter;
 
 use abz_codec::access::{Kind, Part};
@@ -16,6 +16,7 @@ use crate::index_builder::Indexed;
 use crate::pipes::access::{read_part, workers_and_window};
 use crate::pipes::{begin, carry_out, window};
 use crate::positional::{Along, ReadAt};
+use crate::reader::line::Decode;
 use crate::run_options::RunOptions;
 
 /// The maximum contents of a part in bytes, so that a wrong index cannot exhaust memory.
@@ -29,12 +30,12 @@ pub(super) fn find(
     spacing: u64,
     output: &mut (dyn Write + Send),
 ) -> Result<Indexed, Error> {
-    let mut finder = Finder::new(Along::new(input), spacing);
+    let (mut finder, mut file) = (Finder::new(spacing), Along::new(input));
     let workers = how.workers_within();
     let buffers = Recycler::new(window(workers), Vec::new);
     let contents = iter::from_fn(|| {
         let mut data = buffers.take();
-        match finder.next_into(&mut data) {
+        match finder.next_into(&mut file, &mut data) {
             Ok(true) => Some(Ok(data)),
             Ok(false) => None,
             Err(error) => Some(Err(error.into())),
@@ -48,6 +49,19 @@ pub(super) fn find(
     };
     let Found { parts, contents, lines, mistaken } = finder.found();
     Ok(Indexed { parts, contents, lines, garbage_at, mistaken })
+}
+
+/// Decodes a file, and finds its parts, on one thread.
+pub(super) struct Finding(pub(super) Finder);
+
+impl Decode for Finding {
+    fn next(&mut self, input: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, Error> {
+        Ok(self.0.next_into(input, data)?)
+    }
+
+    fn parts(&self) -> &[Part] {
+        self.0.parts()
+    }
 }
 
 /// Decodes a file by the parts of an index, if some of them are blocks inside members.

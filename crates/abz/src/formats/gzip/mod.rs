@@ -5,11 +5,10 @@ mod streams;
 
 use std::io::{self, Read, Write};
 use std::ops::{Range, RangeInclusive};
-use std::sync::atomic::AtomicU64;
 
 use abz_codec::access::Part;
 use abz_codec::gzip::{
-    self, BGZF_BLOCK, Decoder, Encoded, Entry, Index, Layout, MAX_BLOCK, Salvager, Survey,
+    self, BGZF_BLOCK, Decoder, Encoded, Entry, Finder, Index, Layout, MAX_BLOCK, Salvager, Survey,
 };
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled, Recycler};
@@ -24,6 +23,7 @@ use crate::index_builder::Indexed;
 use crate::pipes::{LentBlock, carry_out, write_out};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, WriteAt, Writing};
+use crate::reader::line::Decode;
 use crate::recovery::{self, Recover};
 use crate::run::Run;
 use crate::run_options::{RunOptions, at_work};
@@ -43,8 +43,7 @@ impl Reads for Gzip {
     }
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        let Run { how, options, input, output, mistaken } = run;
-        let workers = how.workers_within();
+        let Run { how, options, input, output, .. } = run;
         let lender = options.lender();
         let buffers = lender.buffers(2);
         let mut start = buffers.take();
@@ -57,26 +56,21 @@ impl Reads for Gzip {
                 return output.write_all(&data).map_err(Error::Write);
             }
         }
-        let input = start.chain(input);
-        let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-        let (tells_parts, input) = tells_parts(input).map_err(Error::Read)?;
-        if !tells_parts && how.speculation.is_done(workers) {
-            let stream = streams::decompress_guessing((how, workers), input, *options, mistaken);
-            return carry_out(stream, options, &mut write);
-        }
-        carry_out(streams::decompress((how, workers), input, *options, mistaken), options, &mut write)
+        let (tells_parts, mut input) = tells_parts(start.chain(input)).map_err(Error::Read)?;
+        streams::decompress(Run { input: &mut input, output, ..run }, tells_parts)
+    }
+
+    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
+        streams::read(how, gzip::tells_parts(start).unwrap_or(false), threads)
+    }
+
+    fn read_finding(&self, spacing: u64) -> Option<Box<dyn Decode>> {
+        Some(Box::new(indexed::Finding(Finder::new(spacing))))
     }
 
     /// The plan for files that do not record where their blocks lie. Files that do are never decoded speculatively.
     fn plan_to_read(&self, how: &Decompression) -> Plan {
-        let (options, mistaken) = (RunOptions::default(), AtomicU64::new(0));
-        match how.speculation.is_done(how.workers_within()) {
-            true => {
-                streams::decompress_guessing((how, how.workers_within()), io::empty(), options, &mistaken)
-                    .plan()
-            }
-            false => streams::decompress((how, how.workers), io::empty(), options, &mistaken).plan(),
-        }
+        streams::plan(how)
     }
 
     fn is_read_at(&self) -> bool {

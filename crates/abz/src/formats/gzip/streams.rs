@@ -4,19 +4,23 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::gzip::{
-    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Guess, Guessed, Guesser, Layout, Member, Next,
-    Scanned, Scanner, Stretch, Verifier, Writer,
+    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Guessed, Layout, Member, Next, Scanned, Scanner,
+    Stretch, Verifier, Writer,
 };
 use abz_codec::{Block, Place};
-use anabranch::{Pool, Recycled, Recycler, TryStream};
+use anabranch::{Plan, Pool, Recycled, Recycler, TryStream};
 
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::pipes::inputs::{Input, Inputs, Telling};
+use crate::pipes::steps::{self, Contents, Join, Steps, Threads};
 use crate::pipes::{self, LentBlock, begin, window};
 use crate::positional::ReadAt;
+use crate::reader::line::{Decode, Line};
+use crate::run::Run;
 use crate::run_options::{RunOptions, at_work};
+use crate::threads;
 use crate::tools::{Lender, Tool};
 
 /// Compresses `input`.
@@ -138,101 +142,122 @@ fn is_not(entry: &Entry, found: usize) -> Error {
     DecodeError { place, offset: entry.offset, fault }.into()
 }
 
-/// Decompresses `input`. All workers decode members that record their size. The stage that finds members decodes any
-/// other one, while other workers read, verify and write. `mistaken` receives the number of the first member whose size
-/// differs from the one in its header, or 0 if there is none.
-pub(super) fn decompress<'a, R: Read + Send + 'a>(
-    (how, workers): (&Decompression, usize),
-    input: R,
-    options: RunOptions<'a>,
-    mistaken: &'a AtomicU64,
-) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
-    let lender = options.lender();
-    let (homes, buffers) = (lender.buffers(window(workers)), lender.buffers(window(workers)));
-    let mut verifier = Verifier::new();
-    let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(window(workers)));
-    begin(inputs, "abz decompress", workers, window(workers), options.pool)
-        .try_serial_spread(Scanner::new().giving(how.giving), move |scanner, input| {
-            let mut data = homes.take();
-            let found = match input.is_end() {
-                true => scanner.finish(&mut data)?,
-                false => input.scan(|bytes| scanner.next(bytes, &mut data))?,
-            };
-            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
-            Ok(found.map(|found| match found {
-                Scanned::Member(member) => Piece::Member(member, data),
-                Scanned::Data(stretch) => Piece::Data(data, stretch),
-            }))
-        })
-        .name("split or inflate")
-        .try_map_with(
-            move || lender.tool(|_| true, Decoder::new),
-            move |decoder, piece| match piece {
-                Piece::Member(member, mut home) => {
-                    let mut data = buffers.take();
-                    decoder.decode_into(&member, &mut data)?;
-                    *home = member.into_bytes();
-                    Ok((data, None))
-                }
-                Piece::Data(data, stretch) => Ok((data, Some(stretch))),
-                Piece::Guessed(..) => unreachable!("nothing is guessed"),
-            },
-        )
-        .name("decode")
-        .try_serial(move |(data, stretch)| {
-            if let Some(stretch) = stretch {
-                verifier.verify(&stretch, &data)?;
-            }
-            Ok(data)
-        })
-        .name("verify")
-}
-
 /// The size of the pieces that are decoded speculatively, in bytes of compressed data. The first block of a piece
 /// begins within some tens of thousands of bytes; only one worker decodes the data before it, so pieces should be much
 /// longer.
 const GUESSED: usize = 256 << 10;
 
-/// As [`decompress`], but all workers decode members that do not record their size. Each decodes a piece, with markers
-/// for bytes copied from the unknown preceding contents. The pieces are then joined in order, and the markers replaced.
-pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
-    (how, workers): (&Decompression, usize),
-    input: R,
-    options: RunOptions<'a>,
-    mistaken: &'a AtomicU64,
-) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
-    // A piece decoded with markers takes megabytes.
-    let window = at_work(workers) + 1;
-    let homes = Recycler::new(window, Vec::new);
-    let buffers = Recycler::new(window, Vec::new);
-    let mut verifier = Verifier::new();
-    let pieces = Recycler::new(window, || vec![0; GUESSED]);
-    let inputs = Inputs::new(Telling::new(input, options.advance()), pieces);
-    begin(inputs, "abz decompress", workers, window, options.pool)
-        .map_with(Guesser::new, |guesser, input: Input| {
-            let guess = guesser.guess(input.bytes());
-            (input, guess)
-        })
-        .name("guess")
-        .try_serial_spread(
-            Scanner::new().giving(how.giving),
-            move |scanner, (input, guess): &mut (Input, Option<Guess>)| {
-                let mut data = homes.take();
-                let place = input.place();
-                let found = match input.is_end() {
-                    true => scanner.finish(&mut data)?.map(Next::Scanned),
-                    false => input.scan(|bytes| scanner.next_with(bytes, (guess, place), &mut data))?,
-                };
-                mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
-                Ok(found.map(|found| match found {
-                    Next::Scanned(Scanned::Member(member)) => Piece::Member(member, data),
-                    Next::Scanned(Scanned::Data(stretch)) => Piece::Data(data, stretch),
-                    Next::Guessed(stretch, guessed) => Piece::Guessed(guessed, stretch),
-                }))
-            },
-        )
-        .name("join or inflate")
-        .try_map_with(Decoder::new, move |decoder, piece| match piece {
+/// Decompresses a file, which `tells_parts` if it records where its blocks lie. All workers decode members that record their size. The stage that finds members decodes any other
+/// one, while other workers read, verify and write, unless the members are decoded speculatively.
+pub(super) fn decompress(run: Run<'_>, tells_parts: bool) -> Result<(), Error> {
+    let Run { how, options, input, output, mistaken } = run;
+    let members = Members::new(how, tells_parts, options.lender(), Some(mistaken));
+    let inputs = Inputs::new(Telling::new(input, options.advance()), members.inputs(options.lender()));
+    let threads = members.threads(options.pool);
+    steps::run(members, inputs, threads, options, |_, contents| contents.write_to(&mut *output))
+}
+
+/// Begins to decode a file whose bytes the caller reads.
+pub(super) fn read(
+    how: &Decompression,
+    tells_parts: bool,
+    threads: Option<threads::Threads>,
+) -> Box<dyn Decode> {
+    let lender = RunOptions::default().lender();
+    let members = Members::new(how, tells_parts, lender, None);
+    let (inputs, window) = (members.inputs(lender), members.threads(None).window);
+    Line::new(members, inputs, window, threads)
+}
+
+/// Returns the plan of [`decompress`].
+pub(super) fn plan(how: &Decompression) -> Plan {
+    let members = Members::new(how, false, RunOptions::default().lender(), None);
+    let threads = members.threads(None);
+    steps::plan(members, threads)
+}
+
+/// The steps of a file: members that record their size are found and then decoded. Others are decoded as they are found, or
+/// speculatively: then all workers decode pieces, with markers for bytes copied from the unknown preceding contents, and
+/// the pieces are joined in order, and the markers replaced.
+pub(super) struct Members<'a> {
+    scanner: Scanner,
+    workers: usize,
+    /// Whether members are decoded speculatively.
+    guesses: bool,
+    lender: Lender<'a>,
+    homes: Recycler<Vec<u8>>,
+    buffers: Recycler<Vec<u8>>,
+    /// Receives the number of the first member whose size differs from the one in its header, or 0 if there is none.
+    mistaken: Option<&'a AtomicU64>,
+}
+
+impl<'a> Members<'a> {
+    /// The steps of a file from its start. If it `tells_parts`, it is not decoded speculatively.
+    pub(super) fn new(
+        how: &Decompression,
+        tells_parts: bool,
+        lender: Lender<'a>,
+        mistaken: Option<&'a AtomicU64>,
+    ) -> Self {
+        let (workers, scanner) = (how.workers_within(), Scanner::new().giving(how.giving));
+        let guesses = !tells_parts && how.speculation.is_done(workers);
+        let window = Self::most_pieces(workers, guesses);
+        let (homes, buffers) = (lender.buffers(window), lender.buffers(window));
+        Members { scanner, workers, guesses, lender, homes, buffers, mistaken }
+    }
+
+    /// The maximum number of pieces in memory at once.
+    fn most_pieces(workers: usize, guesses: bool) -> usize {
+        // A piece decoded with markers takes megabytes.
+        if guesses { at_work(workers) + 1 } else { window(workers) }
+    }
+
+    /// The buffers into which the file is read.
+    pub(super) fn inputs(&self, lender: Lender<'_>) -> Recycler<Vec<u8>> {
+        let window = Self::most_pieces(self.workers, self.guesses);
+        if self.guesses { Recycler::new(window, || vec![0; GUESSED]) } else { lender.inputs(window) }
+    }
+
+    pub(super) fn threads<'p>(&self, pool: Option<&'p Pool>) -> Threads<'p> {
+        Threads { workers: self.workers, window: Self::most_pieces(self.workers, self.guesses), pool }
+    }
+}
+
+impl<'a> Steps for Members<'a> {
+    const SPLIT: &'static str = "split or inflate";
+    type Piece = Piece;
+    type Decoder = MemberDecoder<'a>;
+    type Decoded = (Recycled<Vec<u8>>, Option<Unverified>);
+    type Join = Verifier;
+
+    fn split(&mut self, input: &mut Input) -> Result<Option<Piece>, Error> {
+        let Members { scanner, homes, .. } = self;
+        let mut data = homes.take();
+        let found = match input.is_end() {
+            true => scanner.finish(&mut data)?.map(Next::Scanned),
+            false if self.guesses => {
+                input.scan_with(|bytes, guess| scanner.next_with(bytes, guess, &mut data))?
+            }
+            false => input.scan(|bytes| scanner.next(bytes, &mut data))?.map(Next::Scanned),
+        };
+        if let Some(mistaken) = self.mistaken {
+            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
+        }
+        Ok(found.map(|found| match found {
+            Next::Scanned(Scanned::Member(member)) => Piece::Member(member, data),
+            Next::Scanned(Scanned::Data(stretch)) => Piece::Data(data, stretch),
+            Next::Guessed(stretch, guessed) => Piece::Guessed(guessed, stretch),
+        }))
+    }
+
+    fn decoders(&self) -> impl Fn() -> MemberDecoder<'a> + Send + Sync + use<'a> {
+        let (lender, buffers, sums) = (self.lender, self.buffers.clone(), self.guesses);
+        move || MemberDecoder { decoder: lender.tool(|_| true, Decoder::new), buffers: buffers.clone(), sums }
+    }
+
+    fn decode(decoder: &mut MemberDecoder<'a>, piece: Piece) -> Result<Self::Decoded, Error> {
+        let MemberDecoder { decoder, buffers, sums } = decoder;
+        match piece {
             Piece::Member(member, mut home) => {
                 let mut data = buffers.take();
                 decoder.decode_into(&member, &mut data)?;
@@ -240,27 +265,58 @@ pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
                 Ok((data, None))
             }
             Piece::Data(data, stretch) => {
-                let sum = crc32fast::hash(&data);
-                Ok((data, Some((stretch, sum))))
+                let sum = sums.then(|| crc32fast::hash(&data));
+                Ok((data, Some(Unverified { stretch, sum })))
             }
             Piece::Guessed(guessed, stretch) => {
                 let mut data = buffers.take();
-                let sum = guessed.resolve_into(&mut data);
-                Ok((data, Some((stretch, sum))))
+                let sum = Some(guessed.resolve_into(&mut data));
+                Ok((data, Some(Unverified { stretch, sum })))
             }
-        })
-        .name("resolve")
-        .try_serial(move |(data, stretch)| {
-            if let Some((stretch, sum)) = stretch {
-                verifier.verify_summed(&stretch, (sum, data.len() as u64))?;
+        }
+    }
+
+    fn join() -> Verifier {
+        Verifier::new()
+    }
+
+    fn guesses(&self) -> bool {
+        self.guesses
+    }
+}
+
+/// A decoder of members, and the buffers for their contents.
+pub(super) struct MemberDecoder<'a> {
+    decoder: Tool<'a, Decoder>,
+    buffers: Recycler<Vec<u8>>,
+    /// Whether this step computes checksums. Otherwise the last one does.
+    sums: bool,
+}
+
+/// Data of a member that was decoded as it was found, and its CRC-32 if that is known.
+pub(super) struct Unverified {
+    stretch: Stretch,
+    sum: Option<u32>,
+}
+
+impl Join<(Recycled<Vec<u8>>, Option<Unverified>)> for Verifier {
+    fn next(
+        &mut self,
+        (data, unverified): (Recycled<Vec<u8>>, Option<Unverified>),
+    ) -> Result<Option<Contents>, Error> {
+        match unverified {
+            Some(Unverified { stretch, sum: Some(sum) }) => {
+                self.verify_summed(&stretch, (sum, data.len() as u64))?
             }
-            Ok(data)
-        })
-        .name("verify")
+            Some(Unverified { stretch, sum: None }) => self.verify(&stretch, &data)?,
+            None => {}
+        }
+        Ok(Some(Contents::Bytes(data)))
+    }
 }
 
 /// A part of the file's contents, as passed on by the stage that finds parts.
-enum Piece {
+pub(super) enum Piece {
     /// Still compressed. Its bytes go back to the buffer after decoding.
     Member(Member, Recycled<Vec<u8>>),
     /// Decompressed data that is not yet verified.

@@ -25,6 +25,7 @@ use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::{self, LentBlock, access, begin, carry_out, parts, window};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, Writing};
+use crate::reader::line::Decode;
 use crate::run::Run;
 use crate::run_options::{RunOptions, at_work};
 use crate::threads::Threads;
@@ -52,6 +53,10 @@ impl Reads for Zstd {
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
         parts::run(scanner(run.how, Behind::START), window(run.how.workers), run)
+    }
+
+    fn read(&self, how: &Decompression, _: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
+        parts::read(scanner(how, Behind::START), window(how.workers), threads)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {

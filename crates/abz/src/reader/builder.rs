@@ -1,0 +1,148 @@
+//! The settings of a reader.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use abz_codec::access::Index;
+use anabranch::Pool;
+
+use super::Reader;
+use super::random::Places;
+use crate::decompress::Decompression;
+use crate::error::Error;
+use crate::formats::Format;
+use crate::threads::Threads;
+
+/// The settings of a [`Reader`].
+///
+/// ```no_run
+/// use std::io::Read;
+///
+/// let mut reader = abz::Reader::builder().workers(4).memory_limit(64 << 20).open("log.gz")?;
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "call new or open to make a reader"]
+pub struct ReaderBuilder {
+    settings: Decompression,
+    pool: Option<Arc<Pool>>,
+    index: Option<PathBuf>,
+}
+
+impl ReaderBuilder {
+    /// Sets the number of pieces that are decoded at a time; at least 1. If it is 1, the thread that reads does all. By
+    /// default, it is the number of cores that the process may use.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.settings.workers = workers;
+        self
+    }
+
+    /// Sets an approximate limit of memory in bytes. Fewer workers decode a file that needs more; a file that needs more even
+    /// with one worker is an error.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.settings.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Takes the threads from `pool`, which many readers can share. By default, the process has one pool for all of them,
+    /// with as many threads as it may use cores.
+    pub fn pool(self, pool: &Arc<Pool>) -> Self {
+        ReaderBuilder { pool: Some(Arc::clone(pool)), ..self }
+    }
+
+    /// Seeks by the index that is stored in the file `path`: one that [`Reader::index`] or the command `abz --index` made. It
+    /// is compared with the compressed file at the first seek.
+    pub fn index(self, path: impl Into<PathBuf>) -> Self {
+        ReaderBuilder { index: Some(path.into()), ..self }
+    }
+
+    /// Sets all settings of a [`Decompression`].
+    pub fn settings(self, settings: Decompression) -> Self {
+        ReaderBuilder { settings, ..self }
+    }
+
+    /// Creates a reader that decompresses what `inner` gives. Reads its first bytes.
+    ///
+    /// # Errors
+    ///
+    /// If `inner` cannot be read, or is empty or of no known format ([`InvalidData`](io::ErrorKind::InvalidData)); if the file
+    /// of the index is none; or if a setting is out of its range ([`InvalidInput`](io::ErrorKind::InvalidInput)).
+    #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // a builder makes what it is named for
+    pub fn new<R: Read>(self, inner: R) -> io::Result<Reader<R>> {
+        self.make(inner, None)
+    }
+
+    /// Opens a file, and creates a reader of its contents.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), or if the file cannot be opened.
+    pub fn open(self, path: impl AsRef<Path>) -> io::Result<Reader<File>> {
+        let path = path.as_ref();
+        let mut reader = self.make(File::open(path)?, Some(path.to_owned()))?;
+        // A pipe has no places.
+        reader.places = Places::of(&mut reader.inner, reader.start.len() as u64).ok();
+        Ok(reader)
+    }
+
+    fn make<R: Read>(self, mut inner: R, name: Option<PathBuf>) -> io::Result<Reader<R>> {
+        let ReaderBuilder { settings, pool, index } = self;
+        if settings.workers == 0 {
+            let message = "expected 1 worker or more, found 0";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let index = index.map(|path| read_index(&path)).transpose()?;
+        let mut start = Vec::new();
+        let format = Format::detect(&mut inner, &mut start)?;
+        let threads = Threads::new(settings.workers, pool);
+        let mut reader = Reader {
+            inner,
+            settings,
+            threads,
+            name,
+            format: format.unwrap_or_default(),
+            start,
+            line: None,
+            line_read: 0,
+            line_at: 0,
+            has_ended: false,
+            data: Vec::new(),
+            at: 0,
+            used: 0,
+            skip: 0,
+            places: None,
+            index,
+            garbage_at: None,
+            failed: None,
+        };
+        match format {
+            Some(_) => Ok(reader),
+            None => {
+                let error = Error::Read(of_no_format(&reader.start));
+                Err(reader.fail(error))
+            }
+        }
+    }
+}
+
+/// The error of a file that begins with `start`, which is that of no format.
+fn of_no_format(start: &[u8]) -> io::Error {
+    let found = match start {
+        [] => "an empty file".to_owned(),
+        start => format!("a file that begins with `{}`", start.escape_ascii()),
+    };
+    let names: Vec<_> = Format::all().map(Format::name).collect();
+    let message = format!("expected a file of one of the formats {}, found {found}", names.join(", "));
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+fn read_index(path: &Path) -> io::Result<Index> {
+    Index::parse(&fs::read(path)?).map_err(|error| {
+        let message = format!("{}: {error}: make the index again", path.display());
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    })
+}

@@ -1,0 +1,78 @@
+//! A decompression of parts of a file, each by itself.
+
+use std::io;
+use std::vec;
+
+use abz_codec::access::{Decoder, Part};
+use abz_codec::zstd::Decoding;
+use anabranch::Offload;
+
+use crate::error::Error;
+use crate::pipes::{access, window};
+use crate::threads::Threads;
+
+/// The number of parts that are decoded on the caller's thread before a pool takes over. Whoever reads a little at each of
+/// many places does not need the parts behind it.
+const ALONE: usize = 2;
+
+/// Decodes consecutive parts of a file, in order.
+pub(super) struct ByParts {
+    parts: vec::IntoIter<Part>,
+    decoding: Decoding,
+    decoder: Option<Decoder>,
+    /// The number of parts that were decoded on the caller's thread.
+    alone: usize,
+    threads: Option<Threads>,
+    farm: Option<Offload<(Part, Vec<u8>), Result<Vec<u8>, Error>>>,
+}
+
+impl ByParts {
+    pub(super) fn new(parts: Vec<Part>, decoding: &Decoding, threads: Option<Threads>) -> Self {
+        let parts = parts.into_iter();
+        ByParts { parts, decoding: decoding.clone(), decoder: None, alone: 0, threads, farm: None }
+    }
+
+    /// Replaces the contents of `data` by those of the next part. Returns `false` if there are no more. `read` reads the
+    /// bytes at an offset in the file.
+    pub(super) fn next(
+        &mut self,
+        mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
+        data: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let mut bytes_of = |part: &Part| {
+            let mut bytes = Vec::new();
+            access::read_part_by(&mut read, part, &mut bytes).map(|()| bytes)
+        };
+        let Some(threads) = self.threads.as_ref().filter(|_| self.alone >= ALONE) else {
+            let Some(part) = self.parts.next() else { return Ok(false) };
+            self.alone += 1;
+            let decoder = self.decoder.get_or_insert_with(|| Decoder::new(&self.decoding));
+            decoder.decode_into(&part, &bytes_of(&part)?, data)?;
+            return Ok(true);
+        };
+        let window = window(threads.workers);
+        let farm = self.farm.get_or_insert_with(|| {
+            let decoding = self.decoding.clone();
+            Offload::through(window, |parts| {
+                let parts = parts.title("abz reader").pool(&threads.pool).workers(threads.workers);
+                parts.map_with(
+                    move || Decoder::new(&decoding),
+                    |decoder, (part, bytes): (Part, Vec<u8>)| {
+                        let mut data = Vec::new();
+                        decoder.decode_into(&part, &bytes, &mut data)?;
+                        Ok(data)
+                    },
+                )
+            })
+        });
+        while farm.pending() < window
+            && let Some(part) = self.parts.next()
+        {
+            let bytes = bytes_of(&part)?;
+            farm.offload((part, bytes));
+        }
+        let Some(decoded) = farm.get() else { return Ok(false) };
+        *data = decoded?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,278 @@
+//! A decompression whose input the caller reads: the caller's thread reads and joins, and a pool splits and decodes.
+
+use std::io::Read;
+use std::mem;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use abz_codec::access::Part;
+use anabranch::{AsyncItems, Post, Recycler, Stream, TryStream};
+use futures_core::Stream as _;
+
+use crate::error::Error;
+use crate::pipes::inputs::Input;
+use crate::pipes::steps::{self, Contents, Join, Steps};
+use crate::threads::Threads;
+
+/// The number of bytes of a file that are decoded on the caller's thread before a pool takes over.
+const ALONE: u64 = 128 << 10;
+
+/// The number of bytes that a read must give for the next one to come before all results of it. The input may wait for an
+/// answer to what it has sent, so a read after a shorter one may wait for ever.
+const FULL: usize = 64 << 10;
+
+/// The maximum number of pieces of input that were read and not yet split.
+const INPUTS: usize = 4;
+
+/// The number of decoded pieces that may wait for the caller, beside those that the format's window allows.
+const WAITING: usize = 2;
+
+/// A decompression whose input the caller reads.
+pub(crate) trait Decode: Send {
+    /// Replaces the contents of `data` by the next contents of the file, at least one byte. Returns `false` if there are no
+    /// more. Reads as much of `input` as is needed, and some of it ahead.
+    fn next(&mut self, input: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, Error>;
+
+    /// The parts that were found so far and can be decoded by themselves: all up to some place.
+    fn parts(&self) -> &[Part] {
+        &[]
+    }
+}
+
+/// A decompression in the steps of a format.
+pub(crate) struct Line<S: Steps + 'static> {
+    join: S::Join,
+    inputs: Recycler<Vec<u8>>,
+    /// The number of bytes that were read.
+    read: u64,
+    window: usize,
+    /// The threads that split and decode after the first bytes; `None` if the caller's thread does all.
+    threads: Option<Threads>,
+    state: State<S>,
+    /// The size of the contents so far in bytes, and their parts.
+    contents: u64,
+    parts: Vec<Part>,
+}
+
+enum State<S: Steps + 'static> {
+    Alone {
+        steps: S,
+        decoder: S::Decoder,
+        input: Option<Input>,
+    },
+    Pooled(Pooled<S::Decoded>),
+    /// All input was decoded.
+    Ending,
+}
+
+impl<S: Steps + 'static> Line<S> {
+    /// Creates a decompression of a file from its start, with at most `window` pieces in memory at once.
+    pub(crate) fn new(
+        steps: S,
+        inputs: Recycler<Vec<u8>>,
+        window: usize,
+        threads: Option<Threads>,
+    ) -> Box<Self> {
+        let decoder = steps.decoders()();
+        let state = State::Alone { steps, decoder, input: None };
+        Box::new(Line {
+            join: S::join(),
+            inputs,
+            read: 0,
+            window,
+            threads,
+            state,
+            contents: 0,
+            parts: Vec::new(),
+        })
+    }
+
+    /// Returns the next contents, perhaps none; `None` at the end.
+    fn step(&mut self, source: &mut dyn Read) -> Result<Option<Option<Contents>>, Error> {
+        let decoded = match &mut self.state {
+            State::Alone { steps, decoder, input } => {
+                if let Some(some) = input {
+                    match steps.split(some)? {
+                        Some(piece) => S::decode(decoder, piece)?,
+                        None if some.is_end() => {
+                            self.state = State::Ending;
+                            return Ok(Some(None));
+                        }
+                        None => {
+                            *input = None;
+                            return Ok(Some(None));
+                        }
+                    }
+                } else if self.read >= ALONE && self.threads.is_some() {
+                    self.move_to_pool();
+                    return Ok(Some(None));
+                } else {
+                    let next = Input::read(source, self.inputs.take(), self.read)?;
+                    self.read += next.left() as u64;
+                    *input = Some(next);
+                    return Ok(Some(None));
+                }
+            }
+            State::Pooled(pooled) => match pooled.next(source, &self.inputs, &mut self.read)? {
+                Some(decoded) => decoded,
+                None => {
+                    self.state = State::Ending;
+                    return Ok(Some(None));
+                }
+            },
+            State::Ending => return Ok(self.join.finish()?.map(Some)),
+        };
+        Ok(Some(self.join.next(decoded)?))
+    }
+
+    fn move_to_pool(&mut self) {
+        if let (Some(threads), State::Alone { steps, .. }) =
+            (&self.threads, mem::replace(&mut self.state, State::Ending))
+        {
+            self.state = State::Pooled(Pooled::new(steps, self.window + WAITING, threads));
+        }
+    }
+}
+
+impl<S: Steps + 'static> Decode for Line<S> {
+    fn next(&mut self, input: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, Error> {
+        while let Some(contents) = self.step(input)? {
+            let Some(contents) = contents else { continue };
+            contents.move_to(data);
+            if data.is_empty() {
+                continue;
+            }
+            let start = self.contents;
+            self.contents += data.len() as u64;
+            self.parts.extend(self.join.part(start..self.contents));
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+/// The first two steps of a decompression, on a pool.
+struct Pooled<D: Send + 'static> {
+    /// `None` once the end of the file was posted.
+    post: Option<Post<Input>>,
+    results: AsyncItems<Result<D, Error>>,
+    progress: Arc<Progress>,
+    waker: Waker,
+    /// The number of inputs posted, and of results taken.
+    posted: usize,
+    results_taken: usize,
+    /// Whether the last read gave so many bytes that the next one will probably not wait.
+    is_full: bool,
+}
+
+impl<D: Send + 'static> Pooled<D> {
+    fn new<S: Steps<Decoded = D> + 'static>(steps: S, window: usize, threads: &Threads) -> Self {
+        let progress = Arc::new(Progress::default());
+        let waker = Waker::from(Arc::clone(&progress));
+        let (post, stream) = Stream::channel(INPUTS);
+        let source: TryStream<'static, Input, Error> = stream.into();
+        let source = source.name("read").title("abz reader").workers(threads.workers).window(window);
+        let seen = Arc::clone(&progress);
+        let stream = steps::stream(source.pool(&threads.pool), steps, move |is_piece| seen.note(is_piece));
+        let results = stream.into_async();
+        Pooled { post: Some(post), results, progress, waker, posted: 0, results_taken: 0, is_full: true }
+    }
+
+    /// Returns the next decoded piece; `None` at the end.
+    fn next(
+        &mut self,
+        source: &mut dyn Read,
+        inputs: &Recycler<Vec<u8>>,
+        read: &mut u64,
+    ) -> Result<Option<D>, Error> {
+        loop {
+            self.progress.prepare();
+            match Pin::new(&mut self.results).poll_next(&mut Context::from_waker(&self.waker)) {
+                Poll::Ready(result) => {
+                    self.results_taken += 1;
+                    return result.transpose();
+                }
+                Poll::Pending => {}
+            }
+            match &self.post {
+                Some(post) if self.may_read() => {
+                    let input = Input::read(source, inputs.take(), *read)?;
+                    *read += input.left() as u64;
+                    self.is_full = input.left() >= FULL;
+                    self.posted += 1;
+                    let is_end = input.is_end();
+                    // The channel has room for all inputs that may be read ahead, and a stream that has failed takes none.
+                    let _ = post.try_post(input);
+                    if is_end {
+                        self.post = None;
+                    }
+                }
+                _ => self.progress.wait(),
+            }
+        }
+    }
+
+    /// Returns true if another read delays no result for ever.
+    fn may_read(&self) -> bool {
+        let split = self.progress.split.load(Ordering::Acquire);
+        let ahead = self.posted - split;
+        let has_all = ahead == 0 && self.progress.pieces.load(Ordering::Relaxed) == self.results_taken;
+        has_all || self.is_full && ahead < INPUTS
+    }
+}
+
+/// How far the pool has come, and the thread to wake when it has come further.
+#[derive(Default)]
+struct Progress {
+    /// The number of inputs that were split, and of the pieces that were found.
+    split: AtomicUsize,
+    pieces: AtomicUsize,
+    caller: Mutex<Option<Thread>>,
+    is_notified: AtomicBool,
+}
+
+impl Progress {
+    /// Counts a piece, or an input that was split.
+    fn note(self: &Arc<Self>, is_piece: bool) {
+        if is_piece {
+            self.pieces.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.split.fetch_add(1, Ordering::Release);
+            self.wake_by_ref();
+        }
+    }
+
+    /// Prepares for a [`wait`](Self::wait): a notice from here on ends it.
+    fn prepare(&self) {
+        self.is_notified.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits for a notice.
+    fn wait(&self) {
+        let caller = || self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        *caller() = Some(thread::current());
+        while !self.is_notified.load(Ordering::SeqCst) {
+            thread::park();
+        }
+        *caller() = None;
+    }
+}
+
+impl Wake for Progress {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_notified.store(true, Ordering::SeqCst);
+        let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        caller.iter().for_each(Thread::unpark);
+    }
+}

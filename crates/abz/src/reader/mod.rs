@@ -1,0 +1,534 @@
+//! A reader that decompresses what it reads.
+
+mod builder;
+mod by_parts;
+pub(crate) mod line;
+mod random;
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use abz_codec::Remedy;
+use abz_codec::access::Index;
+
+pub use builder::ReaderBuilder;
+
+use self::line::Decode;
+use self::random::{Places, Shared};
+use crate::decompress::Decompression;
+use crate::error::Error;
+use crate::formats::Format;
+use crate::run_options::RunOptions;
+use crate::threads::Threads;
+
+/// A reader that decompresses what it reads, on all cores.
+///
+/// It detects the format by the first bytes: any [`Format`]. The thread that reads takes bytes from the inner reader. The
+/// threads of a [pool] decode them meanwhile, after the first 128 KiB. With [one worker](ReaderBuilder::workers), the
+/// reading thread does all.
+///
+/// ```
+/// use std::io::{BufRead, Read, Seek, SeekFrom, Write};
+///
+/// let mut writer = abz::Writer::builder().format(abz::Format::Xz).new(Vec::new())?;
+/// (0..1000).try_for_each(|number| writeln!(writer, "line {number}"))?;
+/// let file = std::io::Cursor::new(writer.finish()?);
+///
+/// let mut reader = abz::Reader::new(file)?;
+/// assert_eq!(reader.format(), abz::Format::Xz);
+/// let mut line = String::new();
+/// reader.read_line(&mut line)?;
+/// assert_eq!(line, "line 0\n");
+///
+/// reader.seek(SeekFrom::End(-9))?; // in bytes of the contents
+/// let mut rest = String::new();
+/// reader.read_to_string(&mut rest)?;
+/// assert_eq!(rest, "line 999\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Seeking
+///
+/// Positions count bytes of the contents. A reader is [`Seek`] if its inner reader is. It decodes little more than what it
+/// is asked for if the places of the file's parts are known: from an [index](ReaderBuilder::index), or from the file itself
+/// if it is a file of several xz blocks, lzip members or zstd frames that tell their sizes, a BGZF file, or one that this
+/// crate wrote. In bzip2 files and other gzip files it finds such places as it reads: the first way back in a gzip file
+/// decodes it again from its start, and later ones are quick. Any other file is decoded from its start on each way back.
+///
+/// # Reading ahead
+///
+/// A reader takes up to 512 KiB of the inner reader ahead while that gives at least 64 KiB at a time. After a shorter read
+/// it first returns all that it has. A peer that sends more than 64 KiB and then waits for an answer needs a reader with one
+/// worker.
+///
+/// # Errors
+///
+/// The error of each call is an [`io::Error`] with an [`abz::Error`](crate::Error) inside, which says where the file is
+/// damaged. All bytes that were read before are right, except those of a damaged gzip member that does not record where its
+/// parts lie. When a call has failed, all later ones fail.
+///
+/// [pool]: ReaderBuilder::pool
+pub struct Reader<R> {
+    inner: R,
+    settings: Decompression,
+    threads: Option<Threads>,
+    /// The name of the file, for messages.
+    name: Option<PathBuf>,
+    format: Format,
+    /// The first bytes of the file, which were read to detect the format.
+    start: Vec<u8>,
+    /// Decodes the file from its start; `None` before the first read.
+    line: Option<Box<dyn Decode>>,
+    /// The number of bytes of the file that `line` was given.
+    line_read: u64,
+    /// The place among the contents at which `line` goes on, and whether it is at their end.
+    line_at: u64,
+    has_ended: bool,
+    /// Contents that are being read, and their place among all contents. `used` bytes of them were read.
+    data: Vec<u8>,
+    at: u64,
+    used: usize,
+    /// The number of bytes behind `data` to leave out.
+    skip: u64,
+    /// How to go to other places of the file; `None` if the inner reader cannot seek, or was not asked to.
+    places: Option<Places<R>>,
+    index: Option<Index>,
+    garbage_at: Option<u64>,
+    /// The kind and the message of the error of an earlier call.
+    failed: Option<(io::ErrorKind, String)>,
+}
+
+impl Reader<File> {
+    /// Opens a compressed file of any format.
+    ///
+    /// ```no_run
+    /// use std::io::{self, Read};
+    ///
+    /// let mut reader = abz::Reader::open("log.gz")?;
+    /// io::copy(&mut reader, &mut io::stdout())?;
+    /// # Ok::<(), io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is empty or of no known format ([`InvalidData`](io::ErrorKind::InvalidData)).
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Reader<File>> {
+        ReaderBuilder::default().open(path)
+    }
+}
+
+impl Reader<io::Empty> {
+    /// The settings of a new reader, of any type.
+    pub fn builder() -> ReaderBuilder {
+        ReaderBuilder::default()
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Decompresses what `inner` gives. Reads its first bytes.
+    ///
+    /// # Errors
+    ///
+    /// If `inner` cannot be read, or is empty or of no known format ([`InvalidData`](io::ErrorKind::InvalidData)).
+    pub fn new(inner: R) -> io::Result<Reader<R>> {
+        ReaderBuilder::default().new(inner)
+    }
+
+    /// The format of the file.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The inner reader. Bytes may have been taken from it that were not yet decoded.
+    pub fn get_ref(&self) -> &R {
+        &self.inner
+    }
+
+    /// Returns the inner reader. Bytes that were taken from it and not yet decoded are lost.
+    pub fn into_inner(self) -> R {
+        self.inner
+    }
+
+    /// The offset in the file, in bytes, of garbage after the last member, if there is any: bytes that are neither a member
+    /// nor zeros. The contents end before it. It is known once the end of the contents was read.
+    pub fn garbage_at(&self) -> Option<u64> {
+        self.garbage_at
+    }
+
+    /// The place among the contents of the next byte to be read.
+    fn position(&self) -> u64 {
+        self.at + self.used as u64 + self.skip
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match &self.failed {
+            Some((kind, message)) => Err(io::Error::new(*kind, Error::Before(message.clone()))),
+            None => Ok(()),
+        }
+    }
+
+    fn fail(&mut self, error: Error) -> io::Error {
+        let error = match self.name.clone() {
+            Some(name) => Error::File(name, Box::new(error)),
+            None => error,
+        };
+        let error = io::Error::from(error);
+        self.failed = Some((error.kind(), error.to_string()));
+        error
+    }
+
+    /// Makes the next contents available, unless some are or there are no more.
+    fn fill(&mut self) -> Result<(), Error> {
+        while self.used == self.data.len() {
+            self.at += self.data.len() as u64;
+            self.used = 0;
+            self.data.clear();
+            if !self.produce()? {
+                self.data.clear();
+                break;
+            }
+            let skipped = self.skip.min(self.data.len() as u64);
+            self.skip -= skipped;
+            self.used = skipped as usize;
+        }
+        Ok(())
+    }
+
+    /// Replaces `data` by the contents at `at`. Returns `false` if there are none.
+    fn produce(&mut self) -> Result<bool, Error> {
+        loop {
+            if let Some(places) = &mut self.places
+                && let Some(by_parts) = &mut places.by_parts
+            {
+                let (inner, jump) = (&mut self.inner, &places.jump);
+                places.has_moved = true;
+                if by_parts.next(|offset, bytes| jump.read_at(inner, offset, bytes), &mut self.data)? {
+                    return Ok(true);
+                }
+                if places.are_all_known {
+                    return Ok(false);
+                }
+                places.by_parts = None;
+            }
+            if self.at == self.line_at {
+                return self.go_on();
+            }
+            let target = self.at + self.skip;
+            self.go_back(target)?;
+        }
+    }
+
+    /// Replaces `data` by the next contents that the line decodes. Returns `false` if there are none.
+    fn go_on(&mut self) -> Result<bool, Error> {
+        if self.has_ended {
+            return Ok(false);
+        }
+        if let Some(places) = &mut self.places
+            && mem::take(&mut places.has_moved)
+        {
+            places.jump.to(&mut self.inner, self.line_read).map_err(Error::Read)?;
+            if self.line_read == 0 {
+                self.start.clear();
+            }
+        }
+        let Reader { inner, start, line_read, .. } = self;
+        let mut source = Source { start, inner, read: line_read };
+        let line = match &mut self.line {
+            Some(line) => line,
+            None => {
+                source.extend().map_err(Error::Read)?;
+                let line = self.format.reads().read(&self.settings, source.start, self.threads.clone());
+                self.line.insert(line)
+            }
+        };
+        match line.next(&mut source, &mut self.data) {
+            Ok(true) => {
+                self.line_at += self.data.len() as u64;
+                Ok(true)
+            }
+            Ok(false) => {
+                self.has_ended = true;
+                Ok(false)
+            }
+            Err(error) => self.go_on_after(error),
+        }
+    }
+
+    /// Goes on after an error of the line, if it is none for a reader.
+    fn go_on_after(&mut self, error: Error) -> Result<bool, Error> {
+        if let Some(offset) = error.is_garbage_at(&self.settings) {
+            self.garbage_at = Some(offset);
+            self.has_ended = true;
+            return Ok(false);
+        }
+        let needs_another_try =
+            matches!(&error, Error::Damaged(damage) if damage.remedy() == Remedy::RegularFile);
+        if needs_another_try && self.places.is_some() && !self.settings.lzip.late_flushes {
+            self.settings.lzip.late_flushes = true;
+            let target = self.at + self.skip;
+            self.start_again(None);
+            self.skip = target;
+            return self.go_on();
+        }
+        Err(error)
+    }
+
+    /// Decodes the file from its start again, with `line`, or as at the first time.
+    fn start_again(&mut self, line: Option<Box<dyn Decode>>) {
+        self.line = line;
+        (self.line_read, self.line_at, self.has_ended) = (0, 0, false);
+        self.data.clear();
+        (self.at, self.used, self.skip) = (0, 0, 0);
+        if let Some(places) = &mut self.places {
+            places.has_moved = true;
+            places.by_parts = None;
+        }
+    }
+
+    /// Goes to a place before the one at which the line goes on.
+    fn go_back(&mut self, target: u64) -> Result<(), Error> {
+        if self.places.as_ref().is_some_and(|places| places.are_all_known) {
+            return self.go_to_part(target).map(drop);
+        }
+        loop {
+            if self.go_to_part(target)? {
+                return Ok(());
+            }
+            let finds =
+                self.places.as_ref().is_some_and(|places| places.finds) || self.format == Format::Bzip2;
+            // The line has passed the place, but not the end of the part that contains it.
+            if finds && self.line_at > target && !self.has_ended {
+                self.at = self.line_at;
+                self.go_on()?;
+                continue;
+            }
+            let spacing = self.places.as_ref().map_or(0, |places| places.spacing);
+            let line = self.format.reads().read_finding(spacing).filter(|_| !finds);
+            if let Some(places) = &mut self.places {
+                places.finds |= line.is_some();
+            }
+            self.start_again(line);
+            self.skip = target;
+            return Ok(());
+        }
+    }
+
+    /// Goes to the known part that contains a place. Returns `false` if there is none.
+    fn go_to_part(&mut self, target: u64) -> Result<bool, Error> {
+        let Some(places) = &mut self.places else { return Ok(false) };
+        let known: &[_] = match (&places.parts, &self.line) {
+            (Some(parts), _) => parts,
+            (None, Some(line)) => line.parts(),
+            (None, None) => &[],
+        };
+        let number = known.partition_point(|part| part.contents.end <= target);
+        let parts = known.get(number..).unwrap_or_default();
+        if parts.is_empty() && !places.are_all_known {
+            return Ok(false);
+        }
+        (self.at, self.skip) = match parts.first() {
+            Some(part) => (part.contents.start, target - part.contents.start),
+            None => (target, 0),
+        };
+        places.by_parts =
+            Some(by_parts::ByParts::new(parts.to_vec(), &self.settings.zstd, self.threads.clone()));
+        self.data.clear();
+        self.used = 0;
+        Ok(true)
+    }
+}
+
+/// The file, for the line: the bytes that were read to detect the format, and then the inner reader.
+struct Source<'a, R> {
+    start: &'a mut Vec<u8>,
+    inner: &'a mut R,
+    /// Counts the bytes given.
+    read: &'a mut u64,
+}
+
+impl<R: Read> Source<'_, R> {
+    /// Reads some more bytes of a file of which few were read yet, so that its first blocks can be looked at.
+    fn extend(&mut self) -> io::Result<()> {
+        let mut some = [0; 512];
+        match self.inner.read(&mut some) {
+            Ok(len) => self.start.extend_from_slice(&some[..len]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Source<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let held = buffer.len().min(self.start.len());
+        buffer[..held].copy_from_slice(&self.start[..held]);
+        self.start.drain(..held);
+        let more = match held {
+            0 => self.inner.read(buffer)?,
+            _ => 0,
+        };
+        *self.read += (held + more) as u64;
+        Ok(held + more)
+    }
+}
+
+impl<R: Read> BufRead for Reader<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.check()?;
+        self.fill().map_err(|error| self.fail(error))?;
+        Ok(&self.data[self.used..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.used = (self.used + amount).min(self.data.len());
+    }
+}
+
+impl<R: Read> Read for Reader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let available = self.fill_buf()?;
+        let len = available.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&available[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl<R: Read + Seek + Send> Seek for Reader<R> {
+    /// Goes to a place among the contents, in bytes. A place behind their end has nothing to read. To go to a place that
+    /// counts from the end of a file that does not tell the size of its contents, the file is decoded to its end.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.check()?;
+        let target = match to {
+            SeekFrom::Start(target) => Some(target),
+            SeekFrom::Current(distance) => self.position().checked_add_signed(distance),
+            SeekFrom::End(distance) => self
+                .find_places()
+                .and_then(|()| self.size())
+                .map_err(|error| self.fail(error))?
+                .checked_add_signed(distance),
+        };
+        let Some(target) = target else {
+            let message = "expected a place at or behind the start of the contents, found one before it";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        };
+        self.go_to(target).map_err(|error| self.fail(error))?;
+        Ok(target)
+    }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        Ok(self.position())
+    }
+}
+
+impl<R: Read + Seek + Send> Reader<R> {
+    /// Makes an index of the file, to be saved for [`ReaderBuilder::index`]: its [bytes](Index::to_bytes). Decodes the whole
+    /// file, unless the reader has an index. The position does not change.
+    ///
+    /// ```
+    /// use std::io::{Cursor, Write};
+    ///
+    /// let mut writer = abz::Writer::new(Vec::new())?;
+    /// writer.write_all(b"a branch of a river\n")?;
+    /// let mut reader = abz::Reader::new(Cursor::new(writer.finish()?))?;
+    /// assert_eq!(reader.index()?.lines(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged or cannot be read.
+    pub fn index(&mut self) -> io::Result<Index> {
+        self.check()?;
+        let made = self.find_places().and_then(|()| self.make_index());
+        made.map_err(|error| self.fail(error))
+    }
+
+    fn make_index(&mut self) -> Result<Index, Error> {
+        if let Some(index) = &self.index {
+            return Ok(index.clone());
+        }
+        let places = self.places.as_mut().expect("they were found");
+        places.has_moved = true;
+        let pool = self.threads.as_ref().map(|threads| &*threads.pool);
+        let shared = Shared::new(&mut self.inner, &places.jump);
+        self.settings.index(RunOptions { pool, ..RunOptions::default() }, &shared, random::SPACING)
+    }
+
+    /// Finds out how to go to other places of the file.
+    fn find_places(&mut self) -> Result<(), Error> {
+        let ahead = self.line_read + self.start.len() as u64;
+        let places = match &mut self.places {
+            Some(places) => places,
+            none => none.insert(Places::of(&mut self.inner, ahead)?),
+        };
+        places.look_for_parts(&mut self.inner, self.format, self.index.as_ref())
+    }
+
+    fn go_to(&mut self, target: u64) -> Result<(), Error> {
+        let (from, held) = (self.at, self.data.len() as u64);
+        if (from..=from + held).contains(&target) {
+            self.used = (target - from) as usize;
+            self.skip = 0;
+            return Ok(());
+        }
+        self.find_places()?;
+        let places = self.places.as_mut().expect("they were found");
+        let next = from + held;
+        if places.are_all_known {
+            let parts = places.parts.as_deref().unwrap_or_default();
+            let part = parts.get(parts.partition_point(|part| part.contents.end <= target));
+            if !part.is_some_and(|part| (part.contents.start..=target).contains(&next)) {
+                return self.go_to_part(target).map(drop);
+            }
+        } else if target < self.line_at {
+            return self.go_back(target);
+        } else {
+            places.by_parts = None;
+            self.data.clear();
+            (self.at, self.used, self.skip) = (self.line_at, 0, target - self.line_at);
+            return Ok(());
+        }
+        self.data.clear();
+        (self.at, self.used, self.skip) = (next, 0, target - next);
+        Ok(())
+    }
+
+    /// The size of all contents in bytes.
+    fn size(&mut self) -> Result<u64, Error> {
+        let places = self.places.as_mut().expect("they were found");
+        if let Some(size) = places.size {
+            return Ok(size);
+        }
+        if places.are_all_known {
+            let parts = places.parts.as_deref().unwrap_or_default();
+            return Ok(parts.last().map_or(0, |part| part.contents.end));
+        }
+        places.by_parts = None;
+        while !self.has_ended {
+            self.data.clear();
+            (self.at, self.used, self.skip) = (self.line_at, 0, 0);
+            self.go_on()?;
+        }
+        self.data.clear();
+        (self.at, self.used) = (self.line_at, 0);
+        Ok(self.line_at)
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for Reader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("inner", &self.inner)
+            .field("format", &self.format)
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}

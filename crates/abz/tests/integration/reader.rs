@@ -1,0 +1,303 @@
+//! `abz::Reader`: reading and seeking in it are those of the plain contents, in every format.
+
+use std::io::{self, BufRead, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
+use std::{fs, thread};
+
+use abz::gzip::Layout;
+use abz::{Compression, Error, Format, Pool, Reader, Setting, Writer};
+use flate2::write::GzEncoder;
+
+use crate::support::{Folder, Random, files, noise, prose, rounds};
+
+/// A file that gives as many bytes at a time as it likes.
+struct Uneven {
+    file: Cursor<Vec<u8>>,
+    random: Random,
+    most: u64,
+}
+
+impl Uneven {
+    fn new(file: &[u8], random: &mut Random) -> Self {
+        let most = [9, 12, 15, 17, 20][random.below(5) as usize];
+        Uneven { file: Cursor::new(file.to_vec()), random: Random(random.next()), most: 1 << most }
+    }
+}
+
+impl Read for Uneven {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.random.below(10) == 0 {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let len = buffer.len().min(1 + self.random.below(self.most) as usize);
+        self.file.read(&mut buffer[..len])
+    }
+}
+
+impl Seek for Uneven {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Files with these contents, of each format, and of some programs that record less than this crate does.
+fn forms(data: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut forms: Vec<_> = files(data).into_iter().map(|(name, file)| (name.to_owned(), file)).collect();
+    for format in Format::written() {
+        for block_size in [None, Some(20_000)] {
+            let block_size = block_size.filter(|_| format.has(Setting::BlockSize));
+            let level = *format.levels().start();
+            let how = Compression { format, level, block_size, ..Compression::default() };
+            let mut writer = Writer::builder().settings(how).new(Vec::new()).unwrap();
+            writer.write_all(data).unwrap();
+            forms.push((format!("{format} {block_size:?}"), writer.finish().unwrap()));
+        }
+    }
+    let (first, second) = data.split_at(data.len() / 3);
+    let mut two = Vec::new();
+    for part in [first, second] {
+        let mut encoder = GzEncoder::new(&mut two, flate2::Compression::new(6));
+        encoder.write_all(part).unwrap();
+        encoder.finish().unwrap();
+    }
+    forms.push(("gzip, two members without marks".to_owned(), two));
+    forms
+}
+
+/// Does `steps` random calls on a reader of `file`, and the same on a reader of its contents.
+#[track_caller]
+fn same(name: &str, mut reader: Reader<Uneven>, data: &[u8], random: &mut Random, steps: u64) {
+    let mut plain = Cursor::new(data);
+    for step in 0..steps {
+        let most = 1 + random.below(17);
+        let len = 1 + random.below(1 << most) as usize;
+        match random.below(8) {
+            0..3 => {
+                let (mut found, mut expected) = (Vec::new(), Vec::new());
+                (&mut reader)
+                    .take(len as u64)
+                    .read_to_end(&mut found)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                (&mut plain).take(len as u64).read_to_end(&mut expected).unwrap();
+                assert!(found == expected, "{name}: step {step}, {len} bytes");
+            }
+            3 => {
+                let held = reader.fill_buf().unwrap();
+                let len = held.len().min(len);
+                let rest = plain.fill_buf().unwrap();
+                assert_eq!(held.is_empty(), rest.is_empty(), "{name}: step {step}");
+                assert!(held[..len] == rest[..len], "{name}: step {step}");
+                reader.consume(len);
+                plain.consume(len);
+            }
+            4 => {
+                let (found, expected) = (reader.stream_position().unwrap(), plain.stream_position().unwrap());
+                assert_eq!(found, expected, "{name}: step {step}");
+            }
+            kind => {
+                let size = data.len() as i64;
+                let target = random.below(size as u64 + 1) as i64 + if random.below(20) == 0 { 9 } else { 0 };
+                let to = match kind {
+                    5 => SeekFrom::Start(target as u64),
+                    6 => SeekFrom::End(target - size),
+                    _ => SeekFrom::Current(target - plain.position() as i64),
+                };
+                let found = reader.seek(to).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(found, plain.seek(to).unwrap(), "{name}: step {step}");
+            }
+        }
+    }
+    let before = reader.seek(SeekFrom::Current(-(1 << 40))).unwrap_err();
+    assert_eq!(before.kind(), ErrorKind::InvalidInput);
+}
+
+/// `ABZ_SOAK=1000` makes a thousand times as many calls.
+#[test]
+fn reading_and_seeking_are_those_of_the_contents() {
+    let pool = Arc::new(Pool::new(2));
+    let data = [prose(900_000), noise(200_000, 7), vec![b'x'; 2_500_000], prose(300_000)].concat();
+    for (name, file) in forms(&data) {
+        let mut random = Random(11);
+        for round in 0..rounds(6) {
+            let builder = Reader::builder().workers(1 + (round % 3) as usize).pool(&pool);
+            let reader = builder.new(Uneven::new(&file, &mut random)).unwrap();
+            same(&name, reader, &data, &mut random, 12);
+        }
+    }
+}
+
+#[test]
+fn a_reader_needs_no_more_than_a_reader() {
+    let data = prose(3_000_000);
+    for (name, file) in forms(&data) {
+        // Borrowed, and without seeking.
+        let mut reader = Reader::new(&file[..]).unwrap();
+        let mut found = Vec::new();
+        reader.read_to_end(&mut found).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(found == data, "{name}");
+        assert_eq!(reader.read(&mut [0; 9]).unwrap(), 0, "{name}");
+        assert!(reader.into_inner().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn an_index_tells_where_the_parts_are() {
+    let folder = Folder::new();
+    let data = prose(9_000_000);
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+    encoder.write_all(&data).unwrap();
+    let file = encoder.finish().unwrap();
+    folder.write("one.gz", &file);
+    let mut reader = Reader::open(folder.path("one.gz")).unwrap();
+    reader.seek(SeekFrom::Start(5_000_000)).unwrap();
+    let index = reader.index().unwrap();
+    let mut some = [0; 100];
+    reader.read_exact(&mut some).unwrap();
+    assert!(some[..] == data[5_000_000..5_000_100]);
+    folder.write("one.abzi", &index.to_bytes());
+
+    let mut reader = Reader::builder().index(folder.path("one.abzi")).open(folder.path("one.gz")).unwrap();
+    for place in [8_999_900, 0, 4_000_000] {
+        reader.seek(SeekFrom::Start(place)).unwrap();
+        reader.read_exact(&mut some).unwrap();
+        assert!(some[..] == data[place as usize..][..100]);
+    }
+    assert_eq!(reader.index().unwrap(), index);
+
+    folder.write("two.gz", &[&file[..], &file[..]].concat());
+    let mut reader = Reader::builder().index(folder.path("one.abzi")).open(folder.path("two.gz")).unwrap();
+    let error =
+        reader.seek(SeekFrom::Start(100)).and_then(|_| reader.seek(SeekFrom::Start(9_000_000))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidData);
+    assert!(error.to_string().contains("the index of this file"), "{error}");
+    folder.write("none.abzi", b"no index");
+    let error = Reader::builder().index(folder.path("none.abzi")).open(folder.path("one.gz")).unwrap_err();
+    assert!(error.to_string().contains("none.abzi"), "{error}");
+}
+
+#[test]
+fn a_file_of_no_format_is_refused_with_what_was_found() {
+    let folder = Folder::new();
+    for (data, found) in [(&b""[..], "an empty file"), (b"plain text\n", "`plain text\\n`")] {
+        let error = Reader::new(data).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        assert!(error.to_string().contains(found), "{error}");
+        folder.write("file", data);
+        let error = Reader::open(folder.path("file")).unwrap_err();
+        assert!(error.to_string().contains("/file: "), "{error}");
+    }
+    assert_eq!(Reader::open(folder.path("nothing")).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(Reader::builder().workers(0).new(&b""[..]).unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn a_damaged_file_gives_its_contents_up_to_the_damage_and_then_errors_for_ever() {
+    let data = prose(2_000_000);
+    for (name, mut file) in forms(&data) {
+        let cut = file.len() - file.len() / 4;
+        let is_cut = name.len() % 2 == 0;
+        if is_cut {
+            file.truncate(cut);
+        } else {
+            file[cut..].iter_mut().for_each(|byte| *byte ^= 0x55);
+        }
+        for workers in [1, 3] {
+            let mut reader = Reader::builder().workers(workers).new(&file[..]).unwrap();
+            let mut found = Vec::new();
+            let Err(error) = reader.read_to_end(&mut found) else { panic!("{name}: no error") };
+            assert!(
+                matches!(
+                    error.kind(),
+                    ErrorKind::InvalidData | ErrorKind::UnexpectedEof | ErrorKind::OutOfMemory
+                ),
+                "{name}: {error}"
+            );
+            assert!(error.get_ref().is_some_and(|inner| inner.is::<Error>()), "{name}");
+            // The damaged bytes themselves may be decoded before their checksum comes.
+            let right = found.iter().zip(&data).take_while(|(found, right)| found == right).count();
+            assert!(!is_cut || right == found.len(), "{name}: {right} of {}", found.len());
+            let again = reader.read(&mut [0; 10]).unwrap_err();
+            assert!(again.to_string().contains("an earlier call has failed"), "{name}: {again}");
+        }
+    }
+}
+
+/// A connection whose peer waits for an answer to each message.
+#[test]
+fn what_has_come_is_given_before_more_is_read() {
+    for workers in [1, 2] {
+        let (mut ours, theirs) = io::pipe().unwrap();
+        let (answers, mut answer) = io::pipe().unwrap();
+        let peer = thread::spawn(move || {
+            let mut answers = answers;
+            let mut writer = Writer::new(theirs).unwrap();
+            for number in 0..40_000u32 {
+                // Enough at first that a pool takes over.
+                let text = if number == 0 { noise(600_000, 5) } else { number.to_le_bytes().to_vec() };
+                writer.write_all(&text).unwrap();
+                writer.flush().unwrap();
+                answers.read_exact(&mut [0]).unwrap();
+                if number == 300 {
+                    break;
+                }
+            }
+            writer.finish().unwrap();
+        });
+        let mut reader = Reader::builder().workers(workers).new(&mut ours).unwrap();
+        reader.read_exact(&mut vec![0; 600_000]).unwrap();
+        answer.write_all(&[0]).unwrap();
+        for number in 1..=300u32 {
+            let mut message = [0; 4];
+            reader.read_exact(&mut message).unwrap();
+            assert_eq!(u32::from_le_bytes(message), number);
+            answer.write_all(&[0]).unwrap();
+        }
+        assert_eq!(reader.read(&mut [0]).unwrap(), 0);
+        peer.join().unwrap();
+    }
+}
+
+#[test]
+fn a_thousand_readers_share_two_threads() {
+    let pool = Arc::new(Pool::new(2));
+    let data = prose(600_000);
+    let mut writer = Writer::builder().block_size(50_000).pool(&pool).new(Vec::new()).unwrap();
+    writer.write_all(&data).unwrap();
+    let file = writer.finish().unwrap();
+    let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    let before = threads();
+    let make = || Reader::builder().workers(2).pool(&pool).new(&file[..]).unwrap();
+    let mut readers: Vec<_> = (0..1000).map(|_| make()).collect();
+    // Other tests of this process start and end threads of their own, so only many more would be wrong.
+    assert!(threads() < before + 500);
+    for (number, reader) in readers.iter_mut().enumerate().filter(|(number, _)| number % 50 == 0) {
+        let mut some = vec![0; 1000 * (number + 1).min(500)];
+        reader.read_exact(&mut some).unwrap();
+        assert!(data.starts_with(&some));
+    }
+    readers.truncate(500); // some in the middle of their work
+    let mut rest = Vec::new();
+    readers[50].read_to_end(&mut rest).unwrap();
+    assert!(data.ends_with(&rest));
+}
+
+#[test]
+fn bytes_behind_the_file_are_told() {
+    for format in [Format::Gzip, Format::Lzip] {
+        let mut writer = Writer::builder().format(format).new(Vec::new()).unwrap();
+        writer.write_all(b"a branch").unwrap();
+        let mut file = writer.finish().unwrap();
+        let end = file.len() as u64;
+        file.extend(b"garbage");
+        let mut reader = Reader::new(&file[..]).unwrap();
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), reader.garbage_at()), ("a branch", Some(end)), "{format}");
+    }
+    let bgzf = Writer::builder()
+        .settings(Compression { layout: Layout::Bgzf, ..Compression::default() })
+        .new(Vec::new())
+        .and_then(Writer::finish)
+        .unwrap();
+    assert_eq!(Reader::new(&bgzf[..]).unwrap().read(&mut [0]).unwrap(), 0);
+}
