@@ -23,8 +23,11 @@ pub(super) struct ByParts {
     /// The number of parts that were decoded on the caller's thread.
     alone: usize,
     threads: Option<Threads>,
-    farm: Option<Offload<(Part, Vec<u8>), Result<Vec<u8>, Error>>>,
+    farm: Option<Farm>,
 }
+
+/// Decodes parts, given with their bytes, on a pool.
+type Farm = Offload<(Part, Vec<u8>), Result<Vec<u8>, Error>>;
 
 impl ByParts {
     pub(super) fn new(parts: Vec<Part>, decoding: &Decoding, threads: Option<Threads>) -> Self {
