@@ -19,7 +19,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --idle)
         idle=1
-        task
+        shift
         continue
         ;;
     --target) target=$(realpath -m "$2") ;;
@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
         exit 2
         ;;
     esac
-    task 2
+    shift 2
 done
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/fresh.XXXXXX")
@@ -100,7 +100,7 @@ compresses() {
 step() {
     local began=$SECONDS
     echo "== $1"
-    task
+    shift
     "$@"
     echo "== took $((SECONDS - began)) s$beside"
 }

@@ -23,12 +23,12 @@ while [ $# -gt 1 ]; do
     --fetch)
         mkdir -p "$2"
         fetch=$(realpath "$2")
-        task
+        shift
         ;;
     --boot) boot=1 ;;
     *) break ;;
     esac
-    task
+    shift
 done
 if [ $# != 1 ] || [ ! -x "$1" ]; then
     sed -n '4,18p' "$0" >&2
@@ -55,7 +55,7 @@ awk 'BEGIN { srand(1); for (n = 0; n < 4000; n++) print n, rand(), "the river le
 # make FORMAT SUFFIX WAY COMMAND...: a file of each of these.
 make() {
     local format=$1 suffix=$2 way=$3 plain
-    task 3
+    shift 3
     mkdir -p "files/$format"
     for plain in empty hello text large; do
         "$@" -c <"plain/$plain" >"files/$format/$plain.$way$suffix" || exit 1

@@ -17,7 +17,7 @@ flags=("" "-spar_ordered" "-spar_ondemand" "-spar_ondemand 4 -spar_blocking" "-s
 # check FOLDER FILE INPUT ARGUMENTS...: prints a line for each set of flags and number of workers.
 check() {
     local folder=$1 file=$2 sorted=$3
-    task 3
+    shift 3
     (
         cd "SPar/examples/$folder"
         "$cxx" -w -O1 -include cmath -include cerrno "$file" -o sequential
@@ -85,7 +85,7 @@ bzip2() {
 # translated APPLICATION PROGRAM FLAGS...: compiles a program whose libraries are found by the flags, or translates it.
 translated() {
     local form=SPBench/benchmarks/$1/spar/$2 name=$1
-    task 2
+    shift 2
     local program
     program=$form/$(basename "$form").cpp
     "$sparxx" --check "$program"

@@ -53,6 +53,13 @@
 //! keeps in its state do not count in the window. Anabranch is not a data-parallel library: for a loop over a
 //! slice, use rayon.
 //!
+//! # Systems
+//!
+//! A stream gives the same results on every system that has the standard library. Some things need Linux: pinning workers to
+//! processors, as a plan of a network can ask, and the processor times in a report. On other systems the workers stay where
+//! the system places them, and the report leaves these times out. Linux has `membarrier` too, which makes it cheaper
+//! to pass single items between threads.
+//!
 //! # Where to look
 //!
 //! - [`Stream`] has the sources, stages, ends and settings.
