@@ -55,7 +55,11 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 host=x86_64-unknown-linux-gnu
-remapped="--remap-path-prefix=$repository=/anabranch --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+# What .cargo/config.toml says of C, and the same for the paths in its assertions.
+CFLAGS_x86_64_unknown_linux_gnu="$(sed -n 's/^CFLAGS_x86_64_unknown_linux_gnu = "\(.*\)"/\1/p' .cargo/config.toml) -ffile-prefix-map=$cargo_home=/cargo"
+export CFLAGS_x86_64_unknown_linux_gnu
+remapped="--remap-path-prefix=$repository=/anabranch --remap-path-prefix=$cargo_home=/cargo"
 
 # Whether program $1 is installed; says that $2 is left out if it is not.
 have() {

@@ -37,7 +37,7 @@ debian_package() {
 # The packages of the C library and of the compiler that the programs and libraries $@ need.
 debian_depends() {
     objdump -T "$@" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -V | tail -1 | sed 's/.*/libc6 (>= &)/'
-    if objdump -p "$@" | grep -q 'NEEDED *libgcc_s'; then echo ", libgcc-s1 (>= 4.2)"; fi
+    objdump -p "$@" | awk '$1 == "NEEDED" && /libgcc_s/ { print ", libgcc-s1 (>= 4.2)" }'
 }
 
 # Fails if lintian finds an error in a package.
