@@ -15,6 +15,7 @@ mod cpp;
 mod farms;
 mod front;
 mod futures;
+mod inside;
 mod lines;
 mod look;
 mod planted;

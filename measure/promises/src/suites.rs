@@ -1,7 +1,7 @@
 //! The list of suites.
 
 use crate::look::{Look, Measured};
-use crate::{abz, automatic, cluster, core, cpp, front, planted, prediction, rivals};
+use crate::{abz, automatic, cluster, core, cpp, front, inside, planted, prediction, rivals};
 use measure_harness::machine::{Machine, load};
 use measure_harness::table::Table;
 
@@ -21,7 +21,7 @@ pub struct Suite {
     sections: bool,
 }
 
-pub const SUITES: [Suite; 9] = [
+pub const SUITES: [Suite; 10] = [
     Suite {
         name: "core",
         about: "the core: each target against its ceiling or its rival",
@@ -84,6 +84,13 @@ pub const SUITES: [Suite; 9] = [
         groups: abz::names,
         measure: abz::measure,
         sections: true,
+    },
+    Suite {
+        name: "inside",
+        about: "abz::Reader and abz::Writer in a program, against the command and flate2",
+        groups: inside::names,
+        measure: inside::measure,
+        sections: false,
     },
 ];
 
