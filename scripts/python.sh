@@ -31,7 +31,7 @@ unavailable() {
 }
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || unavailable "$python is not Python 3.9 or later"
 "$python" -m venv "$environment" >"$work/log" 2>&1 || unavailable "$python cannot make an environment with pip"
-export PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PATH="$environment/bin:$PATH"
 pip() { "$environment/bin/python" -m pip --quiet "$@"; }
 pip install 'maturin>=1.9,<2' pytest >"$work/log" 2>&1 || unavailable "maturin and pytest cannot be installed: $(tail -n 1 "$work/log")"
 
