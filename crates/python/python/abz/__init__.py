@@ -1,0 +1,254 @@
+"""Reads and writes gzip, bzip2, lzip, xz and zstd files on all cores, with random access.
+
+>>> import abz, os, tempfile
+>>> name = os.path.join(tempfile.mkdtemp(), "notes.txt.xz")
+>>> with abz.open(name, "wt") as file:
+...     for number in range(1000):
+...         print("line", number, file=file)
+>>> with abz.open(name, "rt") as file:
+...     file.readline()
+'line 0\\n'
+
+`open` gives a file that works wherever one of the module `gzip` does. It finds the format of a file that is read by its first
+bytes, and that of a file that is written by its name. `compress` and `decompress` work in memory.
+
+Files may be used by several threads. A process that was forked opens its own: it cannot use those of its parent.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import IO, Any, Literal, NoReturn, Optional, Union, overload
+
+from abz._abz import BadFile, RawReader, RawWriter, __version__, compress, decompress, make_index
+
+__all__ = ["BadFile", "Reader", "Writer", "__version__", "compress", "decompress", "index", "open"]
+
+_Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+# The sizes of the buffers in bytes. A seek decodes a buffer full, so that of readers is the smaller one.
+_READ_BUFFER = 32 << 10
+_WRITE_BUFFER = 64 << 10
+
+
+class Reader(io.BufferedReader):
+    """A compressed file that is read. `abz.open` makes it.
+
+    It is an `io.BufferedReader` of the contents: it has `read`, `readinto`, `peek`, `readline`, iteration over lines, and
+    `seek` and `tell` in bytes of the contents. A seek is quick in files that record where their blocks are, such as those of
+    abz and most xz files, and in any file with an index. In other files it is quick to places that were read before, and
+    otherwise reads up to the place.
+    """
+
+    raw: RawReader  # type: ignore[assignment]
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.raw.__reduce__()
+
+
+class Writer(io.BufferedWriter):
+    """A compressed file that is written. `abz.open` makes it.
+
+    It is an `io.BufferedWriter` of the contents. The file is complete after `close`, or at the end of a `with`.
+    """
+
+    raw: RawWriter  # type: ignore[assignment]
+    _is_ending = False
+
+    def flush(self) -> None:
+        """Passes on all that was written, so that it can be read. That makes blocks shorter, so flush seldom.
+
+        A ".lzma" file cannot be flushed.
+        """
+        super().flush()
+        if not self._is_ending:
+            self.raw.flush()
+
+    def close(self) -> None:
+        """Completes the file. A file object that `abz.open` was given stays open.
+
+        In a forked child of the process that opened the file, this writes nothing.
+        """
+        if self.raw.is_forked():
+            self.raw.close()
+        self._is_ending = True
+        super().close()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.raw.__reduce__()
+
+
+class _TextWriter(io.TextIOWrapper):
+    """Text that is written to a `Writer`."""
+
+    def close(self) -> None:
+        if not self.closed:
+            # This flushes, but the end of the file is behind that: no block has to end here.
+            writer = self.buffer
+            if isinstance(writer, Writer):
+                writer._is_ending = True
+        super().close()
+
+
+_Format = Literal["gzip", "bzip2", "lzip", "xz", "zstd", "zlib", "zip", "lzma"]
+_ReadBytes = Literal["r", "rb"]
+_WriteBytes = Literal["w", "wb", "x", "xb", "a", "ab"]
+_Text = Literal["rt", "wt", "xt", "at"]
+
+
+@overload
+def open(
+    file: Union[_Path, IO[bytes]],
+    mode: _ReadBytes = "rb",
+    *,
+    threads: Optional[int] = None,
+    memory_limit: Optional[int] = None,
+    index: Optional[_Path] = None,
+) -> Reader: ...
+@overload
+def open(
+    file: Union[_Path, IO[bytes]],
+    mode: _WriteBytes,
+    *,
+    format: Optional[_Format] = None,
+    level: Optional[int] = None,
+    threads: Optional[int] = None,
+    block_size: Optional[int] = None,
+    memory_limit: Optional[int] = None,
+) -> Writer: ...
+@overload
+def open(
+    file: Union[_Path, IO[bytes]],
+    mode: _Text,
+    *,
+    format: Optional[_Format] = None,
+    level: Optional[int] = None,
+    threads: Optional[int] = None,
+    block_size: Optional[int] = None,
+    memory_limit: Optional[int] = None,
+    index: Optional[_Path] = None,
+    encoding: Optional[str] = None,
+    errors: Optional[str] = None,
+    newline: Optional[str] = None,
+) -> io.TextIOWrapper: ...
+@overload
+def open(
+    file: Union[_Path, IO[bytes]],
+    mode: str,
+    *,
+    format: Optional[str] = None,
+    level: Optional[int] = None,
+    threads: Optional[int] = None,
+    block_size: Optional[int] = None,
+    memory_limit: Optional[int] = None,
+    index: Optional[_Path] = None,
+    encoding: Optional[str] = None,
+    errors: Optional[str] = None,
+    newline: Optional[str] = None,
+) -> Union[Reader, Writer, io.TextIOWrapper]: ...
+def open(
+    file: Union[_Path, IO[bytes]],
+    mode: str = "rb",
+    *,
+    format: Optional[str] = None,
+    level: Optional[int] = None,
+    threads: Optional[int] = None,
+    block_size: Optional[int] = None,
+    memory_limit: Optional[int] = None,
+    index: Optional[_Path] = None,
+    encoding: Optional[str] = None,
+    errors: Optional[str] = None,
+    newline: Optional[str] = None,
+) -> Union[Reader, Writer, io.TextIOWrapper]:
+    """Opens a compressed file.
+
+    `file` is a path, or a binary file object that has `read` or `write`. A file object stays open when the file is closed.
+
+    `mode` is "r" to read, "w" to write, "x" to write a new file, or "a" to append, with "b" for bytes (the default) or "t" for
+    text. `encoding`, `errors` and `newline` are those of Python's `open`, for text.
+
+    >>> import abz, io
+    >>> target = io.BytesIO()
+    >>> with abz.open(target, "wb", format="zstd", level=9) as file:
+    ...     file.write(b"a branch of a river\\n" * 1000)
+    20000
+    >>> with abz.open(io.BytesIO(target.getvalue())) as file:
+    ...     file.seek(19991)
+    ...     file.read()
+    19991
+    b' a river\\n'
+
+    These are for files that are written:
+
+    - `format` is "gzip", "bzip2", "lzip", "xz", "zstd", "zlib", "zip" or "lzma". Without it, the name says which; a file object
+      without such a name gets "gzip".
+    - `level` is the format's default without it.
+    - `block_size` is in bytes. Blocks are compressed, and decompressed, independently of each other.
+
+    These are for both:
+
+    - `threads` is how many blocks are processed at a time. It is the number of cores without it. With 1, no threads are used.
+    - `memory_limit` is in bytes, approximately. Fewer blocks are processed at a time if they need more.
+
+    And this one for a file that is read:
+
+    - `index` is the path of a file that the function `index`, or `abz --index`, has made of this one.
+
+    Raises OSError, as `open` does; ValueError if a setting is wrong; and reading the file raises BadFile if it is damaged or not
+    compressed, EOFError if its end is missing, and MemoryError if it needs more memory.
+    """
+    kind = mode.replace("b", "").replace("t", "") or "r"
+    if kind not in ("r", "w", "x", "a") or len(mode) > 2 or ("b" in mode and "t" in mode):
+        raise ValueError(f"expected a mode of 'r', 'w', 'x' or 'a', with 'b' or 't' behind it, found {mode!r}")
+    if "t" not in mode and any(setting is not None for setting in (encoding, errors, newline)):
+        raise ValueError(f"expected a mode with 't' beside encoding, errors or newline, found {mode!r}")
+    if isinstance(file, (str, bytes, os.PathLike)):
+        file = os.fsdecode(file)
+    if kind == "r":
+        if any(setting is not None for setting in (format, level, block_size)):
+            raise ValueError("expected no format, level and block_size for a file that is read")
+        path = None if index is None else os.fsdecode(index)
+        raw_reader = RawReader(file, threads=threads, memory_limit=memory_limit, index=path)
+        reader = Reader(raw_reader, _READ_BUFFER)  # type: ignore[arg-type] # it has all that Python calls
+        return reader if "t" not in mode else io.TextIOWrapper(reader, encoding, errors, newline)
+    if index is not None:
+        raise ValueError("expected no index for a file that is written")
+    raw = RawWriter(
+        file, kind, format=format, level=level, threads=threads, block_size=block_size, memory_limit=memory_limit
+    )
+    writer = Writer(raw, _WRITE_BUFFER)  # type: ignore[arg-type]
+    return writer if "t" not in mode else _TextWriter(writer, encoding, errors, newline)
+
+
+def index(file: Union[_Path, IO[bytes]], index: Optional[_Path] = None, *, threads: Optional[int] = None) -> str:
+    """Makes the index of a compressed file, with which `open` seeks in it quickly, and returns the path of the index.
+
+    Without `index`, the path is that of the file with ".abzi" behind it, as for the command `abz --index`; a file object needs one.
+    This decompresses all of the file. One thread does that for gzip files of other programs. An index of these has a place to
+    begin for each MiB of the contents, and up to 32 KiB for each place.
+
+    >>> import abz, gzip, os, tempfile
+    >>> name = os.path.join(tempfile.mkdtemp(), "notes.gz")
+    >>> with gzip.open(name, "wb") as file:
+    ...     for number in range(1_000_000):
+    ...         _ = file.write(b"line %d\\n" % number)
+    >>> with abz.open(name, index=abz.index(name)) as file:
+    ...     file.seek(-12, 2)
+    ...     file.read()
+    11888878
+    b'line 999999\\n'
+
+    Raises what `open` and reading the file raise.
+    """
+    if isinstance(file, (str, bytes, os.PathLike)):
+        file = os.fsdecode(file)
+        path = file + ".abzi"
+    elif index is None:
+        raise ValueError("expected a path for the index of a file object")
+    if index is not None:
+        path = os.fsdecode(index)
+    made = make_index(file, threads=threads)
+    with io.open(path, "wb") as target:
+        target.write(made)
+    return path

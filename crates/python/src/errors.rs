@@ -1,0 +1,52 @@
+//! The errors of `abz` as exceptions of Python.
+
+use std::io;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyEOFError, PyMemoryError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    abz,
+    BadFile,
+    PyOSError,
+    "The file is damaged, or its format is unknown. The message says where and what to do.\n\n\
+     A file that ends too early raises EOFError instead."
+);
+
+/// The exception for an error of a file of this name, if it has one.
+///
+/// An exception that a file object has raised is that exception. An error of the system is an `OSError` with its number, the
+/// damage of a file is [`BadFile`] or `EOFError`, and a wrong setting is `ValueError`.
+pub(crate) fn exception(py: Python<'_>, error: io::Error, name: Option<&Bound<'_, PyAny>>) -> PyErr {
+    let kind = error.kind();
+    let error = match error.downcast::<abz::Error>() {
+        Ok(abz::Error::Read(inner) | abz::Error::Write(inner)) => return exception(py, inner, name),
+        Ok(error) => io::Error::new(kind, error),
+        Err(error) => error,
+    };
+    if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
+        return error.into();
+    }
+    if let Some(number) = error.raw_os_error() {
+        return of_system(py, number, name).unwrap_or_else(|error| error);
+    }
+    let message = match name.and_then(|name| name.str().ok()) {
+        Some(name) => format!("{name}: {error}"),
+        None => error.to_string(),
+    };
+    match kind {
+        io::ErrorKind::InvalidData => BadFile::new_err(message),
+        io::ErrorKind::UnexpectedEof => PyEOFError::new_err(message),
+        io::ErrorKind::InvalidInput => PyValueError::new_err(message),
+        io::ErrorKind::OutOfMemory => PyMemoryError::new_err(message),
+        _ => PyOSError::new_err(message),
+    }
+}
+
+/// The `OSError` of an error number. Python makes it an instance of the subclass for that number.
+fn of_system(py: Python<'_>, number: i32, name: Option<&Bound<'_, PyAny>>) -> PyResult<PyErr> {
+    let message = py.import("os")?.call_method1("strerror", (number,))?;
+    let error = py.get_type::<PyOSError>().call1((number, message, name))?;
+    Ok(PyErr::from_value(error))
+}

@@ -1,0 +1,212 @@
+//! The files below readers and writers: files of the system, and file objects of Python.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::{PyBlockingIOError, PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// How long a call may run before it looks for signals.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// A file of compressed data. Only the thread that calls the reader or writer uses it, or one that it waits for.
+pub(crate) struct File {
+    inner: Inner,
+    /// When the last look for signals was.
+    looked: Instant,
+}
+
+enum Inner {
+    System(fs::File),
+    Object {
+        object: Py<PyAny>,
+        /// The method that reads: one that does not wait for more bytes than there are, where the object has it.
+        read: &'static str,
+    },
+}
+
+impl File {
+    pub(crate) fn open(options: &fs::OpenOptions, path: &Path) -> io::Result<Self> {
+        let file = options.open(path)?;
+        Ok(File { inner: Inner::System(file), looked: Instant::now() })
+    }
+
+    /// Takes an object that has the methods of a binary file.
+    pub(crate) fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let is_buffered = object.is_instance(&object.py().import("io")?.getattr("BufferedReader")?)?;
+        let read = if is_buffered { "read1" } else { "read" };
+        Ok(File { inner: Inner::Object { object: object.clone().unbind(), read }, looked: Instant::now() })
+    }
+
+    /// Whether the file can be read at any position.
+    pub(crate) fn is_seekable(&self, py: Python<'_>) -> PyResult<bool> {
+        match &self.inner {
+            Inner::System(file) => Ok(file.metadata()?.is_file()),
+            Inner::Object { object, .. } => {
+                let object = object.bind(py);
+                match object.getattr_opt(intern!(py, "seekable"))? {
+                    Some(seekable) => seekable.call0()?.is_truthy(),
+                    None => object.hasattr(intern!(py, "seek")),
+                }
+            }
+        }
+    }
+
+    /// Whether a read that gives fewer bytes than were asked for is at the end of the file.
+    pub(crate) fn never_pauses(&self) -> bool {
+        matches!(&self.inner, Inner::System(file) if file.metadata().is_ok_and(|about| about.is_file()))
+    }
+
+    /// Lets Python handle the signals that have come, from time to time. An exception of a handler ends the call.
+    fn look(&mut self) -> io::Result<()> {
+        if self.looked.elapsed() >= PATIENCE {
+            handle_signals()?;
+            self.looked = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+fn handle_signals() -> io::Result<()> {
+    Ok(Python::attach(|py| py.check_signals())?)
+}
+
+/// Repeats a system call that a signal has interrupted, unless the handler of the signal raises an exception.
+fn patiently<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => handle_signals()?,
+            result => return result,
+        }
+    }
+}
+
+impl Read for File {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.look()?;
+        match &mut self.inner {
+            Inner::System(file) => patiently(|| file.read(buffer)),
+            Inner::Object { object, read: method } => {
+                Python::attach(|py| Ok(read(object.bind(py), method, buffer)?))
+            }
+        }
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        match &mut self.inner {
+            Inner::System(file) => patiently(|| file.write(data)),
+            Inner::Object { object, .. } => Python::attach(|py| Ok(write(object.bind(py), data)?)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let Inner::Object { object, .. } = &self.inner else { return Ok(()) };
+        Python::attach(|py| {
+            if let Some(flush) = object.bind(py).getattr_opt(intern!(py, "flush"))? {
+                flush.call0()?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Seek for File {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.inner {
+            Inner::System(file) => file.seek(to),
+            Inner::Object { object, .. } => Python::attach(|py| {
+                let (offset, whence) = match to {
+                    SeekFrom::Start(offset) => (i128::from(offset), 0),
+                    SeekFrom::Current(offset) => (offset.into(), 1),
+                    SeekFrom::End(offset) => (offset.into(), 2),
+                };
+                let object = object.bind(py);
+                object.call_method1(intern!(py, "seek"), (offset, whence))?;
+                // Some file objects return nothing from `seek`.
+                Ok(object.call_method0(intern!(py, "tell"))?.extract()?)
+            }),
+        }
+    }
+}
+
+/// Reads from a file object.
+fn read(object: &Bound<'_, PyAny>, method: &str, buffer: &mut [u8]) -> PyResult<usize> {
+    let py = object.py();
+    let found = object.call_method1(method, (buffer.len(),))?;
+    if found.is_none() {
+        let paused = "the file object has no data at the moment: use one that waits for data";
+        return Err(PyBlockingIOError::new_err(paused));
+    }
+    if found.is_instance_of::<PyString>() {
+        let message = "expected bytes from read() of the file object, found str: open it in binary mode";
+        return Err(PyTypeError::new_err(message));
+    }
+    let bytes = match found.cast_into::<PyBytes>() {
+        Ok(bytes) => bytes,
+        Err(other) => py.get_type::<PyBytes>().call1((other.into_inner(),))?.cast_into::<PyBytes>()?,
+    };
+    let bytes = bytes.as_bytes();
+    let Some(target) = buffer.get_mut(..bytes.len()) else {
+        let most = buffer.len();
+        let message =
+            format!("expected {most} bytes or fewer from read() of the file object, found {}", bytes.len());
+        return Err(PyValueError::new_err(message));
+    };
+    target.copy_from_slice(bytes);
+    Ok(bytes.len())
+}
+
+/// Writes to a file object. One that returns no number has taken all.
+fn write(object: &Bound<'_, PyAny>, data: &[u8]) -> PyResult<usize> {
+    let py = object.py();
+    let taken = object.call_method1(intern!(py, "write"), (PyBytes::new(py, data),))?;
+    let taken = if taken.is_none() { data.len() } else { taken.extract()? };
+    if taken > data.len() {
+        let most = data.len();
+        let message = format!("expected {most} or less from write() of the file object, found {taken}");
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(taken)
+}
+
+/// Whether `file` is a path, which `abz.open` passes as a string, and not a file object.
+pub(crate) fn is_path(file: &Bound<'_, PyAny>) -> bool {
+    file.is_instance_of::<PyString>()
+}
+
+/// The name of a file that was passed as a path or as a file object.
+pub(crate) fn name_of(file: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    match is_path(file) {
+        true => Ok(file.clone().unbind()),
+        false => Ok(file.getattr("name")?.unbind()),
+    }
+}
+
+/// The error of an object that is neither a path nor a file.
+pub(crate) fn no_file(object: &Bound<'_, PyAny>, method: &str) -> PyErr {
+    let found =
+        object.get_type().name().map_or_else(|_| "another object".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("expected a path or a file object with a method {method}, found {found}"))
+}
+
+/// The error of a call of a closed file.
+pub(crate) fn closed() -> PyErr {
+    PyValueError::new_err("I/O operation on closed file")
+}
+
+/// The error of an operation that such a file does not have.
+pub(crate) fn unsupported(py: Python<'_>, message: &'static str) -> PyErr {
+    let error = py.import("io").and_then(|io| io.getattr("UnsupportedOperation")?.call1((message,)));
+    error.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The error of an attempt to pickle an open file.
+pub(crate) fn unpicklable() -> PyErr {
+    PyTypeError::new_err("cannot pickle an open file: pickle its name, and open it there")
+}

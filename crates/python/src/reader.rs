@@ -1,0 +1,289 @@
+//! Files that are read, below Python's buffer.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::mem;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use abz::Reader;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView, PySlice};
+
+use crate::errors::exception;
+use crate::file::{File, closed, is_path, name_of, no_file, unpicklable, unsupported};
+use crate::options::reading;
+use crate::threads::{Exclusive, Task};
+
+/// The number of bytes that are read at most before Python handles signals.
+const PORTION: usize = 1 << 20;
+
+/// The same for all of a file.
+const LARGE_PORTION: u64 = 8 << 20;
+
+/// A compressed file that is read, without a buffer behind. `abz.open` puts one there.
+#[pyclass(frozen, module = "abz._abz")]
+pub(crate) struct RawReader {
+    /// `None` once the file is closed.
+    state: Exclusive<Option<State>>,
+    /// The name or the file object, as it was passed.
+    file: Py<PyAny>,
+    is_seekable: bool,
+    /// Whether a read waits until there are as many bytes as were asked for.
+    fills: bool,
+    /// The position in the contents, in bytes.
+    position: AtomicU64,
+    closed: AtomicBool,
+}
+
+struct State {
+    reader: Reader<File>,
+    /// The exception of a call, or the one behind the bytes that a call has returned. All later calls raise it.
+    failed: Option<PyErr>,
+}
+
+#[pymethods]
+impl RawReader {
+    /// Opens a file to be read.
+    #[new]
+    #[pyo3(signature = (file, *, threads = None, memory_limit = None, index = None))]
+    fn new(
+        py: Python<'_>,
+        file: Py<PyAny>,
+        threads: Option<usize>,
+        memory_limit: Option<u64>,
+        index: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let bound = file.bind(py);
+        let inner = open(bound)?;
+        let (is_seekable, fills) = (inner.is_seekable(py)?, inner.never_pauses());
+        let mut builder = reading(py, threads, memory_limit);
+        if let Some(index) = index {
+            builder = builder.index(index);
+        }
+        let reader = py.detach(|| builder.new(inner));
+        let reader = reader.map_err(|error| exception(py, error, is_path(bound).then_some(bound)))?;
+        Ok(RawReader {
+            state: Exclusive::new(Some(State { reader, failed: None })),
+            file,
+            is_seekable,
+            fills,
+            position: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    /// Reads into `buffer`, and returns how many bytes; 0 at the end.
+    #[pyo3(signature = (buffer, /))]
+    fn readinto(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let buffer = PyMemoryView::from(buffer)?.call_method1("cast", ("B",))?;
+        let len = buffer.len()?;
+        let mut filled = 0;
+        self.with(py, |State { reader, failed }| {
+            while filled < len {
+                let chunk = match py.detach(|| reader.fill_buf()) {
+                    Ok(chunk) => &chunk[..chunk.len().min(len - filled)],
+                    Err(error) if filled == 0 => return Err(error),
+                    Err(error) => {
+                        *failed = Some(self.exception(py, error));
+                        break;
+                    }
+                };
+                let end = filled + chunk.len();
+                if end == filled {
+                    break;
+                }
+                let target = PySlice::new(py, filled as isize, end as isize, 1);
+                buffer.set_item(target, PyBytes::new(py, chunk))?;
+                reader.consume(end - filled);
+                filled = end;
+                if !self.fills || filled >= PORTION {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        self.position.fetch_add(filled as u64, Ordering::Relaxed);
+        Ok(filled)
+    }
+
+    /// Reads the rest.
+    fn readall(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {
+        let mut rest = Vec::new();
+        while self.with(py, |state| {
+            Ok(py.detach(|| state.reader.by_ref().take(LARGE_PORTION).read_to_end(&mut rest))? > 0)
+        })? {}
+        self.position.fetch_add(rest.len() as u64, Ordering::Relaxed);
+        Ok(PyBytes::new(py, &rest).unbind())
+    }
+
+    /// Moves to a position in the contents, in bytes from the start (0), from the position (1) or from the end (2), and returns it.
+    #[pyo3(signature = (offset, whence = 0))]
+    fn seek(&self, py: Python<'_>, offset: i64, whence: u8) -> PyResult<u64> {
+        if !self.seekable()? {
+            return Err(unsupported(
+                py,
+                "the file below cannot seek, so its contents cannot be read at any position",
+            ));
+        }
+        let to = match whence {
+            0 => SeekFrom::Start(offset.try_into().map_err(|_| {
+                PyValueError::new_err(format!("expected a position of 0 or more, found {offset}"))
+            })?),
+            1 => SeekFrom::Current(offset),
+            2 => SeekFrom::End(offset),
+            _ => {
+                let message = format!("expected 0, 1 or 2 as the start of a distance, found {whence}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let position = self.with(py, |state| py.detach(|| state.reader.seek(to)))?;
+        self.position.store(position, Ordering::Relaxed);
+        Ok(position)
+    }
+
+    /// The position in the contents, in bytes.
+    fn tell(&self) -> PyResult<u64> {
+        self.check_open()?;
+        Ok(self.position.load(Ordering::Relaxed))
+    }
+
+    /// Closes the file, unless it is a file object.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.closed.swap(true, Ordering::Relaxed) || self.state.is_forked() {
+            return Ok(());
+        }
+        self.state.with(py, |state| {
+            let state = state.take();
+            py.detach(move || drop(state));
+            Ok(())
+        })
+    }
+
+    /// Returns at once: there is nothing to pass on.
+    fn flush(&self) -> PyResult<()> {
+        self.check_open()
+    }
+
+    /// Whether the file is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// The name of the file, or of the file object.
+    #[getter]
+    fn name(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        name_of(self.file.bind(py))
+    }
+
+    /// Returns "rb".
+    #[getter]
+    fn mode(&self) -> &'static str {
+        "rb"
+    }
+
+    /// Returns True.
+    fn readable(&self) -> bool {
+        true
+    }
+
+    /// Returns False.
+    fn writable(&self) -> bool {
+        false
+    }
+
+    /// Whether the file below can seek.
+    fn seekable(&self) -> PyResult<bool> {
+        self.check_open()?;
+        Ok(self.is_seekable)
+    }
+
+    /// Returns False.
+    fn isatty(&self) -> bool {
+        false
+    }
+
+    /// Raises io.UnsupportedOperation: what the file below contains is not what is read here.
+    fn fileno(&self, py: Python<'_>) -> PyResult<()> {
+        Err(unsupported(py, "a compressed file has no file number for its contents"))
+    }
+
+    /// Raises TypeError.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(unpicklable())
+    }
+}
+
+impl RawReader {
+    /// Calls `f`, unless an earlier call has failed, after Python has handled the signals that have come.
+    fn with<T>(&self, py: Python<'_>, f: impl FnOnce(&mut State) -> io::Result<T>) -> PyResult<T> {
+        self.check_open()?;
+        py.check_signals()?;
+        self.state.with(py, |state| {
+            let state = state.as_mut().ok_or_else(closed)?;
+            if let Some(failed) = &state.failed {
+                return Err(failed.clone_ref(py));
+            }
+            f(state).map_err(|error| {
+                // A wrong position is no failure of the file.
+                let is_lasting = error.kind() != io::ErrorKind::InvalidInput;
+                let error = self.exception(py, error);
+                state.failed = is_lasting.then(|| error.clone_ref(py));
+                error
+            })
+        })
+    }
+
+    fn check_open(&self) -> PyResult<()> {
+        if self.closed() { Err(closed()) } else { Ok(()) }
+    }
+
+    fn exception(&self, py: Python<'_>, error: io::Error) -> PyErr {
+        let file = self.file.bind(py);
+        exception(py, error, is_path(file).then_some(file))
+    }
+}
+
+impl Drop for RawReader {
+    fn drop(&mut self) {
+        let is_forked = self.state.is_forked();
+        let state = self.state.get_mut().take();
+        if is_forked {
+            // Its threads are not in this process, so nothing can wait for them.
+            mem::forget(state);
+        } else {
+            Python::attach(|py| py.detach(move || drop(state)));
+        }
+    }
+}
+
+/// Makes the index of a file.
+#[pyfunction]
+#[pyo3(signature = (file, *, threads = None))]
+pub(crate) fn make_index(file: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Py<PyBytes>> {
+    let py = file.py();
+    let (inner, builder) = (open(file)?, reading(py, threads, None));
+    if !inner.is_seekable(py)? {
+        return Err(unsupported(py, "the file below cannot seek, so it cannot have an index"));
+    }
+    let make = move || Ok(builder.new(inner)?.index()?.to_bytes());
+    let made = Task::start(make)?.wait(py)?;
+    let bytes = made.map_err(|error| exception(py, error, is_path(file).then_some(file)))?;
+    Ok(PyBytes::new(py, &bytes).unbind())
+}
+
+/// Opens a path, or takes a file object.
+fn open(file: &Bound<'_, PyAny>) -> PyResult<File> {
+    let py = file.py();
+    if is_path(file) {
+        let path: PathBuf = file.extract()?;
+        let opened = py.detach(|| File::open(OpenOptions::new().read(true), &path));
+        opened.map_err(|error| exception(py, error, Some(file)))
+    } else if file.hasattr("read")? {
+        File::of_object(file)
+    } else {
+        Err(no_file(file, "read"))
+    }
+}

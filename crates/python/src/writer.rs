@@ -1,0 +1,304 @@
+//! Files that are written, below Python's buffer.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use abz::{Format, Writer};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyMemoryView, PySlice};
+
+use crate::errors::exception;
+use crate::file::{File, closed, is_path, name_of, no_file, unpicklable, unsupported};
+use crate::memory::bytes_of;
+use crate::options::{Options, format_named};
+use crate::threads::{Exclusive, Task};
+
+/// The number of bytes that one call of `write` takes at most. Between calls, Python handles signals.
+const PORTION: usize = 1 << 20;
+
+/// A compressed file that is written, without a buffer in front. `abz.open` puts one there.
+#[pyclass(frozen, module = "abz._abz")]
+pub(crate) struct RawWriter {
+    line: Exclusive<Line>,
+    /// The name or the file object, as it was passed.
+    file: Py<PyAny>,
+    /// How many bytes were written.
+    written: AtomicU64,
+    closed: AtomicBool,
+}
+
+/// A writer, or the thread that has it.
+struct Line {
+    /// `None` while a task has it, once the file is closed, and after a panic.
+    writer: Option<Writer<File>>,
+    /// The step that another thread does, if steps of this format may take seconds. The calling thread waits for it before
+    /// the next step only, so that an exception of a signal handler comes between steps and not in one.
+    task: Option<Task<(Writer<File>, io::Result<()>)>>,
+    is_slow: bool,
+    /// The exception of a call. All later calls raise it, too.
+    failed: Option<PyErr>,
+}
+
+impl Line {
+    /// Waits for the last step, if another thread does it.
+    fn settle(&mut self, py: Python<'_>) -> PyResult<io::Result<()>> {
+        let Some(task) = &mut self.task else { return Ok(Ok(())) };
+        let (writer, result) = task.wait(py)?;
+        (self.writer, self.task) = (Some(writer), None);
+        Ok(result)
+    }
+
+    /// Does a step. If another thread does it, its error is that of the next step.
+    fn step(
+        &mut self,
+        py: Python<'_>,
+        step: impl FnOnce(&mut Writer<File>) -> io::Result<()> + Send + 'static,
+    ) -> PyResult<io::Result<()>> {
+        let settled = self.settle(py)?;
+        if settled.is_err() {
+            return Ok(settled);
+        }
+        let Some(mut writer) = self.writer.take() else {
+            return Err(PyValueError::new_err("this file is closed, or an earlier call of it has panicked"));
+        };
+        if self.is_slow {
+            let work = move || {
+                let result = step(&mut writer);
+                (writer, result)
+            };
+            self.task = Some(Task::start(work)?);
+            return Ok(Ok(()));
+        }
+        let result = py.detach(|| step(&mut writer));
+        self.writer = Some(writer);
+        Ok(result)
+    }
+
+    /// Ends the file.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<io::Result<()>> {
+        let settled = self.settle(py)?;
+        let Some(writer) = self.writer.take() else { return Ok(settled) };
+        let finished = match self.is_slow {
+            true => Task::start(move || writer.finish().map(drop))?.wait(py)?,
+            false => py.detach(|| writer.finish().map(drop)),
+        };
+        Ok(settled.and(finished))
+    }
+}
+
+#[pymethods]
+impl RawWriter {
+    /// Opens a file to be written. `mode` is "w", "x" or "a", and is ignored for a file object.
+    #[new]
+    #[pyo3(signature = (file, mode, *, format, level, threads, block_size, memory_limit))]
+    #[allow(clippy::too_many_arguments)] // one for each of Python's
+    fn new(
+        py: Python<'_>,
+        file: Py<PyAny>,
+        mode: &str,
+        format: Option<&str>,
+        level: Option<u32>,
+        threads: Option<usize>,
+        block_size: Option<usize>,
+        memory_limit: Option<u64>,
+    ) -> PyResult<Self> {
+        let bound = file.bind(py);
+        let path: Option<PathBuf> = is_path(bound).then(|| bound.extract()).transpose()?;
+        let format = match (format, &path) {
+            (Some(name), _) => format_named(name)?,
+            (None, Some(path)) => format_of(path)?,
+            (None, None) => named_like(bound).unwrap_or_default(),
+        };
+        if mode == "a" && !may_be_appended_to(format) {
+            let message = format!(
+                "a file of {format} cannot be appended to: write a new file, or choose another format"
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        let options = Options { level, threads, block_size, memory_limit };
+        let builder = options.builder(py, format);
+        let raise = |error| exception(py, error, path.is_some().then_some(bound));
+        let mut how = OpenOptions::new();
+        match mode {
+            "x" => how.write(true).create_new(true),
+            "a" => how.append(true).create(true),
+            _ => how.write(true).create(true).truncate(true),
+        };
+        let open = || {
+            // A file that is there is not emptied if a setting is wrong.
+            builder.clone().new(io::sink())?;
+            File::open(&how, path.as_deref().unwrap_or(Path::new("")))
+        };
+        let inner = match &path {
+            Some(_) => py.detach(open).map_err(raise)?,
+            None if bound.hasattr("write")? => File::of_object(bound)?,
+            None => return Err(no_file(bound, "write")),
+        };
+        let writer = builder.new(inner).map_err(|error| exception(py, error, None))?;
+        let line = Line { writer: Some(writer), task: None, is_slow: options.is_slow(format), failed: None };
+        Ok(RawWriter {
+            line: Exclusive::new(line),
+            file,
+            written: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    /// Writes a part of `data`, and returns how many bytes that is.
+    #[pyo3(signature = (data, /))]
+    fn write(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.check_open()?;
+        let data = first_of(data, PORTION)?;
+        let len = data.len();
+        py.check_signals()?;
+        self.with(py, |line| line.step(py, move |writer| writer.write_all(&data)))?;
+        self.written.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+
+    /// Makes all that was written readable.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_open()?;
+        self.with(py, |line| Ok(line.step(py, |writer| writer.flush())?.and(line.settle(py)?)))
+    }
+
+    /// Ends the file, unless a call has failed. In a forked child of the process that opened it, it only becomes closed there.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.closed.swap(true, Ordering::Relaxed) || self.line.is_forked() {
+            return Ok(());
+        }
+        if self.line.with(py, |line| Ok(line.failed.is_some()))? {
+            return Ok(());
+        }
+        self.with(py, |line| line.finish(py))
+    }
+
+    /// Whether this is a forked child of the process that opened the file.
+    fn is_forked(&self) -> bool {
+        self.line.is_forked()
+    }
+
+    /// Whether the file is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// The name of the file, or of the file object.
+    #[getter]
+    fn name(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        name_of(self.file.bind(py))
+    }
+
+    /// Returns "wb".
+    #[getter]
+    fn mode(&self) -> &'static str {
+        "wb"
+    }
+
+    /// Returns False.
+    fn readable(&self) -> bool {
+        false
+    }
+
+    /// Returns True.
+    fn writable(&self) -> bool {
+        true
+    }
+
+    /// Returns False: what was written is compressed already.
+    fn seekable(&self) -> bool {
+        false
+    }
+
+    /// Returns False.
+    fn isatty(&self) -> bool {
+        false
+    }
+
+    /// Raises io.UnsupportedOperation: what the file below contains is not what is written here.
+    fn fileno(&self, py: Python<'_>) -> PyResult<()> {
+        Err(unsupported(py, "a compressed file has no file number for its contents"))
+    }
+
+    /// How many bytes were written, before compression.
+    fn tell(&self) -> PyResult<u64> {
+        self.check_open()?;
+        Ok(self.written.load(Ordering::Relaxed))
+    }
+
+    /// Raises TypeError.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(unpicklable())
+    }
+}
+
+impl RawWriter {
+    fn check_open(&self) -> PyResult<()> {
+        if self.closed() { Err(closed()) } else { Ok(()) }
+    }
+
+    /// Calls `f`, unless an earlier call has failed.
+    fn with(&self, py: Python<'_>, f: impl FnOnce(&mut Line) -> PyResult<io::Result<()>>) -> PyResult<()> {
+        self.line.with(py, |line| {
+            if let Some(failed) = &line.failed {
+                return Err(failed.clone_ref(py));
+            }
+            f(line)?.map_err(|error| {
+                let file = self.file.bind(py);
+                let error = exception(py, error, is_path(file).then_some(file));
+                line.failed = Some(error.clone_ref(py));
+                error
+            })
+        })
+    }
+}
+
+impl Drop for RawWriter {
+    fn drop(&mut self) {
+        let is_forked = self.line.is_forked();
+        let line = self.line.get_mut();
+        let (writer, task) = (line.writer.take(), line.task.take());
+        if is_forked {
+            // Its threads are not in this process, so nothing can wait for them.
+            mem::forget((writer, task));
+        } else if let Some(writer) = writer {
+            Python::attach(|py| py.detach(move || drop(writer)));
+        }
+    }
+}
+
+/// The first bytes of an object with a buffer, `most` of them at most.
+fn first_of(data: &Bound<'_, PyAny>, most: usize) -> PyResult<PyBackedBytes> {
+    let data = PyMemoryView::from(data)?.call_method1("cast", ("B",))?;
+    if data.len()? <= most {
+        return bytes_of(&data);
+    }
+    bytes_of(&data.get_item(PySlice::new(data.py(), 0, most as isize, 1))?)
+}
+
+/// The format that the suffix of a path stands for.
+fn format_of(path: &Path) -> PyResult<Format> {
+    Format::of_name(path).filter(|format| format.is_written()).ok_or_else(|| {
+        let suffixes: Vec<_> = Format::written().map(Format::suffix).collect();
+        let expected = format!("expected a name that ends in one of {}", suffixes.join(", "));
+        let message = format!("{expected}, found {}: use such a name, or pass a format", path.display());
+        PyValueError::new_err(message)
+    })
+}
+
+/// The format that the name of a file object stands for, if it has one.
+fn named_like(object: &Bound<'_, PyAny>) -> Option<Format> {
+    let name: PathBuf = object.getattr("name").ok()?.extract().ok()?;
+    format_of(&name).ok()
+}
+
+/// Whether files of this format may follow each other.
+fn may_be_appended_to(format: Format) -> bool {
+    !matches!(format, Format::Lzma | Format::Zlib | Format::Zip)
+}
