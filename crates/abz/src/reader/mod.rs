@@ -230,9 +230,7 @@ impl<R: Read> Reader<R> {
             && mem::take(&mut places.has_moved)
         {
             places.jump.to(&mut self.inner, self.line_read).map_err(Error::Read)?;
-            if self.line_read == 0 {
-                self.start.clear();
-            }
+            self.start.clear();
         }
         let Reader { inner, start, line_read, .. } = self;
         let mut source = Source { start, inner, read: line_read };
