@@ -12,7 +12,8 @@
 `open` gives a file that works wherever one of the module `gzip` does. It finds the format of a file that is read by its first
 bytes, and that of a file that is written by its name. `compress` and `decompress` work in memory.
 
-Files may be used by several threads. A process that was forked opens its own: it cannot use those of its parent.
+Threads that read one file need a lock around their calls, as with any buffered file of Python. A process that was forked opens
+its own files: it cannot use those of its parent.
 """
 
 from __future__ import annotations
