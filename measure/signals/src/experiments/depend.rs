@@ -115,7 +115,7 @@ impl Table {
             // Without the rival there is nothing to compare.
             let Ok(peer) = rivals.stages() else { return Ok(f64::NAN) };
             let answer = peer.borrow_mut().ask_settled(&case.request).map_err(Error::new)?;
-            if answer.digest != case.check.into() {
+            if answer.digest != u64::from(case.check) {
                 return Err(Error::new(format!(
                     "{}: OpenMP gives another output than the loop",
                     case.request

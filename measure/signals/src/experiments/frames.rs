@@ -121,7 +121,7 @@ fn measured(effort: Effort, rivals: &Rivals, subject: &Subject, frames: &Frames)
         let request = format!("by-frame {engine} {count} {} {words}", period.as_nanos());
         let answer = peer.borrow_mut().ask_settled(&request).map_err(Error::new)?;
         match answer.more[..] {
-            [latency] if answer.digest == check.into() => Ok((answer.seconds, latency)),
+            [latency] if answer.digest == u64::from(check) => Ok((answer.seconds, latency)),
             [_] => Err(Error::new(format!("{words}: {engine} gives {} and the loop {check}", answer.digest))),
             _ => Err(Error::new(format!("\"{request}\" was answered with \"{answer}\""))),
         }
