@@ -277,6 +277,8 @@ impl<'a> Steps for Blocks<'a> {
 struct Assembly(Assembler);
 
 impl Join<Decoded> for Assembly {
+    const FINDS_PARTS: bool = true;
+
     fn next(&mut self, decoded: Decoded) -> Result<Option<Contents>, Error> {
         Ok(self.0.next(decoded)?.map(Contents::Block))
     }

@@ -48,6 +48,9 @@ pub(crate) trait Steps: Send {
 
 /// Joins decoded pieces, in order.
 pub(crate) trait Join<D>: Send {
+    /// Whether [`part`](Self::part) tells the part of all contents.
+    const FINDS_PARTS: bool = false;
+
     /// Returns the contents of a decoded piece, if it has any.
     fn next(&mut self, decoded: D) -> Result<Option<Contents>, Error>;
 

@@ -36,9 +36,9 @@ pub(crate) trait Decode: Send {
     /// more. Reads as much of `input` as is needed, and some of it ahead.
     fn next(&mut self, input: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, Error>;
 
-    /// The parts that were found so far and can be decoded by themselves: all up to some place.
-    fn parts(&self) -> &[Part] {
-        &[]
+    /// The parts that were found so far and can be decoded by themselves: all up to some place. `None` if it finds none.
+    fn parts(&self) -> Option<&[Part]> {
+        None
     }
 }
 
@@ -153,8 +153,8 @@ impl<S: Steps + 'static> Decode for Line<S> {
         Ok(false)
     }
 
-    fn parts(&self) -> &[Part] {
-        &self.parts
+    fn parts(&self) -> Option<&[Part]> {
+        S::Join::FINDS_PARTS.then_some(&*self.parts)
     }
 }
 

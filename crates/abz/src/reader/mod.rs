@@ -295,8 +295,7 @@ impl<R: Read> Reader<R> {
             if self.go_to_part(target)? {
                 return Ok(());
             }
-            let finds =
-                self.places.as_ref().is_some_and(|places| places.finds) || self.format == Format::Bzip2;
+            let finds = self.line.as_ref().is_some_and(|line| line.parts().is_some());
             // The line has passed the place, but not the end of the part that contains it.
             if finds && self.line_at > target && !self.has_ended {
                 self.at = self.line_at;
@@ -305,9 +304,6 @@ impl<R: Read> Reader<R> {
             }
             let spacing = self.places.as_ref().map_or(0, |places| places.spacing);
             let line = self.format.reads().read_finding(spacing).filter(|_| !finds);
-            if let Some(places) = &mut self.places {
-                places.finds |= line.is_some();
-            }
             self.start_again(line);
             self.skip = target;
             return Ok(());
@@ -319,8 +315,7 @@ impl<R: Read> Reader<R> {
         let Some(places) = &mut self.places else { return Ok(false) };
         let known: &[_] = match (&places.parts, &self.line) {
             (Some(parts), _) => parts,
-            (None, Some(line)) => line.parts(),
-            (None, None) => &[],
+            (None, line) => line.as_ref().and_then(|line| line.parts()).unwrap_or_default(),
         };
         let number = known.partition_point(|part| part.contents.end <= target);
         let parts = known.get(number..).unwrap_or_default();

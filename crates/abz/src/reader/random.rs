@@ -28,9 +28,7 @@ pub(super) struct Places<R> {
     pub(super) are_all_known: bool,
     /// The size of the contents in bytes, if an index tells it.
     pub(super) size: Option<u64>,
-    /// Whether the line finds parts.
-    pub(super) finds: bool,
-    /// The number of bytes of contents between the places that it finds.
+    /// The number of bytes of contents between the places that a line finds.
     pub(super) spacing: u64,
     /// Decodes the parts from some place on.
     pub(super) by_parts: Option<ByParts>,
@@ -74,7 +72,6 @@ impl<R: Read + Seek> Places<R> {
             parts: None,
             are_all_known: false,
             size: None,
-            finds: false,
             spacing: SPACING.max(size / PLACES),
             by_parts: None,
             has_looked: false,

@@ -59,8 +59,8 @@ impl Decode for Finding {
         Ok(self.0.next_into(input, data)?)
     }
 
-    fn parts(&self) -> &[Part] {
-        self.0.parts()
+    fn parts(&self) -> Option<&[Part]> {
+        Some(self.0.parts())
     }
 }
 
