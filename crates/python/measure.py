@@ -11,6 +11,7 @@ range of the middle half of the rounds.
 
 import argparse
 import gzip
+import itertools
 import json
 import os
 import pathlib
@@ -158,13 +159,13 @@ def make(folder, size):
     """Writes text of that many bytes, and its file of gzip -6."""
     draw = random.Random(3)
     words = ["".join(draw.choices("etaoinshrdlcumwfgypbvk", k=draw.randint(2, 11))) for _ in range(20_000)]
-    weights = [1 / (rank + 3) for rank in range(len(words))]
+    weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(len(words))))
     lines, left = [], size
     while left > 0:
-        line = (" ".join(draw.choices(words, weights, k=13)) + "\n").encode()
-        lines.append(line)
-        left -= len(line)
-    text = b"".join(lines)[:size]
+        drawn = iter(draw.choices(words, cum_weights=weights, k=130_000))
+        lines.extend(" ".join(line) + "\n" for line in zip(*[drawn] * 13))
+        left -= sum(map(len, lines[-10_000:]))
+    text = "".join(lines).encode()[:size]
     (folder / "text").write_bytes(text)
     with open(folder / "text.gz", "wb") as file:
         try:
