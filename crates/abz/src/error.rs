@@ -55,6 +55,15 @@ impl Error {
         }
     }
 
+    /// Returns true if the input has no bytes yet, or the output no room.
+    pub(crate) fn is_pending(&self) -> bool {
+        match self {
+            Error::Read(error) | Error::Write(error) => error.kind() == io::ErrorKind::WouldBlock,
+            Error::File(_, error) => error.is_pending(),
+            _ => false,
+        }
+    }
+
     /// The error of a stage that cuts or encodes input: a failed read, or too little memory for a block.
     pub(crate) fn of_input(error: io::Error) -> Self {
         match error.downcast::<NoMemory>() {
@@ -112,6 +121,32 @@ fn kind_of(error: &Error) -> io::ErrorKind {
         Error::Memory(_) => io::ErrorKind::OutOfMemory,
         Error::Before(_) => io::ErrorKind::Other,
         Error::File(_, error) => kind_of(error),
+    }
+}
+
+/// The error with which a reader or a writer has failed, if it has. After it, each call fails.
+#[derive(Debug, Default)]
+pub(crate) struct Failure(Option<(io::ErrorKind, String)>);
+
+impl Failure {
+    /// Returns true if a call has failed.
+    pub(crate) fn is_one(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Returns an error if an earlier call has failed.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        match &self.0 {
+            Some((kind, message)) => Err(io::Error::new(*kind, Error::Before(message.clone()))),
+            None => Ok(()),
+        }
+    }
+
+    /// Records that a call fails with `error`, and returns it.
+    pub(crate) fn record(&mut self, error: Error) -> io::Error {
+        let error = io::Error::from(error);
+        self.0 = Some((error.kind(), error.to_string()));
+        error
     }
 }
 

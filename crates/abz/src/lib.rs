@@ -30,6 +30,10 @@
 //! # Ok::<(), abz::Error>(())
 //! ```
 //!
+//! # Features
+//!
+//! `command`, one of the defaults, builds the program `abz`. `tokio` adds `AsyncReader` and `AsyncWriter`.
+//!
 //! # Guarantees
 //!
 //! - The output depends on the input and the settings, never on the number of workers.
@@ -44,6 +48,8 @@
 #![forbid(unsafe_code)]
 
 mod access;
+#[cfg(feature = "tokio")]
+mod asynchronous;
 mod compress;
 mod count;
 mod decode;
@@ -64,9 +70,12 @@ mod speculation;
 mod threads;
 mod tools;
 mod tries;
+mod wait;
 mod writer;
 
 pub use access::Spanned;
+#[cfg(feature = "tokio")]
+pub use asynchronous::{AsyncReader, AsyncWriter};
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use formats::writes::{Compressed, Compression, Lzma};

@@ -1,13 +1,18 @@
-//! The suite of compressed files inside programs: `abz::Reader` and `abz::Writer`, beside the command and flate2.
+//! The suite of compressed files inside programs: `abz::Reader` and `abz::Writer`, beside the command and other crates.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use abz::{Format, Reader, Writer};
+use abz::gzip::Layout;
+use abz::{Compression, Format, Pool, Reader, Writer, WriterBuilder};
 use flate2::read::MultiGzDecoder;
+use gzp::ZBuilder;
+use gzp::deflate::Gzip;
 use measure_harness::builds;
 use measure_harness::rounds::{Budget, Contender, Unmeasured, measure as rounds};
 use measure_harness::table::Row;
@@ -18,8 +23,16 @@ use crate::corpus::{corpus, done};
 use crate::look::{Look, Measured};
 
 const FORMATS: [Format; 5] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Zstd];
-/// The group of a file that another program wrote.
+/// The group of a file that another program wrote, of writers of other crates, and of readers that wait.
 const OTHER: &str = "gzip -6";
+const CRATES: &str = "crates";
+const IDLE: &str = "idle";
+/// The level at which the writers of other crates are compared.
+const LEVEL: u8 = 6;
+/// The number of workers of those.
+const WORKERS: NonZero<usize> = NonZero::new(2).expect("it is above 0");
+/// The number of readers that wait.
+const READERS: usize = 1000;
 /// The size of the contents in bytes.
 const CONTENTS: usize = 100 << 20;
 /// The size of each read and write of a program, in bytes.
@@ -27,7 +40,7 @@ const PIECE: usize = 64 << 10;
 
 /// The names of the groups.
 pub fn names() -> Vec<String> {
-    FORMATS.map(Format::name).into_iter().chain([OTHER]).map(String::from).collect()
+    FORMATS.map(Format::name).into_iter().chain([OTHER, CRATES, IDLE]).map(String::from).collect()
 }
 
 /// Measures all formats.
@@ -64,7 +77,8 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
             look,
             decompress,
         ));
-        let compress = vec![writer(format, &text), process("abz -c", &abz, &how, &plain, len)];
+        let own = || Writer::builder().format(format);
+        let compress = vec![writer(own, &text), process("abz -c", &abz, &how, &plain, len)];
         rows.push(row(format.name(), "`Writer` to nowhere: of the time of `abz -c`", 103.0, look, compress));
     }
     if look.at(OTHER) {
@@ -73,7 +87,61 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
         let decompress = vec![reader(&file, len), flate2(&file, len)];
         rows.push(row(OTHER, "`Reader`: of the time of flate2 with zlib-rs", 35.0, look, decompress));
     }
+    if look.at(CRATES) {
+        let level = u32::from(LEVEL);
+        let gzip = move || Writer::builder().level(level).workers(WORKERS.get());
+        let contenders = vec![writer(gzip, &text), gzp(&text)];
+        rows.push(row(CRATES, "`Writer`: of the time of gzp with zlib-rs", 80.0, look, contenders));
+        let bgzf = move || {
+            let settings = Compression { layout: Layout::Bgzf, level, ..Compression::default() };
+            Writer::builder().settings(settings).workers(WORKERS.get())
+        };
+        let contenders = vec![writer(bgzf, &text), noodles(&text)];
+        rows.push(row(CRATES, "`Writer`, BGZF: of the time of noodles-bgzf", 80.0, look, contenders));
+    }
+    if look.at(IDLE) {
+        rows.extend(idle(&text[..1 << 20])?);
+    }
     Ok(rows)
+}
+
+/// What many readers take that were opened and not read. They are made once: the next ones get the memory of the first.
+fn idle(text: &[u8]) -> Result<[Row; 2], String> {
+    let made = Writer::new(Vec::new()).and_then(|mut writer| {
+        writer.write_all(text)?;
+        writer.finish()
+    });
+    let file = made.map_err(|error| error.to_string())?;
+    let before = taken()?;
+    let pool = Arc::new(Pool::new(WORKERS.get()));
+    let open = || Reader::builder().workers(WORKERS.get()).pool(&pool).new(&file[..]);
+    let readers: Vec<_> =
+        (0..READERS).map(|_| open().map_err(|error| error.to_string())).collect::<Result<_, _>>()?;
+    let after = taken()?;
+    drop(readers);
+    let what = |of: &str| format!("{READERS} readers, opened and nothing read, on a pool of {WORKERS}: {of}");
+    let [threads, bytes] = [0, 1].map(|at| after[at].saturating_sub(before[at]) as f64);
+    let kilobytes = bytes / 1000.0 / READERS as f64;
+    Ok([
+        Row::single(IDLE, what("threads"), (Target::AtMost(2.0), Unit::Threads), threads, ""),
+        Row::single(IDLE, what("memory of each"), (Target::AtMost(40.96), Unit::Kilobytes), kilobytes, ""),
+    ])
+}
+
+/// The number of threads of this process, and the number of bytes of memory that it holds.
+fn taken() -> Result<[u64; 2], String> {
+    let status =
+        fs::read_to_string("/proc/self/status").map_err(|error| format!("/proc/self/status: {error}"))?;
+    let number = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+    };
+    match (number("Threads:"), number("VmRSS:")) {
+        (Some(threads), Some(kib)) => Ok([threads, kib << 10]),
+        _ => {
+            Err("expected the threads and the memory of this process in /proc/self/status, found none".into())
+        }
+    }
 }
 
 /// Compares the first contender with the second.
@@ -118,14 +186,46 @@ fn flate2(file: &Path, len: usize) -> Contender<'_> {
     })
 }
 
-fn writer(format: Format, text: &[u8]) -> Contender<'_> {
-    Contender::timed("Writer", digest(text.len()), move || {
-        let written = Writer::builder().format(format).new(io::sink()).and_then(|mut writer| {
-            text.chunks(PIECE).try_for_each(|piece| writer.write_all(piece))?;
-            writer.finish()
-        });
-        digest(if written.is_ok() { text.len() } else { 0 })
+fn writer<'a>(builder: impl Fn() -> WriterBuilder + 'a, text: &'a [u8]) -> Contender<'a> {
+    writing("Writer", text, move || {
+        let mut writer = builder().new(io::sink())?;
+        write(&mut writer, text)?;
+        writer.finish().map(drop)
     })
+}
+
+fn gzp(text: &[u8]) -> Contender<'_> {
+    writing("gzp", text, move || {
+        let level = gzp::Compression::new(LEVEL.into());
+        let mut writer = ZBuilder::<Gzip, _>::new()
+            .num_threads(WORKERS.get())
+            .compression_level(level)
+            .from_writer(io::sink());
+        write(&mut writer, text)?;
+        writer.finish().map(drop).map_err(io::Error::other)
+    })
+}
+
+fn noodles(text: &[u8]) -> Contender<'_> {
+    writing("noodles-bgzf", text, move || {
+        let level = LEVEL.try_into().map_err(io::Error::other)?;
+        let mut writer = noodles_bgzf::io::multithreaded_writer::Builder::default()
+            .set_worker_count(WORKERS)
+            .set_compression_level(level)
+            .build_from_writer(io::sink());
+        write(&mut writer, text)?;
+        writer.finish().map(drop)
+    })
+}
+
+fn writing<'a>(name: &str, text: &[u8], work: impl Fn() -> io::Result<()> + 'a) -> Contender<'a> {
+    let len = text.len();
+    Contender::timed(name, digest(len), move || digest(if work().is_ok() { len } else { 0 }))
+}
+
+/// Writes a text in pieces.
+fn write(writer: &mut impl Write, text: &[u8]) -> io::Result<()> {
+    text.chunks(PIECE).try_for_each(|piece| writer.write_all(piece))
 }
 
 /// Reads to the end, and counts the bytes.

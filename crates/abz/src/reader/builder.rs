@@ -9,9 +9,8 @@ use abz_codec::access::Index;
 use anabranch::Pool;
 
 use super::Reader;
-use super::random::Places;
 use crate::decompress::Decompression;
-use crate::error::Error;
+use crate::error::Failure;
 use crate::formats::Format;
 use crate::threads::Threads;
 
@@ -85,27 +84,32 @@ impl ReaderBuilder {
         let path = path.as_ref();
         let mut reader = self.make(File::open(path)?, Some(path.to_owned()))?;
         // A pipe has no places.
-        reader.places = Places::of(&mut reader.inner, reader.start.len() as u64).ok();
+        reader.places = reader.places().ok();
         Ok(reader)
     }
 
-    fn make<R: Read>(self, mut inner: R, name: Option<PathBuf>) -> io::Result<Reader<R>> {
+    fn make<R: Read>(self, inner: R, name: Option<PathBuf>) -> io::Result<Reader<R>> {
+        let mut reader = self.begin(inner, name)?;
+        reader.detect()?;
+        Ok(reader)
+    }
+
+    /// Creates a reader that has not read anything yet, not even to find out the format.
+    pub(crate) fn begin<R>(self, inner: R, name: Option<PathBuf>) -> io::Result<Reader<R>> {
         let ReaderBuilder { settings, pool, index } = self;
         if settings.workers == 0 {
             let message = "expected 1 worker or more, found 0";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let index = index.map(|path| read_index(&path)).transpose()?;
-        let mut start = Vec::new();
-        let format = Format::detect(&mut inner, &mut start)?;
         let threads = Threads::new(settings.workers, pool);
-        let mut reader = Reader {
+        Ok(Reader {
             inner,
             settings,
             threads,
             name,
-            format: format.unwrap_or_default(),
-            start,
+            format: Format::default(),
+            start: Vec::new(),
             line: None,
             line_read: 0,
             line_at: 0,
@@ -117,27 +121,10 @@ impl ReaderBuilder {
             places: None,
             index,
             garbage_at: None,
-            failed: None,
-        };
-        match format {
-            Some(_) => Ok(reader),
-            None => {
-                let error = Error::Read(of_no_format(&reader.start));
-                Err(reader.fail(error))
-            }
-        }
+            failure: Failure::default(),
+            waker: None,
+        })
     }
-}
-
-/// The error of a file that begins with `start`, which is that of no format.
-fn of_no_format(start: &[u8]) -> io::Error {
-    let found = match start {
-        [] => "an empty file".to_owned(),
-        start => format!("a file that begins with `{}`", start.escape_ascii()),
-    };
-    let names: Vec<_> = Format::all().map(Format::name).collect();
-    let message = format!("expected a file of one of the formats {}, found {found}", names.join(", "));
-    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 fn read_index(path: &Path) -> io::Result<Index> {

@@ -1,7 +1,6 @@
 //! A decompression of parts of a file, each by itself.
 
 use std::io;
-use std::vec;
 
 use abz_codec::access::{Decoder, Part};
 use abz_codec::zstd::Decoding;
@@ -17,9 +16,12 @@ const ALONE: usize = 2;
 
 /// Decodes consecutive parts of a file, in order.
 pub(super) struct ByParts {
-    parts: vec::IntoIter<Part>,
+    /// The number of the next part; `None` while the file is decoded otherwise.
+    next: Option<usize>,
     decoding: Decoding,
     decoder: Option<Decoder>,
+    /// The compressed bytes of a part.
+    bytes: Vec<u8>,
     /// The number of parts that were decoded on the caller's thread.
     alone: usize,
     threads: Option<Threads>,
@@ -30,27 +32,42 @@ pub(super) struct ByParts {
 type Farm = Offload<(Part, Vec<u8>), Result<Vec<u8>, Error>>;
 
 impl ByParts {
-    pub(super) fn new(parts: Vec<Part>, decoding: &Decoding, threads: Option<Threads>) -> Self {
-        let parts = parts.into_iter();
-        ByParts { parts, decoding: decoding.clone(), decoder: None, alone: 0, threads, farm: None }
+    pub(super) fn new(decoding: &Decoding, threads: Option<Threads>) -> Self {
+        let decoding = decoding.clone();
+        ByParts { next: None, decoding, decoder: None, bytes: Vec::new(), alone: 0, threads, farm: None }
     }
 
-    /// Replaces the contents of `data` by those of the next part. Returns `false` if there are no more. `read` reads the
-    /// bytes at an offset in the file.
+    /// Begins with the part of a number.
+    pub(super) fn begin(&mut self, number: usize) {
+        self.stop();
+        self.next = Some(number);
+    }
+
+    pub(super) fn stop(&mut self) {
+        (self.next, self.alone, self.farm) = (None, 0, None);
+    }
+
+    /// Returns true between [`begin`](Self::begin) and [`stop`](Self::stop).
+    pub(super) fn has_begun(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// Replaces the contents of `data` by those of the next one of all known `parts`. Returns `false` if there are no more.
+    /// `read` reads the bytes at an offset in the file.
     pub(super) fn next(
         &mut self,
+        parts: &[Part],
         mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
         data: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let mut bytes_of = |part: &Part| {
-            let mut bytes = Vec::new();
-            access::read_part_by(&mut read, part, &mut bytes).map(|()| bytes)
-        };
+        let Some(next) = &mut self.next else { return Ok(false) };
+        let mut parts = parts.get(*next..).unwrap_or_default().iter().inspect(|_| *next += 1);
         let Some(threads) = self.threads.as_ref().filter(|_| self.alone >= ALONE) else {
-            let Some(part) = self.parts.next() else { return Ok(false) };
+            let Some(part) = parts.next() else { return Ok(false) };
             self.alone += 1;
+            access::read_part_by(read, part, &mut self.bytes)?;
             let decoder = self.decoder.get_or_insert_with(|| Decoder::new(&self.decoding));
-            decoder.decode_into(&part, &bytes_of(&part)?, data)?;
+            decoder.decode_into(part, &self.bytes, data)?;
             return Ok(true);
         };
         let window = window(threads.workers);
@@ -69,10 +86,11 @@ impl ByParts {
             })
         });
         while farm.pending() < window
-            && let Some(part) = self.parts.next()
+            && let Some(part) = parts.next()
         {
-            let bytes = bytes_of(&part)?;
-            farm.offload((part, bytes));
+            let mut bytes = Vec::new();
+            access::read_part_by(&mut read, part, &mut bytes)?;
+            farm.offload((part.clone(), bytes));
         }
         let Some(decoded) = farm.get() else { return Ok(false) };
         *data = decoded?;

@@ -3,10 +3,9 @@
 use std::io::Read;
 use std::mem;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
 
 use abz_codec::access::Part;
 use anabranch::{AsyncItems, Post, Recycler, Stream, TryStream};
@@ -33,8 +32,14 @@ const WAITING: usize = 2;
 /// A decompression whose input the caller reads.
 pub(crate) trait Decode: Send {
     /// Replaces the contents of `data` by the next contents of the file, at least one byte. Returns `false` if there are no
-    /// more. Reads as much of `input` as is needed, and some of it ahead.
-    fn next(&mut self, input: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, Error>;
+    /// more. Reads as much of `input` as is needed, and some of it ahead. After an error of `input` of the kind
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock), it can be called again.
+    fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+        input: &mut dyn Read,
+        data: &mut Vec<u8>,
+    ) -> Poll<Result<bool, Error>>;
 
     /// The parts that were found so far and can be decoded by themselves: all up to some place. `None` if it finds none.
     fn parts(&self) -> Option<&[Part]> {
@@ -91,7 +96,11 @@ impl<S: Steps + 'static> Line<S> {
     }
 
     /// Returns the next contents, perhaps none; `None` at the end.
-    fn step(&mut self, source: &mut dyn Read) -> Result<Option<Option<Contents>>, Error> {
+    fn poll_step(
+        &mut self,
+        context: &mut Context<'_>,
+        source: &mut dyn Read,
+    ) -> Poll<Result<Option<Option<Contents>>, Error>> {
         let decoded = match &mut self.state {
             State::Alone { steps, decoder, input } => {
                 if let Some(some) = input {
@@ -99,33 +108,35 @@ impl<S: Steps + 'static> Line<S> {
                         Some(piece) => S::decode(decoder, piece)?,
                         None if some.is_end() => {
                             self.state = State::Ending;
-                            return Ok(Some(None));
+                            return Poll::Ready(Ok(Some(None)));
                         }
                         None => {
                             *input = None;
-                            return Ok(Some(None));
+                            return Poll::Ready(Ok(Some(None)));
                         }
                     }
                 } else if self.read >= ALONE && self.threads.is_some() {
                     self.move_to_pool();
-                    return Ok(Some(None));
+                    return Poll::Ready(Ok(Some(None)));
                 } else {
                     let next = Input::read(source, self.inputs.take(), self.read)?;
                     self.read += next.left() as u64;
                     *input = Some(next);
-                    return Ok(Some(None));
+                    return Poll::Ready(Ok(Some(None)));
                 }
             }
-            State::Pooled(pooled) => match pooled.next(source, &self.inputs, &mut self.read)? {
-                Some(decoded) => decoded,
-                None => {
-                    self.state = State::Ending;
-                    return Ok(Some(None));
+            State::Pooled(pooled) => {
+                match ready!(pooled.poll(context, source, (&self.inputs, &mut self.read)))? {
+                    Some(decoded) => decoded,
+                    None => {
+                        self.state = State::Ending;
+                        return Poll::Ready(Ok(Some(None)));
+                    }
                 }
-            },
-            State::Ending => return Ok(self.join.finish()?.map(Some)),
+            }
+            State::Ending => return Poll::Ready(Ok(self.join.finish()?.map(Some))),
         };
-        Ok(Some(self.join.next(decoded)?))
+        Poll::Ready(Ok(Some(self.join.next(decoded)?)))
     }
 
     fn move_to_pool(&mut self) {
@@ -138,8 +149,13 @@ impl<S: Steps + 'static> Line<S> {
 }
 
 impl<S: Steps + 'static> Decode for Line<S> {
-    fn next(&mut self, input: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, Error> {
-        while let Some(contents) = self.step(input)? {
+    fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+        input: &mut dyn Read,
+        data: &mut Vec<u8>,
+    ) -> Poll<Result<bool, Error>> {
+        while let Some(contents) = ready!(self.poll_step(context, input))? {
             let Some(contents) = contents else { continue };
             contents.move_to(data);
             if data.is_empty() {
@@ -148,9 +164,9 @@ impl<S: Steps + 'static> Decode for Line<S> {
             let start = self.contents;
             self.contents += data.len() as u64;
             self.parts.extend(self.join.part(start..self.contents));
-            return Ok(true);
+            return Poll::Ready(Ok(true));
         }
-        Ok(false)
+        Poll::Ready(Ok(false))
     }
 
     fn parts(&self) -> Option<&[Part]> {
@@ -164,7 +180,6 @@ struct Pooled<D: Send + 'static> {
     post: Option<Post<Input>>,
     results: AsyncItems<Result<D, Error>>,
     progress: Arc<Progress>,
-    waker: Waker,
     /// The number of inputs posted, and of results taken.
     posted: usize,
     results_taken: usize,
@@ -175,46 +190,39 @@ struct Pooled<D: Send + 'static> {
 impl<D: Send + 'static> Pooled<D> {
     fn new<S: Steps<Decoded = D> + 'static>(steps: S, window: usize, threads: &Threads) -> Self {
         let progress = Arc::new(Progress::default());
-        let waker = Waker::from(Arc::clone(&progress));
         let (post, stream) = Stream::channel(INPUTS);
         let source: TryStream<'static, Input, Error> = stream.into();
         let source = source.name("read").title("abz reader").workers(threads.workers).window(window);
         let seen = Arc::clone(&progress);
         let stream = steps::stream(source.pool(&threads.pool), steps, move |is_piece| seen.note(is_piece));
         let results = stream.into_async();
-        Pooled { post: Some(post), results, progress, waker, posted: 0, results_taken: 0, is_full: true }
+        Pooled { post: Some(post), results, progress, posted: 0, results_taken: 0, is_full: true }
     }
 
-    /// Returns the next decoded piece; `None` at the end.
-    fn next(
+    /// Returns the next decoded piece; `None` at the end. Reads `source` into buffers of `inputs`, and counts the bytes.
+    fn poll(
         &mut self,
+        context: &mut Context<'_>,
         source: &mut dyn Read,
-        inputs: &Recycler<Vec<u8>>,
-        read: &mut u64,
-    ) -> Result<Option<D>, Error> {
+        (inputs, read): (&Recycler<Vec<u8>>, &mut u64),
+    ) -> Poll<Result<Option<D>, Error>> {
         loop {
-            self.progress.prepare();
-            match Pin::new(&mut self.results).poll_next(&mut Context::from_waker(&self.waker)) {
-                Poll::Ready(result) => {
-                    self.results_taken += 1;
-                    return result.transpose();
-                }
-                Poll::Pending => {}
+            // Before the results and the counts are looked at, so that no change of them is missed.
+            self.progress.tell(context.waker());
+            if let Poll::Ready(result) = Pin::new(&mut self.results).poll_next(context) {
+                self.results_taken += 1;
+                return Poll::Ready(result.transpose());
             }
-            match &self.post {
-                Some(post) if self.may_read() => {
-                    let input = Input::read(source, inputs.take(), *read)?;
-                    *read += input.left() as u64;
-                    self.is_full = input.left() >= FULL;
-                    self.posted += 1;
-                    let is_end = input.is_end();
-                    // The channel has room for all inputs that may be read ahead, and a stream that has failed takes none.
-                    let _ = post.try_post(input);
-                    if is_end {
-                        self.post = None;
-                    }
-                }
-                _ => self.progress.wait(),
+            let Some(post) = self.post.as_ref().filter(|_| self.may_read()) else { return Poll::Pending };
+            let input = Input::read(source, inputs.take(), *read)?;
+            *read += input.left() as u64;
+            self.is_full = input.left() >= FULL;
+            self.posted += 1;
+            let is_end = input.is_end();
+            // The channel has room for all inputs that may be read ahead, and a stream that has failed takes none.
+            let _ = post.try_post(input);
+            if is_end {
+                self.post = None;
             }
         }
     }
@@ -228,51 +236,34 @@ impl<D: Send + 'static> Pooled<D> {
     }
 }
 
-/// How far the pool has come, and the thread to wake when it has come further.
+/// How far the pool has come, and whom to wake when it has come further.
 #[derive(Default)]
 struct Progress {
     /// The number of inputs that were split, and of the pieces that were found.
     split: AtomicUsize,
     pieces: AtomicUsize,
-    caller: Mutex<Option<Thread>>,
-    is_notified: AtomicBool,
+    waker: Mutex<Option<Waker>>,
 }
 
 impl Progress {
     /// Counts a piece, or an input that was split.
-    fn note(self: &Arc<Self>, is_piece: bool) {
+    fn note(&self, is_piece: bool) {
         if is_piece {
             self.pieces.fetch_add(1, Ordering::Relaxed);
         } else {
             self.split.fetch_add(1, Ordering::Release);
-            self.wake_by_ref();
+            let waker = self.lock().take();
+            waker.iter().for_each(Waker::wake_by_ref);
         }
     }
 
-    /// Prepares for a [`wait`](Self::wait): a notice from here on ends it.
-    fn prepare(&self) {
-        self.is_notified.store(false, Ordering::SeqCst);
+    /// Wakes `waker` when the next input was split.
+    fn tell(&self, waker: &Waker) {
+        let old = self.lock().replace(waker.clone());
+        drop(old);
     }
 
-    /// Waits for a notice.
-    fn wait(&self) {
-        let caller = || self.caller.lock().unwrap_or_else(PoisonError::into_inner);
-        *caller() = Some(thread::current());
-        while !self.is_notified.load(Ordering::SeqCst) {
-            thread::park();
-        }
-        *caller() = None;
-    }
-}
-
-impl Wake for Progress {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.is_notified.store(true, Ordering::SeqCst);
-        let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
-        caller.iter().for_each(Thread::unpark);
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

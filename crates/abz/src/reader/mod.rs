@@ -10,19 +10,22 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::task::{Context, Poll, Waker};
 
 use abz_codec::Remedy;
-use abz_codec::access::Index;
+use abz_codec::access::{Index, Part};
 
 pub use builder::ReaderBuilder;
 
+use self::by_parts::ByParts;
 use self::line::Decode;
 use self::random::{Places, Shared};
 use crate::decompress::Decompression;
-use crate::error::Error;
+use crate::error::{Error, Failure};
 use crate::formats::Format;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
+use crate::wait::block_on;
 
 /// A reader that decompresses what it reads, on all cores.
 ///
@@ -97,8 +100,9 @@ pub struct Reader<R> {
     places: Option<Places<R>>,
     index: Option<Index>,
     garbage_at: Option<u64>,
-    /// The kind and the message of the error of an earlier call.
-    failed: Option<(io::ErrorKind, String)>,
+    failure: Failure,
+    /// Wakes the task that reads, in an asynchronous reader. Others let the thread wait.
+    waker: Option<Waker>,
 }
 
 impl Reader<File> {
@@ -158,16 +162,21 @@ impl<R: Read> Reader<R> {
         self.garbage_at
     }
 
+    /// Lets no thread wait from here on: a call that would have to wait fails with
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock), and may be called again when `waker` was woken.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn wake(&mut self, waker: &Waker) {
+        self.waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn get_mut(&mut self) -> &mut R {
+        &mut self.inner
+    }
+
     /// The place among the contents of the next byte to be read.
     fn position(&self) -> u64 {
         self.at + self.used as u64 + self.skip
-    }
-
-    fn check(&self) -> io::Result<()> {
-        match &self.failed {
-            Some((kind, message)) => Err(io::Error::new(*kind, Error::Before(message.clone()))),
-            None => Ok(()),
-        }
     }
 
     fn fail(&mut self, error: Error) -> io::Error {
@@ -175,9 +184,18 @@ impl<R: Read> Reader<R> {
             Some(name) => Error::File(name, Box::new(error)),
             None => error,
         };
-        let error = io::Error::from(error);
-        self.failed = Some((error.kind(), error.to_string()));
-        error
+        match error.is_pending() && self.waker.is_some() {
+            true => error.into(),
+            false => self.failure.record(error),
+        }
+    }
+
+    /// Finds out the format, from the first bytes.
+    pub(crate) fn detect(&mut self) -> io::Result<()> {
+        let detected = Format::detect(&mut self.inner, &mut self.start).map_err(Error::Read);
+        let found = detected.and_then(|format| format.ok_or_else(|| Error::Read(of_no_format(&self.start))));
+        self.format = found.map_err(|error| self.fail(error))?;
+        Ok(())
     }
 
     /// Makes the next contents available, unless some are or there are no more.
@@ -200,18 +218,18 @@ impl<R: Read> Reader<R> {
     /// Replaces `data` by the contents at `at`. Returns `false` if there are none.
     fn produce(&mut self) -> Result<bool, Error> {
         loop {
-            if let Some(places) = &mut self.places
-                && let Some(by_parts) = &mut places.by_parts
-            {
+            if let Some(places) = self.places.as_mut().filter(|places| places.by_parts.has_begun()) {
                 let (inner, jump) = (&mut self.inner, &places.jump);
+                let parts = known_parts(&places.parts, &self.line);
+                let read = |offset, bytes: &mut [u8]| jump.read_at(inner, offset, bytes);
                 places.has_moved = true;
-                if by_parts.next(|offset, bytes| jump.read_at(inner, offset, bytes), &mut self.data)? {
+                if places.by_parts.next(parts, read, &mut self.data)? {
                     return Ok(true);
                 }
                 if places.are_all_known {
                     return Ok(false);
                 }
-                places.by_parts = None;
+                places.by_parts.stop();
             }
             if self.at == self.line_at {
                 return self.go_on();
@@ -242,7 +260,15 @@ impl<R: Read> Reader<R> {
                 self.line.insert(line)
             }
         };
-        match line.next(&mut source, &mut self.data) {
+        let mut next = |context: &mut Context<'_>| line.poll_next(context, &mut source, &mut self.data);
+        let decoded = match &self.waker {
+            None => block_on(next),
+            Some(waker) => match next(&mut Context::from_waker(waker)) {
+                Poll::Ready(decoded) => decoded,
+                Poll::Pending => Err(Error::Read(io::ErrorKind::WouldBlock.into())),
+            },
+        };
+        match decoded {
             Ok(true) => {
                 self.line_at += self.data.len() as u64;
                 Ok(true)
@@ -282,7 +308,7 @@ impl<R: Read> Reader<R> {
         (self.at, self.used, self.skip) = (0, 0, 0);
         if let Some(places) = &mut self.places {
             places.has_moved = true;
-            places.by_parts = None;
+            places.by_parts.stop();
         }
     }
 
@@ -313,24 +339,39 @@ impl<R: Read> Reader<R> {
     /// Goes to the known part that contains a place. Returns `false` if there is none.
     fn go_to_part(&mut self, target: u64) -> Result<bool, Error> {
         let Some(places) = &mut self.places else { return Ok(false) };
-        let known: &[_] = match (&places.parts, &self.line) {
-            (Some(parts), _) => parts,
-            (None, line) => line.as_ref().and_then(|line| line.parts()).unwrap_or_default(),
-        };
+        let known = known_parts(&places.parts, &self.line);
         let number = known.partition_point(|part| part.contents.end <= target);
-        let parts = known.get(number..).unwrap_or_default();
-        if parts.is_empty() && !places.are_all_known {
+        let part = known.get(number);
+        if part.is_none() && !places.are_all_known {
             return Ok(false);
         }
-        (self.at, self.skip) = match parts.first() {
+        (self.at, self.skip) = match part {
             Some(part) => (part.contents.start, target - part.contents.start),
             None => (target, 0),
         };
-        places.by_parts =
-            Some(by_parts::ByParts::new(parts.to_vec(), &self.settings.zstd, self.threads.clone()));
+        places.by_parts.begin(number);
         self.data.clear();
         self.used = 0;
         Ok(true)
+    }
+}
+
+/// The error of a file that begins with `start`, which is that of no format.
+fn of_no_format(start: &[u8]) -> io::Error {
+    let found = match start {
+        [] => "an empty file".to_owned(),
+        start => format!("a file that begins with `{}`", start.escape_ascii()),
+    };
+    let names: Vec<_> = Format::all().map(Format::name).collect();
+    let message = format!("expected a file of one of the formats {}, found {found}", names.join(", "));
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+/// The parts that the file or an index tells, or those that a line has found.
+fn known_parts<'a>(parts: &'a Option<Vec<Part>>, line: &'a Option<Box<dyn Decode>>) -> &'a [Part] {
+    match (parts, line) {
+        (Some(parts), _) => parts,
+        (None, line) => line.as_ref().and_then(|line| line.parts()).unwrap_or_default(),
     }
 }
 
@@ -371,7 +412,7 @@ impl<R: Read> Read for Source<'_, R> {
 
 impl<R: Read> BufRead for Reader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.check()?;
+        self.failure.check()?;
         self.fill().map_err(|error| self.fail(error))?;
         Ok(&self.data[self.used..])
     }
@@ -398,7 +439,7 @@ impl<R: Read + Seek + Send> Seek for Reader<R> {
     /// Goes to a place among the contents, in bytes. A place behind their end has nothing to read. To go to a place that
     /// counts from the end of a file that does not tell the size of its contents, the file is decoded to its end.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.check()?;
+        self.failure.check()?;
         let target = match to {
             SeekFrom::Start(target) => Some(target),
             SeekFrom::Current(distance) => self.position().checked_add_signed(distance),
@@ -439,7 +480,7 @@ impl<R: Read + Seek + Send> Reader<R> {
     ///
     /// If the file is damaged or cannot be read.
     pub fn index(&mut self) -> io::Result<Index> {
-        self.check()?;
+        self.failure.check()?;
         let made = self.find_places().and_then(|()| self.make_index());
         made.map_err(|error| self.fail(error))
     }
@@ -455,13 +496,18 @@ impl<R: Read + Seek + Send> Reader<R> {
         self.settings.index(RunOptions { pool, ..RunOptions::default() }, &shared, random::SPACING)
     }
 
+    /// The places of the file, before it was looked for any.
+    fn places(&mut self) -> Result<Places<R>, Error> {
+        let by_parts = ByParts::new(&self.settings.zstd, self.threads.clone());
+        Places::of(&mut self.inner, self.line_read + self.start.len() as u64, by_parts)
+    }
+
     /// Finds out how to go to other places of the file.
     fn find_places(&mut self) -> Result<(), Error> {
-        let ahead = self.line_read + self.start.len() as u64;
-        let places = match &mut self.places {
-            Some(places) => places,
-            none => none.insert(Places::of(&mut self.inner, ahead)?),
-        };
+        if self.places.is_none() {
+            self.places = Some(self.places()?);
+        }
+        let places = self.places.as_mut().expect("they were found");
         places.look_for_parts(&mut self.inner, self.format, self.index.as_ref())
     }
 
@@ -484,7 +530,7 @@ impl<R: Read + Seek + Send> Reader<R> {
         } else if target < self.line_at {
             return self.go_back(target);
         } else {
-            places.by_parts = None;
+            places.by_parts.stop();
             self.data.clear();
             (self.at, self.used, self.skip) = (self.line_at, 0, target - self.line_at);
             return Ok(());
@@ -504,7 +550,7 @@ impl<R: Read + Seek + Send> Reader<R> {
             let parts = places.parts.as_deref().unwrap_or_default();
             return Ok(parts.last().map_or(0, |part| part.contents.end));
         }
-        places.by_parts = None;
+        places.by_parts.stop();
         while !self.has_ended {
             self.data.clear();
             (self.at, self.used, self.skip) = (self.line_at, 0, 0);
@@ -521,7 +567,7 @@ impl<R: fmt::Debug> fmt::Debug for Reader<R> {
         f.debug_struct("Reader")
             .field("inner", &self.inner)
             .field("format", &self.format)
-            .field("failed", &self.failed)
+            .field("failure", &self.failure)
             .finish_non_exhaustive()
     }
 }

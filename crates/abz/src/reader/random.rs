@@ -30,8 +30,7 @@ pub(super) struct Places<R> {
     pub(super) size: Option<u64>,
     /// The number of bytes of contents between the places that a line finds.
     pub(super) spacing: u64,
-    /// Decodes the parts from some place on.
-    pub(super) by_parts: Option<ByParts>,
+    pub(super) by_parts: ByParts,
     has_looked: bool,
 }
 
@@ -59,7 +58,7 @@ impl<R> Jump<R> {
 
 impl<R: Read + Seek> Places<R> {
     /// The places of a file of which `read` bytes were read from the inner reader.
-    pub(super) fn of(inner: &mut R, read: u64) -> Result<Self, Error> {
+    pub(super) fn of(inner: &mut R, read: u64, by_parts: ByParts) -> Result<Self, Error> {
         let place = inner.stream_position().map_err(Error::Read)?;
         let base = place.saturating_sub(read);
         let end = inner.seek(SeekFrom::End(0)).map_err(Error::Read)?;
@@ -73,7 +72,7 @@ impl<R: Read + Seek> Places<R> {
             are_all_known: false,
             size: None,
             spacing: SPACING.max(size / PLACES),
-            by_parts: None,
+            by_parts,
             has_looked: false,
         })
     }

@@ -9,6 +9,8 @@ use abz_codec::gzip::Layout;
 use anabranch::Pool;
 
 use super::Writer;
+use super::coding::Encode;
+use crate::error::Failure;
 use crate::formats::Format;
 use crate::formats::writes::{Compression, Setting};
 use crate::threads::Threads;
@@ -102,6 +104,12 @@ impl WriterBuilder {
     /// If a setting of [`settings`](Self::settings) that this builder has no method for is out of its range.
     #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // a builder makes what it is named for
     pub fn new<W: Write>(self, inner: W) -> io::Result<Writer<W>> {
+        let (coding, stated) = self.begin()?;
+        Ok(Writer { inner: Some(inner), coding, stated, written: 0, failure: Failure::default() })
+    }
+
+    /// Begins a compression, and returns it with the size of all contents, if it was stated.
+    pub(crate) fn begin(self) -> io::Result<(Box<dyn Encode>, Option<u64>)> {
         let WriterBuilder { mut settings, format, level, memory_limit, pool } = self;
         settings.format = format.unwrap_or_default();
         settings.level = level.unwrap_or(settings.format.default_level());
@@ -115,8 +123,7 @@ impl WriterBuilder {
             })?;
         }
         let threads = Threads::new(settings.workers, pool);
-        let coding = settings.writes().encode(&settings, threads);
-        Ok(Writer { inner: Some(inner), coding, stated: settings.contents, written: 0, failed: None })
+        Ok((settings.writes().encode(&settings, threads), settings.contents))
     }
 
     /// Creates a file, or empties an existing one, and a writer that compresses to it. If no format was set, the suffix of

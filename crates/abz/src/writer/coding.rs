@@ -4,6 +4,7 @@
 use std::io;
 use std::mem;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use anabranch::{Offload, Recycler};
 
@@ -108,14 +109,15 @@ impl<F: File> Join<F::Block> for Joined<F> {
 
 /// A compression without the types of its blocks.
 pub(crate) trait Encode: Send {
-    /// Takes all of `data`.
-    fn write(&mut self, data: &[u8]) -> Result<(), Error>;
+    /// Takes bytes from the front of `data`. It is ready when all are taken, and pending while as many blocks are being
+    /// encoded as may be.
+    fn poll_write(&mut self, context: &mut Context<'_>, data: &mut &[u8]) -> Poll<Result<(), Error>>;
 
     /// Encodes all that was written, so that [`bytes`](Self::bytes) can be decoded that far.
-    fn flush(&mut self) -> Result<(), Error>;
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>>;
 
     /// Ends the file.
-    fn finish(&mut self) -> Result<(), Error>;
+    fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>>;
 
     /// The bytes of the file that are complete, for the caller to take.
     fn bytes(&mut self) -> &mut Vec<u8>;
@@ -124,7 +126,7 @@ pub(crate) trait Encode: Send {
 impl<B: Send + 'static, E: Send + 'static> Coding<B, E> {
     /// Begins a compression by `threads`, or by the caller alone.
     pub(crate) fn begin(self, threads: Option<Threads>) -> Box<dyn Encode> {
-        Box::new(Line { coding: self, threads, first: None, farm: None })
+        Box::new(Line { coding: self, threads, first: None, farm: None, is_cut: false })
     }
 }
 
@@ -135,6 +137,8 @@ struct Line<B: Send + 'static, E: Send + 'static> {
     first: Option<B>,
     /// Encodes blocks, from the second one on.
     farm: Option<Offload<B, Result<E, Error>>>,
+    /// Whether all that was written is in blocks, at a flush or the end.
+    is_cut: bool,
 }
 
 impl<B: Send + 'static, E: Send + 'static> Line<B, E> {
@@ -165,38 +169,58 @@ impl<B: Send + 'static, E: Send + 'static> Line<B, E> {
         self.coding.join.add(encoded)
     }
 
+    /// Joins encoded blocks until at most `pending` are being encoded.
+    fn poll_join(&mut self, context: &mut Context<'_>, pending: usize) -> Poll<Result<(), Error>> {
+        while let Some(farm) = self.farm.as_mut().filter(|farm| farm.pending() > pending) {
+            let Some(encoded) = ready!(farm.poll_get(context)) else { break };
+            self.coding.join.add(encoded?)?;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Waits until another block can be encoded.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.poll_join(context, self.coding.window - 1)
+    }
+
     /// Encodes all that was written.
-    fn complete(&mut self, is_end: bool) -> Result<(), Error> {
-        while let Some(block) = self.coding.cut.rest(is_end)? {
-            self.encode(block)?;
+    fn poll_complete(&mut self, context: &mut Context<'_>, is_end: bool) -> Poll<Result<(), Error>> {
+        while !self.is_cut {
+            ready!(self.poll_room(context))?;
+            match self.coding.cut.rest(is_end)? {
+                Some(block) => self.encode(block)?,
+                None => self.is_cut = true,
+            }
         }
         if let Some(block) = self.first.take() {
             self.encode_here(block)?;
         }
-        while let Some(encoded) = self.farm.as_mut().and_then(Offload::get) {
-            self.coding.join.add(encoded?)?;
-        }
-        Ok(())
+        ready!(self.poll_join(context, 0))?;
+        self.is_cut = false;
+        Poll::Ready(Ok(()))
     }
 }
 
 impl<B: Send + 'static, E: Send + 'static> Encode for Line<B, E> {
-    fn write(&mut self, mut data: &[u8]) -> Result<(), Error> {
-        while let Some(block) = self.coding.cut.push(&mut data)? {
-            self.encode(block)?;
+    fn poll_write(&mut self, context: &mut Context<'_>, data: &mut &[u8]) -> Poll<Result<(), Error>> {
+        while !data.is_empty() {
+            ready!(self.poll_room(context))?;
+            if let Some(block) = self.coding.cut.push(data)? {
+                self.encode(block)?;
+            }
         }
-        Ok(())
+        Poll::Ready(Ok(()))
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
-        self.complete(false)?;
-        self.coding.join.flush()
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        ready!(self.poll_complete(context, false))?;
+        Poll::Ready(self.coding.join.flush())
     }
 
-    fn finish(&mut self) -> Result<(), Error> {
-        self.complete(true)?;
+    fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        ready!(self.poll_complete(context, true))?;
         self.farm = None;
-        self.coding.join.finish()
+        Poll::Ready(self.coding.join.finish())
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {

@@ -13,9 +13,10 @@ use std::thread;
 pub use builder::WriterBuilder;
 
 use self::coding::Encode;
-use crate::error::Error;
+use crate::error::{Error, Failure};
 #[cfg(doc)]
 use crate::formats::Format;
+use crate::wait::block_on;
 
 /// A writer that compresses what is written to it, on all cores.
 ///
@@ -57,8 +58,7 @@ pub struct Writer<W: Write> {
     /// The size of all contents in bytes, if it was stated, and of those that were written.
     stated: Option<u64>,
     written: u64,
-    /// The kind and the message of the error of an earlier call.
-    failed: Option<(io::ErrorKind, String)>,
+    failure: Failure,
 }
 
 impl Writer<File> {
@@ -125,22 +125,17 @@ impl<W: Write> Writer<W> {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        let (stated, written) = (self.stated.unwrap_or(self.written), self.written);
+        let (stated, written) = (self.stated, self.written);
         self.carry(|coding| {
-            if written == stated {
-                return coding.finish();
-            }
-            let message = format!("expected {stated} bytes of contents, as was stated, found {written}");
-            Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)))
+            check_size(stated, written)?;
+            block_on(|context| coding.poll_finish(context))
         })?;
         self.flush_inner()
     }
 
     /// Calls `step`, unless an earlier call has failed, and writes the complete bytes of the file to the inner writer.
     fn carry(&mut self, step: impl FnOnce(&mut dyn Encode) -> Result<(), Error>) -> io::Result<()> {
-        if let Some((kind, message)) = &self.failed {
-            return Err(io::Error::new(*kind, Error::Before(message.clone())));
-        }
+        self.failure.check()?;
         let done = step(&mut *self.coding);
         let bytes = self.coding.bytes();
         let written = match bytes.is_empty() {
@@ -149,25 +144,31 @@ impl<W: Write> Writer<W> {
             false => self.inner.as_mut().expect("it is there until the end").write_all(bytes),
         };
         bytes.clear();
-        written.map_err(Error::Write).and(done).map_err(|error| self.fail(error))
+        written.map_err(Error::Write).and(done).map_err(|error| self.failure.record(error))
     }
 
     fn flush_inner(&mut self) -> io::Result<()> {
         let flushed = self.inner.as_mut().expect("it is there until the end").flush();
-        flushed.map_err(|error| self.fail(Error::Write(error)))
+        flushed.map_err(|error| self.failure.record(Error::Write(error)))
     }
+}
 
-    fn fail(&mut self, error: Error) -> io::Error {
-        let error = io::Error::from(error);
-        self.failed = Some((error.kind(), error.to_string()));
-        error
+/// Compares the size of all contents, in bytes, with the one that was stated.
+pub(crate) fn check_size(stated: Option<u64>, written: u64) -> Result<(), Error> {
+    match stated.filter(|stated| *stated != written) {
+        Some(stated) => {
+            let message = format!("expected {stated} bytes of contents, as was stated, found {written}");
+            Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)))
+        }
+        None => Ok(()),
     }
 }
 
 impl<W: Write> Write for Writer<W> {
     /// Takes all of `data`.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.carry(|coding| coding.write(data))?;
+        let mut rest = data;
+        self.carry(|coding| block_on(|context| coding.poll_write(context, &mut rest)))?;
         self.written += data.len() as u64;
         Ok(data.len())
     }
@@ -176,14 +177,14 @@ impl<W: Write> Write for Writer<W> {
     /// shorter, and in bzip2 files it ends a stream, so flush seldom. A `.lzma` file ([`Format::Lzma`]) cannot be flushed:
     /// its encoder keeps what it still needs.
     fn flush(&mut self) -> io::Result<()> {
-        self.carry(|coding| coding.flush())?;
+        self.carry(|coding| block_on(|context| coding.poll_flush(context)))?;
         self.flush_inner()
     }
 }
 
 impl<W: Write> Drop for Writer<W> {
     fn drop(&mut self) {
-        if self.inner.is_some() && self.failed.is_none() && !thread::panicking() {
+        if self.inner.is_some() && !self.failure.is_one() && !thread::panicking() {
             // There is nobody to tell of an error.
             let _ = self.end();
         }
@@ -194,7 +195,7 @@ impl<W: Write + fmt::Debug> fmt::Debug for Writer<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer")
             .field("inner", &self.inner)
-            .field("failed", &self.failed)
+            .field("failure", &self.failure)
             .finish_non_exhaustive()
     }
 }

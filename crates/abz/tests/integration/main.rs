@@ -2,6 +2,7 @@
 
 mod advice;
 mod archive;
+mod asynchronous;
 mod bad_inputs;
 mod boot;
 mod checks;

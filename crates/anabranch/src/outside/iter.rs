@@ -4,6 +4,8 @@ use std::iter::FusedIterator;
 use std::panic::resume_unwind;
 use std::sync::Arc as StdArc;
 use std::sync::mpsc::TryRecvError;
+#[cfg(feature = "futures")]
+use std::task::{Context, Poll};
 
 use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, named_thread};
@@ -29,6 +31,12 @@ impl<T> Items<T> {
     /// Returns the next result if it is there.
     pub(crate) fn try_next(&mut self) -> Result<T, TryRecvError> {
         self.0.try_next()
+    }
+
+    /// Returns the next result, or has the task of `context` woken when it is there.
+    #[cfg(feature = "futures")]
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        self.0.poll(context)
     }
 }
 

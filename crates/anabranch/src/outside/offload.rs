@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::TryRecvError;
+#[cfg(feature = "futures")]
+use std::task::{Context, Poll, ready};
 
 use crate::outside::{Items, Post, channel};
 use crate::stream::Stream;
@@ -126,6 +128,23 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
         }
         self.under_way -= 1;
         self.results.next()
+    }
+
+    /// Returns the next result, as [`get`](Self::get) does, or arranges that the task of `context` is woken when it is there.
+    ///
+    /// # Panics
+    /// If a task has panicked, with the panic of that task.
+    #[cfg(feature = "futures")]
+    pub fn poll_get(&mut self, context: &mut Context<'_>) -> Poll<Option<U>> {
+        if let Some(result) = self.kept.pop_front() {
+            return Poll::Ready(Some(result));
+        }
+        if self.under_way == 0 {
+            return Poll::Ready(None);
+        }
+        let result = ready!(self.results.poll(context));
+        self.under_way -= 1;
+        Poll::Ready(result)
     }
 
     /// Returns the next result if it is there.

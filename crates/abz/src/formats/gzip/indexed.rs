@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
+use std::task::{Context, Poll};
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
@@ -55,8 +56,13 @@ pub(super) fn find(
 pub(super) struct Finding(pub(super) Finder);
 
 impl Decode for Finding {
-    fn next(&mut self, input: &mut dyn Read, data: &mut Vec<u8>) -> Result<bool, Error> {
-        Ok(self.0.next_into(input, data)?)
+    fn poll_next(
+        &mut self,
+        _: &mut Context<'_>,
+        input: &mut dyn Read,
+        data: &mut Vec<u8>,
+    ) -> Poll<Result<bool, Error>> {
+        Poll::Ready(Ok(self.0.next_into(input, data)?))
     }
 
     fn parts(&self) -> Option<&[Part]> {
