@@ -492,8 +492,9 @@ impl<R: Read + Seek + Send> Reader<R> {
         let places = self.places.as_mut().expect("they were found");
         places.has_moved = true;
         let pool = self.threads.as_ref().map(|threads| &*threads.pool);
+        let spacing = places.index_spacing();
         let shared = Shared::new(&mut self.inner, &places.jump);
-        self.settings.index(RunOptions { pool, ..RunOptions::default() }, &shared, random::SPACING)
+        self.settings.index(RunOptions { pool, ..RunOptions::default() }, &shared, spacing)
     }
 
     /// The places of the file, before it was looked for any.

@@ -11,11 +11,15 @@ use crate::formats::Format;
 use crate::pipes::access::is_decoded_whole;
 use crate::positional::{Along, ReadAt};
 
-/// The number of bytes of contents between the places of an index.
-pub(super) const SPACING: u64 = 1 << 20;
+/// The least and the largest number of bytes of contents between the places of an index. Each read at a place decodes so many
+/// bytes. Each place takes about 12 KiB of the index of a text.
+const LEAST_SPACING: u64 = 256 << 10;
+const LARGEST_SPACING: u64 = 8 << 20;
 
-/// How many places are found in a file, if it is compressed as well as its windows are.
-const PLACES: u64 = 64;
+/// How many places an index has, and how many are found in a file without one, if it is compressed as well as its windows
+/// are.
+const INDEXED: u64 = 4096;
+const FOUND: u64 = 64;
 
 /// How to go to other places of a file.
 pub(super) struct Places<R> {
@@ -71,10 +75,15 @@ impl<R: Read + Seek> Places<R> {
             parts: None,
             are_all_known: false,
             size: None,
-            spacing: SPACING.max(size / PLACES),
+            spacing: (1 << 20).max(size / FOUND),
             by_parts,
             has_looked: false,
         })
+    }
+
+    /// The number of bytes of contents between the places of an index.
+    pub(super) fn index_spacing(&self) -> u64 {
+        (self.jump.size / INDEXED).clamp(LEAST_SPACING, LARGEST_SPACING)
     }
 
     /// Looks for parts that the file or the index tells.
