@@ -24,4 +24,12 @@ impl Threads {
         (workers > 1)
             .then(|| Threads { pool: pool.unwrap_or_else(|| Arc::clone(POOL.get_or_init(make))), workers })
     }
+
+    /// Starts the threads, and returns them; `None` if the system has no thread.
+    pub(crate) fn start(threads: &mut Option<Threads>) -> Option<&Threads> {
+        if threads.as_ref().is_some_and(|threads| !threads.pool.start()) {
+            *threads = None;
+        }
+        threads.as_ref()
+    }
 }

@@ -1,7 +1,7 @@
 //! The settings of a reader.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,6 +75,18 @@ impl ReaderBuilder {
         self.make(inner, None)
     }
 
+    /// As [`new`](Self::new), for an inner reader that can perhaps seek. Some files have to be read twice
+    /// ([`Remedy::RegularFile`](crate::Remedy::RegularFile)): `new` gives an error for them, and this reader decodes them if
+    /// the inner one can seek. A reader that [`open`](Self::open) makes does so, too.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    #[allow(clippy::wrong_self_convention)]
+    pub fn new_seekable<R: Read + Seek + Send>(self, inner: R) -> io::Result<Reader<R>> {
+        self.make_seekable(inner, None)
+    }
+
     /// Opens a file, and creates a reader of its contents.
     ///
     /// # Errors
@@ -82,7 +94,11 @@ impl ReaderBuilder {
     /// As [`new`](Self::new), or if the file cannot be opened.
     pub fn open(self, path: impl AsRef<Path>) -> io::Result<Reader<File>> {
         let path = path.as_ref();
-        let mut reader = self.make(File::open(path)?, Some(path.to_owned()))?;
+        self.make_seekable(File::open(path)?, Some(path.to_owned()))
+    }
+
+    fn make_seekable<R: Read + Seek + Send>(self, inner: R, name: Option<PathBuf>) -> io::Result<Reader<R>> {
+        let mut reader = self.make(inner, name)?;
         // A pipe has no places.
         reader.places = reader.places().ok();
         Ok(reader)

@@ -62,7 +62,11 @@ impl ByParts {
     ) -> Result<bool, Error> {
         let Some(next) = &mut self.next else { return Ok(false) };
         let mut parts = parts.get(*next..).unwrap_or_default().iter().inspect(|_| *next += 1);
-        let Some(threads) = self.threads.as_ref().filter(|_| self.alone >= ALONE) else {
+        let threads = match self.alone < ALONE {
+            true => None,
+            false => Threads::start(&mut self.threads),
+        };
+        let Some(threads) = threads else {
             let Some(part) = parts.next() else { return Ok(false) };
             self.alone += 1;
             access::read_part_by(read, part, &mut self.bytes)?;

@@ -115,7 +115,7 @@ impl<S: Steps + 'static> Line<S> {
                             return Poll::Ready(Ok(Some(None)));
                         }
                     }
-                } else if self.read >= ALONE && self.threads.is_some() {
+                } else if self.read >= ALONE && Threads::start(&mut self.threads).is_some() {
                     self.move_to_pool();
                     return Poll::Ready(Ok(Some(None)));
                 } else {

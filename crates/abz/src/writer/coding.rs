@@ -143,11 +143,18 @@ struct Line<B: Send + 'static, E: Send + 'static> {
 
 impl<B: Send + 'static, E: Send + 'static> Line<B, E> {
     fn encode(&mut self, block: B) -> Result<(), Error> {
-        let Some(Threads { pool, workers }) = &self.threads else { return self.encode_here(block) };
-        if self.farm.is_none() && self.first.is_none() {
+        if self.farm.is_none() && self.first.is_none() && self.threads.is_some() {
             self.first = Some(block);
             return Ok(());
         }
+        let Some(Threads { pool, workers }) = Threads::start(&mut self.threads) else {
+            return self
+                .first
+                .take()
+                .into_iter()
+                .chain([block])
+                .try_for_each(|block| self.encode_here(block));
+        };
         let farm = self.farm.get_or_insert_with(|| {
             let encoders = Arc::clone(&self.coding.encoders);
             Offload::through(self.coding.window, |blocks| {

@@ -54,6 +54,12 @@ impl Pool {
         Self { inner: ThreadPool::new(threads.min(THREADS_LIMIT), name) }
     }
 
+    /// Starts the threads of the pool, unless that was done before. Returns false if the system has refused to start even one. A
+    /// stream that is read from outside needs one: see [`Stream::into_iter`](crate::Stream::into_iter).
+    pub fn start(&self) -> bool {
+        self.inner.dispatcher().is_some()
+    }
+
     /// The number of threads that the pool has room for, the calling thread of a run included.
     pub fn threads(&self) -> usize {
         self.inner.size()

@@ -130,7 +130,17 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
         self.results.next()
     }
 
-    /// Returns the next result, as [`get`](Self::get) does, or arranges that the task of `context` is woken when it is there.
+    /// Returns the next result as [`get`](Self::get) does. If it is not there yet, the task of `context` is woken when it comes.
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    /// use anabranch::Offload;
+    ///
+    /// let mut squares = Offload::start(2, 16, |n: u64| n * n);
+    /// squares.offload(12);
+    /// let square = futures::executor::block_on(poll_fn(|context| squares.poll_get(context)));
+    /// assert_eq!(square, Some(144));
+    /// ```
     ///
     /// # Panics
     /// If a task has panicked, with the panic of that task.

@@ -78,6 +78,7 @@ mod misuse;
 #[cfg(not(shuttle))]
 mod network;
 #[cfg(not(shuttle))]
+mod offload;
 mod one_plan;
 #[cfg(not(shuttle))]
 mod one_type;

@@ -1,8 +1,7 @@
 //! The actions of `--archive` and `--extract`: tar archives, compressed or not.
 //!
 //! No uncompressed archive is written to disk. [`pack`] is a reader that produces the archive from the files, and the
-//! pipeline compresses what it reads. To extract, the pipeline decompresses into a pipe, and [`unpack`] creates files
-//! from the other end.
+//! pipeline compresses what it reads. To extract, [`unpack`] creates files from what an [`abz::Reader`] decompresses.
 
 mod entries;
 mod extended;
@@ -13,26 +12,26 @@ mod names;
 mod pack;
 mod unpack;
 
-use std::io::{self, Read, Seek, Write};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::PoisonError;
 
-use abz::{Decompressed, Decompression, Error, RunOptions};
+use abz::{Error, Reader, RunOptions};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
 use super::input::Input;
 use super::messages::Messages;
-use super::output::{Attributes, Output, PRIVATE, USUAL};
+use super::output::{Attributes, Output, USUAL};
 use super::request::{Archive, Extract, Talk};
 use crate::command::input::walk::Walk;
 use crate::command::messages::console::Console;
 use crate::command::messages::problem::Problem;
-use crate::command::messages::progress::Progress;
+use crate::command::messages::progress::{Metered, Progress};
 use crate::command::output::target::Target;
 use crate::command::system::file_id::FileId;
 use crate::command::system::interrupt;
-use crate::command::system::temporary::Unnamed;
+use crate::command::system::patient::Patient;
 
 /// The number of bytes at the start of a file that show whether it is an uncompressed archive.
 const LOOK: u64 = header::BLOCK as u64;
@@ -96,85 +95,82 @@ fn take_one_apart(
 ) -> Result<(), Problem> {
     let name = &input.to_string();
     let cannot = |error: io::Error| Problem::of_file(name, "cannot be extracted", &error);
-    let start = input.position();
-    let mut reader = progress.of(&input.file);
+    let mut rest = progress.of(&input.file);
     let mut head = Vec::new();
-    reader.by_ref().take(LOOK).read_to_end(&mut head).map_err(cannot)?;
+    rest.by_ref().take(LOOK).read_to_end(&mut head).map_err(cannot)?;
     let is_plain = entries::begins(&head);
-    let mut reader = io::Cursor::new(head).chain(reader);
+    let mut reader = Begun { head: io::Cursor::new(head), rest };
     let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive: {error}")));
     if is_plain {
         return Unpack::new(request, FileId::of(&input.metadata), messages)
             .run(&mut reader)
             .or_else(no_archive);
     }
-    let (mut contents, into) = io::pipe().map_err(cannot)?;
-    let decompression = &request.decompression;
-    // Taken by the decompressing thread. If it cannot be started, this thread takes it.
-    let work = Mutex::new(Some((reader, into)));
-    let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take().expect("it is taken once");
-    let decompress = || {
-        let (reader, mut into) = take();
-        in_two_tries((decompression, reader), (input, start), &mut into)
-    };
-    let (unpacked, decompressed) = thread::scope(|scope| {
-        let worker = thread::Builder::new().name("abz extract".into()).spawn_scoped(scope, decompress);
-        let Ok(worker) = worker else {
-            return one_after_the_other(
-                (take().0, input, start),
-                request,
-                FileId::of(&input.metadata),
-                messages,
-            );
-        };
-        let unpacked = Unpack::new(request, FileId::of(&input.metadata), messages).run(&mut contents);
-        // Padding follows the end of the archive. The rest of the compressed file has to be verified too.
-        if unpacked.is_ok() {
-            let _ = io::copy(&mut contents.by_ref(), &mut io::sink());
-        }
-        drop(contents);
-        (unpacked, worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    });
-    match (decompressed, unpacked) {
-        // Extraction stopped first, so the write error of the decompressor is only a consequence.
-        (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => no_archive(error),
-        (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
-        (Ok(done), Ok(())) => match talk.behaviour.severities.garbage.zip(done.garbage_at) {
+    let reader = Reader::builder().settings(request.decompression.clone()).new_seekable(reader);
+    let reader = reader.map_err(|error| match error.downcast() {
+        Ok(Error::Read(error)) | Err(error) => cannot(error),
+        Ok(error) => Problem::of_run(name, "the folder", &error),
+    })?;
+    let mut contents = Contents { reader, error: None };
+    let mut unpacked = Unpack::new(request, FileId::of(&input.metadata), messages).run(&mut contents);
+    // Padding follows the end of the archive. The rest of the compressed file has to be verified too.
+    if unpacked.is_ok() {
+        unpacked = io::copy(&mut contents, &mut io::sink()).map(drop);
+    }
+    match (contents.error, unpacked) {
+        // The archive may only seem wrong because its contents are missing.
+        (Some(error), _) => Err(Problem::of_run(name, "the folder", &error)),
+        (None, Err(error)) => no_archive(error),
+        (None, Ok(())) => match talk.behaviour.severities.garbage.zip(contents.reader.garbage_at()) {
             Some((severity, at)) => Err(Problem::trailing_garbage(severity, name, at)),
             None => Ok(()),
         },
     }
 }
 
-/// Decompresses an archive to an unnamed file in the folder, and then extracts it, when no thread can be started to
-/// do both at once.
-fn one_after_the_other(
-    (reader, input, start): (impl Read + Send, &Input, Option<u64>),
-    request: &Extract,
-    archive: FileId,
-    messages: &mut Messages,
-) -> (io::Result<()>, Result<Decompressed, Error>) {
-    let plain = match Unnamed::make(&request.folder, PRIVATE) {
-        Ok(plain) => plain,
-        Err(error) => return (Ok(()), Err(Error::Write(error))),
-    };
-    let mut file = plain.file();
-    let decompressed = in_two_tries((&request.decompression, reader), (input, start), &mut file);
-    let unpacked = file.rewind().and_then(|()| Unpack::new(request, archive, messages).run(file));
-    (unpacked, decompressed)
+/// An input of which the first bytes were read already.
+struct Begun<'a> {
+    head: io::Cursor<Vec<u8>>,
+    rest: Metered<&'a Patient<File>>,
 }
 
-/// Decompresses `reader`, and a second time from `input` at `start` if the file has to be read twice.
-fn in_two_tries(
-    (decompression, reader): (&Decompression, impl Read + Send),
-    (input, start): (&Input, Option<u64>),
-    output: &mut (dyn Write + Send),
-) -> Result<Decompressed, Error> {
-    let again = |how: &Decompression, output: &mut (dyn Write + Send)| {
-        let reader = input.again(start)?.map_err(Error::Read);
-        Some(reader.and_then(|reader| how.run(reader, output)))
-    };
-    decompression.in_two_tries(output, |how, output| how.run(reader, output), again)
+impl Read for Begun<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.head.read(buffer)? {
+            0 => self.rest.read(buffer),
+            len => Ok(len),
+        }
+    }
+}
+
+impl Seek for Begun<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let left = self.head.get_ref().len() as i64 - self.head.position() as i64;
+        let place = self.rest.seek(match to {
+            SeekFrom::Current(distance) => SeekFrom::Current(distance - left),
+            to => to,
+        })?;
+        self.head = io::Cursor::default();
+        Ok(place)
+    }
+}
+
+/// The contents of a compressed archive, and the error of decompressing it.
+struct Contents<R> {
+    reader: Reader<R>,
+    error: Option<Error>,
+}
+
+impl<R: Read> Read for Contents<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer).map_err(|error| match error.downcast() {
+            Ok(error) => {
+                self.error.get_or_insert(error);
+                io::Error::other("the archive cannot be decompressed")
+            }
+            Err(error) => error,
+        })
+    }
 }
 
 /// Copies all of `reader` to `output`.

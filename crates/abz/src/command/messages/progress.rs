@@ -1,7 +1,7 @@
 //! A progress bar for long runs on a terminal.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -242,6 +242,12 @@ impl<R: Read> Read for Metered<R> {
         let read = self.reader.read(buffer)?;
         self.progress.advance(read as u64);
         Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Metered<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.reader.seek(to)
     }
 }
 
