@@ -62,6 +62,10 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
     let plain = folder.join("text");
     fs::write(&plain, &text).map_err(told)?;
     let mut rows = Vec::new();
+    // Before anything else has taken memory that readers could use again.
+    if look.at(IDLE) {
+        rows.extend(idle(&text[..1 << 20])?);
+    }
     for format in FORMATS.into_iter().filter(|format| look.at(format.name())) {
         let file = folder.join("file");
         let level = level_of(format);
@@ -72,38 +76,48 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
             return Err(format!("abz cannot make a file of {format}"));
         }
         let decompress = vec![reader(&file, len), process("abz -dc", &abz, &["-dc"], &file, len)];
-        rows.push(row(
-            format.name(),
-            "`Reader` to nowhere: of the time of `abz -dc`",
-            103.0,
-            look,
-            decompress,
-        ));
+        let what = format!("{format}: `Reader` to nowhere: of the time of `abz -dc`");
+        rows.push(row(format.name(), &what, 103.0, look, decompress));
         let own = || Writer::builder().format(format).level(level);
         let compress = vec![writer(own, &text), process("abz -c", &abz, &how, &plain, len)];
-        let what = format!("`Writer` to nowhere, level {level}: of the time of `abz -c`");
+        let what = format!("{format}, level {level}: `Writer` to nowhere: of the time of `abz -c`");
         rows.push(row(format.name(), &what, 103.0, look, compress));
     }
     if look.at(OTHER) {
         let file = folder.join("text.gz");
         done(Command::new("gzip").args(["-6", "-k", "-f"]).arg(&plain))?;
         let decompress = vec![reader(&file, len), flate2(&file, len)];
-        rows.push(row(OTHER, "`Reader`: of the time of flate2 with zlib-rs", 35.0, look, decompress));
+        rows.push(row(
+            OTHER,
+            "a file of `gzip -6`: `Reader`: of the time of flate2 with zlib-rs",
+            35.0,
+            look,
+            decompress,
+        ));
     }
     if look.at(CRATES) {
         let level = u32::from(LEVEL);
         let gzip = move || Writer::builder().level(level).workers(WORKERS.get());
         let contenders = vec![writer(gzip, &text), gzp(&text)];
-        rows.push(row(CRATES, "`Writer`: of the time of gzp with zlib-rs", 80.0, look, contenders));
+        rows.push(row(
+            CRATES,
+            "gzip, level 6: `Writer`: of the time of gzp with zlib-rs",
+            80.0,
+            look,
+            contenders,
+        ));
         let bgzf = move || {
             let settings = Compression { layout: Layout::Bgzf, level, ..Compression::default() };
             Writer::builder().settings(settings).workers(WORKERS.get())
         };
         let contenders = vec![writer(bgzf, &text), noodles(&text)];
-        rows.push(row(CRATES, "`Writer`, BGZF: of the time of noodles-bgzf", 80.0, look, contenders));
-    }
-    if look.at(IDLE) {
-        rows.extend(idle(&text[..1 << 20])?);
+        rows.push(row(
+            CRATES,
+            "BGZF, level 6: `Writer`: of the time of noodles-bgzf",
+            80.0,
+            look,
+            contenders,
+        ));
     }
     Ok(rows)
 }
