@@ -92,7 +92,7 @@ if [ "$(id -u)" != 0 ]; then
     return 0
 fi
 # A system with a package that has pigz. It is there before abz, and afterwards it is as it was.
-root=$work/system
+root=$work/$part-system
 mkdir -p "$work/pigz/usr/bin" "$work/pigz/DEBIAN"
 echo "the other pigz" >"$work/pigz/usr/bin/pigz"
 printf '%s\n' "Package: pigz" "Version: 1" "Architecture: all" "Maintainer: nobody <nobody@localhost>" "Description: none" \

@@ -12,7 +12,7 @@ awk '/^```/ { code = $0 == "```sh"; next } code' book/src/installing.md >"$work/
 # The system of the page: commands for Debian act on an empty one, and commands in a clone use what is built already.
 export CARGO_HOME=${CARGO_HOME:-$HOME/.cargo} RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup} CARGO_INSTALL_ROOT=$work/home/.cargo
 HOME=$work/home
-root=$work/system
+root=$work/$part-system
 sudo() { "$@"; }
 dpkg() { if [[ $1 == --root* ]]; then command dpkg "$@"; else debian_dpkg "$@"; fi; }
 abz-alternatives() { DPKG_ROOT=$root "$root/usr/sbin/abz-alternatives" "$@"; }

@@ -119,7 +119,7 @@ if [ "$(id -u)" != 0 ]; then
     echo "LEFT OUT, as it needs root: installing and removing the packages of Debian"
     return 0
 fi
-root=$work/system
+root=$work/$part-system
 debian_dpkg --install "${debs[@]}"
 found "$root/usr"
 debian_dpkg --purge libanabranch-dev "$runtime"

@@ -139,7 +139,12 @@ impl<R: AsyncRead + Unpin> Read for Polled<R> {
         let mut buffer = ReadBuf::new(buffer);
         let mut context = Context::from_waker(&self.waker);
         match Pin::new(&mut self.inner).poll_read(&mut context, &mut buffer) {
-            Poll::Ready(read) => read.map(|()| buffer.filled().len()),
+            Poll::Ready(Ok(())) => Ok(buffer.filled().len()),
+            // It would be taken for a pause, after which nobody wakes the task.
+            Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(io::Error::other(error))
+            }
+            Poll::Ready(Err(error)) => Err(error),
             Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
         }
     }
