@@ -1,7 +1,7 @@
 """Builds the wheel: by maturin, with the command abz inside, as a program of its own.
 
 With the setting "profile", which is a profile of cargo, such as `pip wheel -C profile=dev crates/python`, both are built by
-that profile.
+that profile. The setting "build-args" has more arguments of maturin.
 """
 
 import json
@@ -19,9 +19,10 @@ get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    profile = (config_settings or {}).get("profile", "release")
+    settings = config_settings or {}
+    profile = settings.get("profile", "release")
     build_command(profile)
-    settings = {"build-args": f"--profile {profile}"}
+    settings = {"build-args": f"--profile {profile} {settings.get('build-args', '')}"}
     return maturin.build_wheel(wheel_directory, settings, metadata_directory)
 
 

@@ -7,7 +7,7 @@ if ! python3 -m venv "$work/build" >"$work/said" 2>&1 ||
 fi
 # The backend looks for maturin on the path.
 PATH="$work/build/bin:$PATH" RUSTFLAGS=$remapped pip --quiet --disable-pip-version-check wheel --no-deps \
-    --no-build-isolation --wheel-dir "$dist" crates/python
+    --no-build-isolation --config-settings "build-args=--compatibility pypi --auditwheel check" --wheel-dir "$dist" crates/python
 wheel=$(echo "$dist"/abz-"$version"-*.whl)
 
 # The tag says which C library the wheel needs. The symbols of its program and of its library must not need a later one.
