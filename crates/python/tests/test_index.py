@@ -37,7 +37,7 @@ def test_it_is_that_of_the_command(tmp_path, large):
     path.write_bytes(gzip.compress(large))
     assert abz.index(path, tmp_path / "ours") == str(tmp_path / "ours")
     command = shutil.which("abz", path=sysconfig.get_path("scripts"))
-    subprocess.run([command, "--index", path], check=True)
+    subprocess.run([command, "--index", "--index-every=256K", path], check=True)
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "a.gz.abzi").read_bytes()
     with open(path, "rb") as file:
         abz.index(file, tmp_path / "again")

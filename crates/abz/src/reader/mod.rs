@@ -464,7 +464,8 @@ impl<R: Read + Seek + Send> Seek for Reader<R> {
 
 impl<R: Read + Seek + Send> Reader<R> {
     /// Makes an index of the file, to be saved for [`ReaderBuilder::index`]: its [bytes](Index::to_bytes). Decodes the whole
-    /// file, unless the reader has an index. The position does not change.
+    /// file, unless the reader has an index. The position does not change. In a gzip file that does not record where its blocks
+    /// lie, it has a place for each 256 KiB of contents, and fewer if the file is larger than 1 GiB.
     ///
     /// ```
     /// use std::io::{Cursor, Write};
