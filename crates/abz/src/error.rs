@@ -130,7 +130,7 @@ pub(crate) struct Failure(Option<(io::ErrorKind, String)>);
 
 impl Failure {
     /// Returns true if a call has failed.
-    pub(crate) fn is_one(&self) -> bool {
+    pub(crate) fn has_happened(&self) -> bool {
         self.0.is_some()
     }
 

@@ -23,13 +23,13 @@ use crate::corpus::{corpus, done};
 use crate::look::{Look, Measured};
 
 const FORMATS: [Format; 5] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Zstd];
-/// The group of a file that another program wrote, of writers of other crates, and of readers that wait.
+/// The groups of a file that another program wrote, of writers of other crates, and of readers that wait.
 const OTHER: &str = "gzip -6";
 const CRATES: &str = "crates";
 const IDLE: &str = "idle";
 /// The level at which the writers of other crates are compared.
 const LEVEL: u8 = 6;
-/// The number of workers of those.
+/// The number of workers of each of them, and of each reader that waits.
 const WORKERS: NonZero<usize> = NonZero::new(2).expect("it is above 0");
 /// The number of readers that wait.
 const READERS: usize = 1000;
@@ -101,7 +101,7 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
         let contenders = vec![writer(gzip, &text), gzp(&text)];
         rows.push(row(
             CRATES,
-            "gzip, level 6: `Writer`: of the time of gzp with zlib-rs",
+            &format!("gzip, level {LEVEL}: `Writer`: of the time of gzp with zlib-rs"),
             80.0,
             look,
             contenders,
@@ -113,7 +113,7 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
         let contenders = vec![writer(bgzf, &text), noodles(&text)];
         rows.push(row(
             CRATES,
-            "BGZF, level 6: `Writer`: of the time of noodles-bgzf",
+            &format!("BGZF, level {LEVEL}: `Writer`: of the time of noodles-bgzf"),
             80.0,
             look,
             contenders,
@@ -122,7 +122,8 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// What many readers take that were opened and not read. They are made once: the next ones get the memory of the first.
+/// Measures the threads and the memory of many readers that were opened and not read. It makes them once, because later ones
+/// would get the memory of the first.
 fn idle(text: &[u8]) -> Result<[Row; 2], String> {
     let made = Writer::new(Vec::new()).and_then(|mut writer| {
         writer.write_all(text)?;

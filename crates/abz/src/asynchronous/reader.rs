@@ -86,7 +86,7 @@ impl ReaderBuilder {
 impl<R: AsyncRead + Unpin> AsyncBufRead for AsyncReader<R> {
     fn poll_fill_buf(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let AsyncReader { reader, has_format } = self.get_mut();
-        reader.wake(context.waker());
+        reader.set_waker(context.waker());
         reader.get_mut().waker.clone_from(context.waker());
         if !*has_format {
             match reader.detect() {

@@ -62,11 +62,10 @@ impl ByParts {
     ) -> Result<bool, Error> {
         let Some(next) = &mut self.next else { return Ok(false) };
         let mut parts = parts.get(*next..).unwrap_or_default().iter().inspect(|_| *next += 1);
-        let threads = match self.alone < ALONE {
-            true => None,
-            false => Threads::start(&mut self.threads),
-        };
-        let Some(threads) = threads else {
+        if self.farm.is_none() && self.alone >= ALONE {
+            self.farm = Threads::start(&mut self.threads).map(|threads| farm(&self.decoding, threads));
+        }
+        let (Some(farm), Some(threads)) = (&mut self.farm, &self.threads) else {
             let Some(part) = parts.next() else { return Ok(false) };
             self.alone += 1;
             access::read_part_by(read, part, &mut self.bytes)?;
@@ -75,20 +74,6 @@ impl ByParts {
             return Ok(true);
         };
         let window = window(threads.workers);
-        let farm = self.farm.get_or_insert_with(|| {
-            let decoding = self.decoding.clone();
-            Offload::through(window, |parts| {
-                let parts = parts.title("abz reader").pool(&threads.pool).workers(threads.workers);
-                parts.map_with(
-                    move || Decoder::new(&decoding),
-                    |decoder, (part, bytes): (Part, Vec<u8>)| {
-                        let mut data = Vec::new();
-                        decoder.decode_into(&part, &bytes, &mut data)?;
-                        Ok(data)
-                    },
-                )
-            })
-        });
         while farm.pending() < window
             && let Some(part) = parts.next()
         {
@@ -100,4 +85,20 @@ impl ByParts {
         *data = decoded?;
         Ok(true)
     }
+}
+
+/// Starts to decode parts on `threads`.
+fn farm(decoding: &Decoding, threads: &Threads) -> Farm {
+    let decoding = decoding.clone();
+    Offload::through(window(threads.workers), |parts| {
+        let parts = parts.title("abz reader").pool(&threads.pool).workers(threads.workers);
+        parts.map_with(
+            move || Decoder::new(&decoding),
+            |decoder, (part, bytes): (Part, Vec<u8>)| {
+                let mut data = Vec::new();
+                decoder.decode_into(&part, &bytes, &mut data)?;
+                Ok(data)
+            },
+        )
+    })
 }

@@ -165,7 +165,7 @@ impl<R: Read> Reader<R> {
     /// Lets no thread wait from here on: a call that would have to wait fails with
     /// [`WouldBlock`](io::ErrorKind::WouldBlock), and may be called again when `waker` was woken.
     #[cfg(feature = "tokio")]
-    pub(crate) fn wake(&mut self, waker: &Waker) {
+    pub(crate) fn set_waker(&mut self, waker: &Waker) {
         self.waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
     }
 

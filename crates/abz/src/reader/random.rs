@@ -16,9 +16,12 @@ use crate::positional::{Along, ReadAt};
 const LEAST_SPACING: u64 = 256 << 10;
 const LARGEST_SPACING: u64 = 8 << 20;
 
-/// How many places an index has, and how many are found in a file without one, if it is compressed as well as its windows
-/// are.
+/// The size of a file, divided by this number, is the distance between the places of its index, within these limits.
 const INDEXED: u64 = 4096;
+
+/// The least number of bytes of contents between the places that are found in a file without an index, and the number by
+/// which its size is divided for their distance.
+const LEAST_FOUND_SPACING: u64 = 1 << 20;
 const FOUND: u64 = 64;
 
 /// How to go to other places of a file.
@@ -75,7 +78,7 @@ impl<R: Read + Seek> Places<R> {
             parts: None,
             are_all_known: false,
             size: None,
-            spacing: (1 << 20).max(size / FOUND),
+            spacing: LEAST_FOUND_SPACING.max(size / FOUND),
             by_parts,
             has_looked: false,
         })

@@ -126,7 +126,16 @@ pub(crate) trait Encode: Send {
 impl<B: Send + 'static, E: Send + 'static> Coding<B, E> {
     /// Begins a compression by `threads`, or by the caller alone.
     pub(crate) fn begin(self, threads: Option<Threads>) -> Box<dyn Encode> {
-        Box::new(Line { coding: self, threads, first: None, farm: None, is_cut: false })
+        Box::new(Line { coding: self, threads, first: None, farm: None })
+    }
+
+    /// Starts to encode blocks on `threads`.
+    fn farm(&self, threads: &Threads) -> Farm<B, E> {
+        let encoders = Arc::clone(&self.encoders);
+        Offload::through(self.window, |blocks| {
+            let blocks = blocks.title("abz compress").pool(&threads.pool).workers(threads.workers);
+            blocks.map_with(move || encoders(), |encode, block| encode(block))
+        })
     }
 }
 
@@ -136,37 +145,29 @@ struct Line<B: Send + 'static, E: Send + 'static> {
     /// The first block, while it is the only one. It needs no other thread.
     first: Option<B>,
     /// Encodes blocks, from the second one on.
-    farm: Option<Offload<B, Result<E, Error>>>,
-    /// Whether all that was written is in blocks, at a flush or the end.
-    is_cut: bool,
+    farm: Option<Farm<B, E>>,
 }
+
+/// Encodes blocks on a pool.
+type Farm<B, E> = Offload<B, Result<E, Error>>;
 
 impl<B: Send + 'static, E: Send + 'static> Line<B, E> {
     fn encode(&mut self, block: B) -> Result<(), Error> {
-        if self.farm.is_none() && self.first.is_none() && self.threads.is_some() {
-            self.first = Some(block);
-            return Ok(());
-        }
-        let Some(Threads { pool, workers }) = Threads::start(&mut self.threads) else {
-            return self
-                .first
-                .take()
-                .into_iter()
-                .chain([block])
-                .try_for_each(|block| self.encode_here(block));
-        };
-        let farm = self.farm.get_or_insert_with(|| {
-            let encoders = Arc::clone(&self.coding.encoders);
-            Offload::through(self.coding.window, |blocks| {
-                let blocks = blocks.title("abz compress").pool(pool).workers(*workers);
-                blocks.map_with(move || encoders(), |encode, block| encode(block))
-            })
-        });
-        for block in self.first.take().into_iter().chain([block]) {
-            farm.offload(block);
-            while let Some(encoded) = farm.try_get() {
-                self.coding.join.add(encoded?)?;
+        if self.farm.is_none() {
+            if self.first.is_none() && self.threads.is_some() {
+                self.first = Some(block);
+                return Ok(());
             }
+            self.farm = Threads::start(&mut self.threads).map(|threads| self.coding.farm(threads));
+        }
+        for block in self.first.take().into_iter().chain([block]) {
+            match &mut self.farm {
+                Some(farm) => farm.offload(block),
+                None => self.encode_here(block)?,
+            }
+        }
+        while let Some(encoded) = self.farm.as_mut().and_then(Offload::try_get) {
+            self.coding.join.add(encoded?)?;
         }
         Ok(())
     }
@@ -192,19 +193,17 @@ impl<B: Send + 'static, E: Send + 'static> Line<B, E> {
 
     /// Encodes all that was written.
     fn poll_complete(&mut self, context: &mut Context<'_>, is_end: bool) -> Poll<Result<(), Error>> {
-        while !self.is_cut {
+        loop {
             ready!(self.poll_room(context))?;
             match self.coding.cut.rest(is_end)? {
                 Some(block) => self.encode(block)?,
-                None => self.is_cut = true,
+                None => break,
             }
         }
         if let Some(block) = self.first.take() {
             self.encode_here(block)?;
         }
-        ready!(self.poll_join(context, 0))?;
-        self.is_cut = false;
-        Poll::Ready(Ok(()))
+        self.poll_join(context, 0)
     }
 }
 

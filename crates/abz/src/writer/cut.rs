@@ -17,8 +17,8 @@ pub(crate) trait Cut<B>: Send {
     /// are taken.
     fn push(&mut self, data: &mut &[u8]) -> Result<Option<B>, Error>;
 
-    /// Returns a block of the bytes that are in no block yet, if there is one. Call it until it returns `None`. More data
-    /// may follow, unless this is the end of the file.
+    /// Returns a block of the bytes that are in no block yet, if there is one. Call it until it returns `None`, which
+    /// it does again if it is called again. More data may follow, unless this is the end of the file.
     fn rest(&mut self, is_end: bool) -> Result<Option<B>, Error>;
 }
 

@@ -184,7 +184,7 @@ impl<W: Write> Write for Writer<W> {
 
 impl<W: Write> Drop for Writer<W> {
     fn drop(&mut self) {
-        if self.inner.is_some() && !self.failure.is_one() && !thread::panicking() {
+        if self.inner.is_some() && !self.failure.has_happened() && !thread::panicking() {
             // There is nobody to tell of an error.
             let _ = self.end();
         }

@@ -18,7 +18,7 @@ use crate::support::{Random, files, noise, prose, rounds};
 /// How long a step may take before it counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a future gives, unless it hangs.
+/// Awaits a future. An error says that it hangs.
 async fn within<T>(future: impl Future<Output = T>) -> Result<T, Elapsed> {
     timeout(PATIENCE, future).await
 }
