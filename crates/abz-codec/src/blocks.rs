@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::mem;
 
 use crate::memory::make_exact_room;
 
@@ -22,29 +23,38 @@ pub struct Block {
     pub whole: bool,
 }
 
-/// An iterator that cuts an input into [`Block`]s of a fixed size, or [by content](Blocks::by_content). The blocks do
-/// not depend on how the bytes arrive.
+/// Cuts contents that are read piece by piece into [`Block`]s of a fixed size, or [by content](Cutter::by_content). The
+/// blocks do not depend on the pieces.
 ///
 /// There is always a first block: an empty input gives one empty block. An input whose length is a multiple of the
-/// block size has no short block at its end. The iterator ends after an error.
+/// block size has no short block at its end.
 ///
 /// ```
-/// use abz_codec::Blocks;
+/// use abz_codec::Cutter;
 ///
-/// let blocks: Vec<_> = Blocks::new(&b"abcdefgh"[..], 3).collect::<Result<_, _>>()?;
-/// let data: Vec<_> = blocks.iter().map(|block| &block.data[..]).collect();
-/// assert_eq!(data, [&b"abc"[..], b"def", b"gh"]);
+/// let mut cutter = Cutter::new(4);
+/// // These are too few bytes for a block, so they are kept.
+/// assert_eq!(cutter.next(&mut &b"abc"[..], Vec::new)?, None);
+/// let mut input = &b"defg"[..];
+/// let block = cutter.next(&mut input, Vec::new)?.unwrap();
+/// assert_eq!((&block.data[..], block.number), (&b"abcd"[..], 0));
+/// assert_eq!(cutter.next(&mut input, Vec::new)?, None);
+/// assert_eq!(cutter.rest(true).unwrap().data, b"efg");
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct Blocks<R> {
-    reader: R,
+pub struct Cutter {
+    /// The maximum size of a block in bytes.
     size: usize,
-    number: u64,
-    ended: bool,
-    /// The byte, or the error, that was read behind the first block to find out whether the input continues.
-    ahead: Option<io::Result<u8>>,
     /// `None` if only the size determines where to cut.
     content: Option<ByContent>,
+    /// The number of the next block.
+    number: u64,
+    /// The bytes that are in no block yet.
+    bytes: Vec<u8>,
+    /// The contents of the first block, until another byte shows that it is not the whole input.
+    first: Option<Vec<u8>>,
+    /// The error that occurred behind the first block.
+    error: Option<io::Error>,
 }
 
 /// The number of bytes that are read at once if contents determine where to cut.
@@ -56,8 +66,8 @@ struct ByContent {
     mask: u64,
     /// The smallest size of a block in bytes, except for the last one.
     least: usize,
-    /// The bytes that were read and belong to the next block.
-    rest: Vec<u8>,
+    /// The number of bytes of the next block that were searched for its end.
+    searched: usize,
 }
 
 impl ByContent {
@@ -66,12 +76,14 @@ impl ByContent {
         let bits = mean.trailing_zeros();
         // The highest bits depend on the most bytes.
         let mask = !(u64::MAX >> bits);
-        ByContent { mask, least: mean / 4, rest: Vec::new() }
+        ByContent { mask, least: mean / 4, searched: 0 }
     }
 
-    /// Returns the index at which the first block of `data` ends, if it does. It does not end before `from`.
-    fn end(&self, data: &[u8], from: usize) -> Option<usize> {
-        let from = from.max(self.least).min(data.len());
+    /// Returns the index at which the first block of `data` ends, if it does. The bytes that were searched before are not
+    /// searched again.
+    fn end(&mut self, data: &[u8]) -> Option<usize> {
+        let from = self.searched.max(self.least).min(data.len());
+        self.searched = data.len();
         let before = &data[from.saturating_sub(64)..from];
         let mut hash = before.iter().fold(0u64, |hash, &byte| roll(hash, byte));
         let ends = |byte: &u8| {
@@ -103,6 +115,154 @@ static NOISE: [u64; 256] = {
     noise
 };
 
+impl Cutter {
+    /// Creates a cutter of blocks of `size` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is 0.
+    pub fn new(size: usize) -> Self {
+        assert!(size > 0, "a block has at least one byte");
+        Cutter { size, content: None, number: 0, bytes: Vec::new(), first: None, error: None }
+    }
+
+    /// Creates a cutter of blocks of at most `size` bytes that end where the bytes before determine: on average after a
+    /// sixteenth of `size`, rounded up to a power of two. If bytes are changed, inserted or removed, only the blocks
+    /// around that place change. So `rsync` needs to send, and a deduplicating archive needs to store, only the new
+    /// parts.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is 0.
+    pub fn by_content(size: usize) -> Self {
+        Cutter { content: Some(ByContent::new(size)), ..Cutter::new(size) }
+    }
+
+    /// Returns the next block that is complete. Returns `None` when `input` gives no more bytes: then the input may go
+    /// on, or [`rest`](Self::rest) returns the blocks that are left. `buffer` makes the allocation of a block; its
+    /// contents are dropped.
+    ///
+    /// # Errors
+    ///
+    /// The error of the reader; an interrupted read is repeated. [`NoMemory`](crate::NoMemory) if there is no memory
+    /// for a block.
+    pub fn next(
+        &mut self,
+        input: &mut dyn Read,
+        mut buffer: impl FnMut() -> Vec<u8>,
+    ) -> io::Result<Option<Block>> {
+        self.error.take().map_or(Ok(()), Err)?;
+        loop {
+            if let Some(first) = self.first.take_if(|_| !self.bytes.is_empty()) {
+                return Ok(Some(self.block(first, false)));
+            }
+            if let Some(end) = self.end() {
+                let mut rest = Vec::new();
+                if end < self.bytes.len() {
+                    rest = self.room(buffer())?;
+                    rest.extend(self.bytes.drain(end..));
+                }
+                let complete = mem::replace(&mut self.bytes, rest);
+                if self.number > 0 {
+                    return Ok(Some(self.block(complete, false)));
+                }
+                self.first = Some(complete);
+                continue;
+            }
+            if self.bytes.capacity() == 0 {
+                self.bytes = self.room(buffer())?;
+            }
+            match self.read(input) {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                // The block before the error comes first.
+                Err(error) => match self.first.take() {
+                    Some(first) => {
+                        self.error = Some(error);
+                        return Ok(Some(self.block(first, false)));
+                    }
+                    None => return Err(error),
+                },
+            }
+        }
+    }
+
+    /// Returns a block of the bytes that are in no block yet, if there is one. Call it until it returns `None`. More
+    /// input may follow, unless `is_end` says that this is its end.
+    pub fn rest(&mut self, is_end: bool) -> Option<Block> {
+        if let Some(first) = self.first.take() {
+            let whole = is_end && self.bytes.is_empty();
+            return Some(self.block(first, whole));
+        }
+        let is_only_one = is_end && self.number == 0;
+        if self.bytes.is_empty() && !is_only_one {
+            return None;
+        }
+        self.content.iter_mut().for_each(|content| content.searched = 0);
+        let bytes = mem::take(&mut self.bytes);
+        Some(self.block(bytes, is_only_one))
+    }
+
+    fn block(&mut self, data: Vec<u8>, whole: bool) -> Block {
+        let number = self.number;
+        self.number += 1;
+        Block { number, data, whole }
+    }
+
+    /// Returns the index in `bytes` at which the next block ends, if that is known.
+    fn end(&mut self) -> Option<usize> {
+        let found = self.content.as_mut().and_then(|content| content.end(&self.bytes));
+        let end = found.or_else(|| (self.bytes.len() == self.size).then_some(self.size))?;
+        self.content.iter_mut().for_each(|content| content.searched = 0);
+        Some(end)
+    }
+
+    /// Makes room for a block.
+    fn room(&self, mut buffer: Vec<u8>) -> io::Result<Vec<u8>> {
+        make_exact_room(&mut buffer, self.size)?;
+        Ok(buffer)
+    }
+
+    /// Reads more bytes of the next block. Returns how many.
+    fn read(&mut self, input: &mut dyn Read) -> io::Result<usize> {
+        let missing = self.size - self.bytes.len();
+        let most = match &self.content {
+            _ if self.first.is_some() => 1,
+            Some(_) => missing.min(LOOK),
+            None => missing,
+        };
+        input.take(most as u64).read_to_end(&mut self.bytes)
+    }
+}
+
+impl fmt::Debug for Cutter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cutter")
+            .field("size", &self.size)
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An iterator over the blocks of an input, as a [`Cutter`] cuts them. It ends after an error.
+///
+/// ```
+/// use abz_codec::Blocks;
+///
+/// let blocks: Vec<_> = Blocks::new(&b"abcdefgh"[..], 3).collect::<Result<_, _>>()?;
+/// let data: Vec<_> = blocks.iter().map(|block| &block.data[..]).collect();
+/// assert_eq!(data, [&b"abc"[..], b"def", b"gh"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Blocks<R> {
+    reader: R,
+    cutter: Cutter,
+    /// All of the input was read.
+    is_read: bool,
+    has_failed: bool,
+}
+
 impl<R: Read> Blocks<R> {
     /// Creates an iterator over blocks of `size` bytes from `reader`.
     ///
@@ -110,14 +270,11 @@ impl<R: Read> Blocks<R> {
     ///
     /// If `size` is 0.
     pub fn new(reader: R, size: usize) -> Self {
-        assert!(size > 0, "a block has at least one byte");
-        Blocks { reader, size, number: 0, ended: false, ahead: None, content: None }
+        Blocks { reader, cutter: Cutter::new(size), is_read: false, has_failed: false }
     }
 
-    /// Creates an iterator over blocks of at most `size` bytes from `reader` that end where the bytes before determine:
-    /// on average after a sixteenth of `size`, rounded up to a power of two. If bytes are changed, inserted or removed,
-    /// only the blocks around that place change. So `rsync` needs to send, and a deduplicating archive needs to store,
-    /// only the new parts.
+    /// Creates an iterator over blocks of at most `size` bytes from `reader` that are cut
+    /// [by content](Cutter::by_content).
     ///
     /// ```
     /// use abz_codec::Blocks;
@@ -133,78 +290,7 @@ impl<R: Read> Blocks<R> {
     ///
     /// If `size` is 0.
     pub fn by_content(reader: R, size: usize) -> Self {
-        Blocks { content: Some(ByContent::new(size)), ..Blocks::new(reader, size) }
-    }
-
-    /// Returns the underlying reader, for example to give it more input.
-    pub fn get_mut(&mut self) -> &mut R {
-        &mut self.reader
-    }
-
-    /// Reads on where the input ended before. Blocks are numbered on.
-    pub fn go_on(&mut self) {
-        self.ended = false;
-    }
-
-    /// Reads the next block, `None` at the end of the input. Drops the contents of `buffer` and uses its allocation.
-    ///
-    /// # Errors
-    ///
-    /// The error of the reader; an interrupted read is repeated. [`NoMemory`](crate::NoMemory) if there is no memory
-    /// for a block.
-    pub fn read_into(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Block>> {
-        let ahead = self.ahead.take().transpose()?;
-        if self.ended {
-            return Ok(None);
-        }
-        make_exact_room(&mut buffer, self.size)?;
-        buffer.extend(ahead);
-        match self.content.take() {
-            None => self.read_to(&mut buffer, self.size)?,
-            Some(mut content) => {
-                self.read_by_content(&mut content, &mut buffer)?;
-                self.content = Some(content);
-            }
-        }
-        if buffer.is_empty() && self.number > 0 {
-            return Ok(None);
-        }
-        let number = self.number;
-        self.number += 1;
-        let has_rest = self.content.as_ref().is_some_and(|content| !content.rest.is_empty());
-        if number == 0 && !self.ended && !has_rest {
-            let mut ahead = Vec::new();
-            let read = self.read_to(&mut ahead, 1);
-            self.ahead = read.map(|()| ahead.first().copied()).transpose();
-        }
-        let whole = number == 0 && self.ended && self.ahead.is_none();
-        Ok(Some(Block { number, data: buffer, whole }))
-    }
-
-    /// Reads until `buffer` has `len` bytes, or sets `ended` if there are no more.
-    fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
-        let missing = len - buffer.len();
-        let read = self.reader.by_ref().take(missing as u64).read_to_end(buffer);
-        self.ended = read.is_err() || buffer.len() < len;
-        read.map(drop)
-    }
-
-    fn read_by_content(&mut self, content: &mut ByContent, buffer: &mut Vec<u8>) -> io::Result<()> {
-        buffer.append(&mut content.rest);
-        let mut looked = 0;
-        loop {
-            if let Some(end) = content.end(buffer, looked) {
-                content.rest.extend(buffer.drain(end..));
-                // The remaining bytes are another block, even if nothing more is read.
-                self.ended &= content.rest.is_empty();
-                return Ok(());
-            }
-            if self.ended || buffer.len() == self.size {
-                return Ok(());
-            }
-            looked = buffer.len();
-            self.read_to(buffer, self.size.min(looked + LOOK))?;
-        }
+        Blocks { cutter: Cutter::by_content(size), ..Blocks::new(reader, size) }
     }
 }
 
@@ -212,17 +298,19 @@ impl<R: Read> Iterator for Blocks<R> {
     type Item = io::Result<Block>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read_into(Vec::new()).transpose()
-    }
-}
-
-impl<R> fmt::Debug for Blocks<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blocks")
-            .field("size", &self.size)
-            .field("number", &self.number)
-            .field("ended", &self.ended)
-            .finish_non_exhaustive()
+        if self.has_failed {
+            return None;
+        }
+        if !self.is_read {
+            match self.cutter.next(&mut self.reader, Vec::new).transpose() {
+                None => self.is_read = true,
+                Some(next) => {
+                    self.has_failed = next.is_err();
+                    return Some(next);
+                }
+            }
+        }
+        self.cutter.rest(true).map(Ok)
     }
 }
 

@@ -88,7 +88,7 @@ mod system;
 pub mod xz;
 pub mod zstd;
 
-pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};
+pub use blocks::{Block, Blocks, Cutter, DEFAULT_BLOCK_SIZE};
 pub use damage::{Damage, DecodeError, Fault, MemberPart, Place, Remedy};
 pub use memory::NoMemory;
 pub use system::{abort, descriptors, mapped};

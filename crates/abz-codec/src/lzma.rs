@@ -20,7 +20,7 @@ pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
 
 /// The number of bytes that an encoder is given at once, so that progress can be reported. It does not affect the
 /// output.
-pub(crate) const PORTION: usize = 256 << 10;
+const PORTION: usize = 256 << 10;
 
 /// Appends the encoded stream of `data` to `out`. Calls `watch` with the number of bytes that were encoded since the
 /// last call.

@@ -88,6 +88,8 @@ impl Compression {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
+        let is_in_order = matches!(output, Writing::Stream(_));
+        assert!(is_in_order || self.can_write_at(), "{} is written in order", self.format);
         match options.tools {
             Some(_) if self.workers > 1 => {
                 let alone = Compression { workers: 1, ..self.clone() };

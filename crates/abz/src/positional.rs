@@ -104,17 +104,3 @@ impl<'a> Reading<'a> {
         }
     }
 }
-
-impl<'a> Writing<'a> {
-    /// The output as a writer, from start to end, for a format that can only be written in order.
-    ///
-    /// # Panics
-    ///
-    /// If it is [`Writing::Positional`].
-    pub(crate) fn in_order(self, format: &str) -> &'a mut (dyn Write + Send) {
-        match self {
-            Writing::Stream(output) => output,
-            Writing::Positional(_) => panic!("{format} is written in order"),
-        }
-    }
-}

@@ -36,8 +36,8 @@ impl<'a> RunOptions<'a> {
     }
 
     /// Returns the lender of encoders, decoders and buffers.
-    pub(crate) fn lender(&self) -> Lender<'a> {
-        Lender(self.tools)
+    pub(crate) fn lender(&self) -> Lender {
+        self.tools.map(Tools::lender).unwrap_or_default()
     }
 
     /// Returns the test for pauses of the input.
@@ -55,7 +55,7 @@ pub fn at_work(workers: usize) -> usize {
 }
 
 /// Reports progress to [`RunOptions::progress`].
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Advance<'a>(Option<&'a (dyn Fn(u64) + Sync)>);
 
 impl Advance<'_> {

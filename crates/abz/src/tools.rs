@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anabranch::Recycler;
@@ -30,24 +30,30 @@ const KEPT_BUFFERS: usize = 4;
 /// # Ok::<(), abz::Error>(())
 /// ```
 pub struct Tools {
-    /// The tools of the formats that are not in use.
-    idle: Mutex<Vec<Box<dyn Any + Send>>>,
-    buffers: Recycler<Vec<u8>>,
+    idle: Idle,
+    buffers: Buffers,
+}
+
+/// The tools of the formats that are not in use.
+type Idle = Arc<Mutex<Vec<Box<dyn Any + Send>>>>;
+
+/// The buffers that are not in use.
+#[derive(Clone)]
+struct Buffers {
+    any: Recycler<Vec<u8>>,
     inputs: Recycler<Vec<u8>>,
 }
 
 impl Tools {
     /// Makes empty tools. Tables and buffers are allocated when they are first needed.
     pub fn new() -> Self {
-        Tools {
-            idle: Mutex::default(),
-            buffers: Recycler::new(KEPT_BUFFERS, Vec::new),
-            inputs: inputs::buffers(KEPT_BUFFERS),
-        }
+        let any = Recycler::new(KEPT_BUFFERS, Vec::new);
+        Tools { idle: Idle::default(), buffers: Buffers { any, inputs: inputs::buffers(KEPT_BUFFERS) } }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns a lender of these tools and buffers.
+    pub(crate) fn lender(&self) -> Lender {
+        Lender { idle: Some(Arc::clone(&self.idle)), buffers: Some(self.buffers.clone()) }
     }
 }
 
@@ -63,45 +69,54 @@ impl fmt::Debug for Tools {
     }
 }
 
-/// Lends tools for one run. Without [`Tools`], it makes new ones.
-#[derive(Clone, Copy)]
-pub(crate) struct Lender<'a>(pub(crate) Option<&'a Tools>);
+/// Lends tools and buffers for one run. The default one keeps neither.
+#[derive(Clone, Default)]
+pub(crate) struct Lender {
+    idle: Option<Idle>,
+    buffers: Option<Buffers>,
+}
 
-impl<'a> Lender<'a> {
+impl Lender {
+    /// Keeps the tools of one run, whose threads come and go.
+    pub(crate) fn of_tools() -> Self {
+        Lender { idle: Some(Idle::default()), buffers: None }
+    }
+
     /// Lends an encoder or decoder that was kept and `fits`, or a new one.
-    pub(crate) fn tool<T: Any + Send>(
-        self,
-        fits: impl Fn(&T) -> bool,
-        make: impl FnOnce() -> T,
-    ) -> Tool<'a, T> {
-        let kept = self.0.and_then(|tools| {
-            let mut idle = tools.idle();
+    pub(crate) fn tool<T: Any + Send>(&self, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> Tool<T> {
+        let kept = self.idle.as_ref().and_then(|idle| {
+            let mut idle = lock(idle);
             let at = idle.iter().position(|tool| tool.downcast_ref().is_some_and(&fits))?;
             idle.swap_remove(at).downcast().ok()
         });
-        Tool { tool: Some(kept.unwrap_or_else(|| Box::new(make()))), home: self.0 }
+        Tool { tool: Some(kept.unwrap_or_else(|| Box::new(make()))), home: self.idle.clone() }
     }
 
     /// A recycler of buffers, which keeps at most `keep` idle ones if there are no tools. They have the contents that
     /// their last user left.
-    pub(crate) fn buffers(self, keep: usize) -> Recycler<Vec<u8>> {
-        self.0.map_or_else(|| Recycler::new(keep, Vec::new), |tools| tools.buffers.clone())
+    pub(crate) fn buffers(&self, keep: usize) -> Recycler<Vec<u8>> {
+        let kept = self.buffers.as_ref();
+        kept.map_or_else(|| Recycler::new(keep, Vec::new), |buffers| buffers.any.clone())
     }
 
     /// As [`buffers`](Self::buffers), with the buffers into which an input is read.
-    pub(crate) fn inputs(self, keep: usize) -> Recycler<Vec<u8>> {
-        self.0.map_or_else(|| inputs::buffers(keep), |tools| tools.inputs.clone())
+    pub(crate) fn inputs(&self, keep: usize) -> Recycler<Vec<u8>> {
+        self.buffers.as_ref().map_or_else(|| inputs::buffers(keep), |buffers| buffers.inputs.clone())
     }
 }
 
-/// An encoder or decoder that goes back to its [`Tools`] when it is dropped, except in a panic.
-pub(crate) struct Tool<'a, T: Any + Send> {
-    /// `Some` until it is dropped.
-    tool: Option<Box<T>>,
-    home: Option<&'a Tools>,
+fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T: Any + Send> Deref for Tool<'_, T> {
+/// An encoder or decoder that goes back to its [`Tools`] when it is dropped, except in a panic.
+pub(crate) struct Tool<T: Any + Send> {
+    /// `Some` until it is dropped.
+    tool: Option<Box<T>>,
+    home: Option<Idle>,
+}
+
+impl<T: Any + Send> Deref for Tool<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -109,16 +124,16 @@ impl<T: Any + Send> Deref for Tool<'_, T> {
     }
 }
 
-impl<T: Any + Send> DerefMut for Tool<'_, T> {
+impl<T: Any + Send> DerefMut for Tool<T> {
     fn deref_mut(&mut self) -> &mut T {
         self.tool.as_mut().expect("the tool is there until it is dropped")
     }
 }
 
-impl<T: Any + Send> Drop for Tool<'_, T> {
+impl<T: Any + Send> Drop for Tool<T> {
     fn drop(&mut self) {
-        if let (Some(tool), Some(home), false) = (self.tool.take(), self.home, thread::panicking()) {
-            home.idle().push(tool);
+        if let (Some(tool), Some(home), false) = (self.tool.take(), &self.home, thread::panicking()) {
+            lock(home).push(tool);
         }
     }
 }

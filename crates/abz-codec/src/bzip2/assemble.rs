@@ -302,8 +302,9 @@ mod tests {
         let magics = [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
         let mut encoder = Encoder::new();
         let text = b"an ordinary block ".repeat(1000);
-        let ordinary = Cutter::new(&text[..], Level::BEST).read_into(Vec::new()).unwrap().unwrap();
-        let ordinary = encoder.encode_into(&ordinary, Vec::new()).unwrap();
+        let mut cutter = Cutter::new(Level::BEST);
+        assert_eq!(cutter.next(&mut &text[..]).unwrap(), None);
+        let ordinary = encoder.encode_into(&cutter.rest().unwrap(), Vec::new()).unwrap();
         for count in [1, 2, 3, 100] {
             for gap in [0, 1, 7, 300] {
                 let symbols: Vec<u8> = (0..count)

@@ -5,7 +5,7 @@ use std::mem;
 
 use super::Level;
 use super::runs::{LONGEST, RUN, find_run};
-use crate::memory::{NoMemory, make_exact_room};
+use crate::memory::make_exact_room;
 
 /// The number of bytes that are read at once.
 const INPUT: usize = 128 * 1024;
@@ -31,83 +31,27 @@ impl Packed {
     }
 }
 
-/// Cuts an input into packed blocks of a level's size. It cuts where bzip2 1.0 does, so that the compressed file has
-/// the size that bzip2 gives it.
-#[derive(Debug)]
-pub struct Cutter<R> {
-    reader: R,
-    buffer: Vec<u8>,
-    begin: usize,
-    end: usize,
-    packer: Packer,
-    ended: bool,
-}
-
-impl<R: Read> Cutter<R> {
-    /// Creates a cutter of the input that `reader` gives, for `level`. It has its own buffer.
-    pub fn new(reader: R, level: Level) -> Self {
-        let packer = Packer::new(level);
-        Cutter { reader, buffer: vec![0; INPUT], begin: 0, end: 0, packer, ended: false }
-    }
-
-    /// Returns the next block, `None` at the end. Drops the contents of `bytes` and uses its allocation for the block.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the reader, or [`NoMemory`] if there is no memory for a block. Do not read on after an
-    /// error.
-    pub fn read_into(&mut self, bytes: Vec<u8>) -> io::Result<Option<Packed>> {
-        self.packer.begin(bytes)?;
-        loop {
-            if self.begin == self.end && !self.fill()? {
-                return Ok(self.packer.end());
-            }
-            let mut input = &self.buffer[self.begin..self.end];
-            let packed = self.packer.pack(&mut input);
-            self.begin = self.end - input.len();
-            if packed.is_some() {
-                return Ok(packed);
-            }
-        }
-    }
-
-    /// Reads more of the input. Returns `false` at its end.
-    fn fill(&mut self) -> io::Result<bool> {
-        while !self.ended {
-            match self.reader.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-                Ok(0) => self.ended = true,
-                Ok(read) => {
-                    (self.begin, self.end) = (0, read);
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-}
-
-/// Packs an input that is pushed to it into blocks of a level's size, as a [`Cutter`] does.
+/// Cuts contents that are read piece by piece into packed blocks of a level's size. It cuts where bzip2 1.0 does, so that
+/// the compressed file has the size that bzip2 gives it.
 ///
 /// ```
-/// use abz_codec::bzip2::{Cutter, Level, Packer};
+/// use abz_codec::bzip2::{Cutter, Level};
 ///
-/// let text = b"a branch of a river".repeat(10_000);
-/// let level = Level::new(1).unwrap();
-/// let (mut packer, mut blocks) = (Packer::new(level), Vec::new());
-/// for mut piece in text.chunks(1000) {
-///     while let Some(block) = packer.pack(&mut piece) {
-///         blocks.push(block);
-///         packer.begin(Vec::new())?;
-///     }
+/// let text = b"a branch of a river\n".repeat(20_000);
+/// let (mut cutter, mut input, mut blocks) = (Cutter::new(Level::new(1).unwrap()), &text[..], Vec::new());
+/// while let Some(block) = cutter.next(&mut input)? {
+///     blocks.push(block);
 /// }
-/// blocks.extend(packer.end());
-/// assert_eq!(blocks.first(), Cutter::new(&text[..], level).read_into(Vec::new())?.as_ref());
+/// blocks.extend(cutter.rest());
+/// assert_eq!(blocks.len(), 5);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Packer {
+pub struct Cutter {
+    buffer: Vec<u8>,
+    /// The bytes of the buffer that are in no block yet.
+    begin: usize,
+    end: usize,
     /// The packed bytes of the block.
     bytes: Vec<u8>,
     run: Run,
@@ -115,50 +59,47 @@ pub struct Packer {
     full: usize,
 }
 
-impl Packer {
-    /// Creates a packer for `level`.
+impl Cutter {
+    /// Creates a cutter for `level`. It has a buffer for its input.
     pub fn new(level: Level) -> Self {
-        Packer { bytes: Vec::new(), run: Run { byte: 0, count: 0 }, full: level.block_size() - 19 }
+        let (buffer, run) = (vec![0; INPUT], Run { byte: 0, count: 0 });
+        Cutter { buffer, begin: 0, end: 0, bytes: Vec::new(), run, full: level.block_size() - 19 }
     }
 
-    /// Begins a block. Drops the contents of `bytes` and uses its allocation for the block. A block that is not begun
-    /// allocates as it grows.
+    /// Returns the next block that is full. Returns `None` when `input` gives no more bytes: then the input may go on, or
+    /// [`rest`](Self::rest) returns the last block.
     ///
     /// # Errors
     ///
-    /// If there is no memory for a block.
-    pub fn begin(&mut self, mut bytes: Vec<u8>) -> Result<(), NoMemory> {
-        make_exact_room(&mut bytes, self.full + RUN + 2)?;
-        self.bytes = bytes;
-        Ok(())
-    }
-
-    /// Returns whether all bytes that were pushed are in blocks that were returned.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty() && self.run.count == 0
-    }
-
-    /// Packs the bytes of `input`, and removes them from its front. Returns the block once it is full; bytes may be left
-    /// then.
-    pub fn pack(&mut self, input: &mut &[u8]) -> Option<Packed> {
+    /// Returns the error of the reader, or [`NoMemory`](crate::NoMemory) if there is no memory for a block.
+    pub fn next(&mut self, input: &mut (impl Read + ?Sized)) -> io::Result<Option<Packed>> {
         while self.bytes.len() < self.full {
-            if input.is_empty() {
-                return None;
+            if self.begin == self.end {
+                match input.read(&mut self.buffer) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                    Ok(0) => return Ok(None),
+                    Ok(read) => (self.begin, self.end) = (0, read),
+                }
+                continue;
             }
-            self.pack_some(input);
+            if self.bytes.capacity() == 0 {
+                make_exact_room(&mut self.bytes, self.full + RUN + 2)?;
+            }
+            self.pack_some();
         }
-        Some(Packed { bytes: mem::take(&mut self.bytes) })
+        Ok(Some(Packed { bytes: mem::take(&mut self.bytes) }))
     }
 
-    /// Returns the last block of the input, if there is one.
-    pub fn end(&mut self) -> Option<Packed> {
+    /// Returns a block of the bytes that are in no block yet, if there are any. More input may follow.
+    pub fn rest(&mut self) -> Option<Packed> {
         self.run.pack(&mut self.bytes);
         Some(Packed { bytes: mem::take(&mut self.bytes) }).filter(|packed| !packed.bytes.is_empty())
     }
 
-    /// Packs some of the bytes of `input`.
-    fn pack_some(&mut self, input: &mut &[u8]) {
-        let bytes = &mut self.bytes;
+    /// Packs some of the bytes of the buffer.
+    fn pack_some(&mut self) {
+        let (bytes, input) = (&mut self.bytes, &self.buffer[self.begin..self.end]);
         // Bytes without runs are copied. Near the end of a block each byte is counted.
         let room = (self.full - bytes.len()).saturating_sub(2 * RUN);
         let stretch = &input[..input.len().min(STRETCH).min(room)];
@@ -170,7 +111,7 @@ impl Packer {
             let count = stretch.iter().rev().take_while(|&&other| other == byte).count();
             bytes.extend_from_slice(&stretch[..stretch.len() - count]);
             self.run = Run { byte, count };
-            *input = &input[stretch.len()..];
+            self.begin += stretch.len();
             return;
         }
         let few = &input[..input.len().min(FEW)];
@@ -187,7 +128,7 @@ impl Packer {
                 break;
             }
         }
-        *input = &input[taken..];
+        self.begin += taken;
     }
 }
 

@@ -52,7 +52,7 @@ mod unsort;
 mod write;
 
 pub use assemble::Assembler;
-pub use cut::{Cutter, Packed, Packer};
+pub use cut::{Cutter, Packed};
 pub use decode::{Contents, Decoded, Decoder};
 pub use encode::{EncodedBlock, Encoder};
 pub use error::{DecodeError, Fault};

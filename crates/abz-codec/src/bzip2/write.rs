@@ -16,8 +16,8 @@ use super::{END_MAGIC, Level};
 /// let text = b"a branch of a river\n".repeat(20_000);
 /// let mut encoder = Encoder::new();
 /// let mut stream = StreamWriter::new(Vec::new(), Level::new(1).unwrap());
-/// let mut blocks = Cutter::new(&text[..], Level::new(1).unwrap());
-/// while let Some(block) = blocks.read_into(Vec::new())? {
+/// let (mut cutter, mut input) = (Cutter::new(Level::new(1).unwrap()), &text[..]);
+/// while let Some(block) = cutter.next(&mut input)?.or_else(|| cutter.rest()) {
 ///     stream.write(&encoder.encode_into(&block, Vec::new())?)?;
 /// }
 /// let file = stream.finish()?;

@@ -1,15 +1,13 @@
 //! Encoding of blocks.
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::io::{self, Read};
 use std::mem;
 
 use liblzma::stream::{Filters, LzmaOptions, PRESET_EXTREME};
 
 use super::check::{Check, Sum};
 use super::header::BlockHeader;
-use crate::lzma::{self, Encoding, PORTION};
+use crate::lzma::{self, Encoding};
 use crate::memory::{NoMemory, make_room};
 
 /// The settings of an encoder: how hard it searches for repetitions, and the kind of check.
@@ -45,6 +43,17 @@ impl Settings {
         (3 * self.dictionary() as usize).max(1 << 20)
     }
 
+    /// Returns the dictionary size for `len` bytes of contents.
+    fn dictionary_for(&self, len: usize) -> u32 {
+        (self.dictionary() as usize).min(len.max(4 << 10)) as u32
+    }
+
+    fn filters(&self, dictionary: u32) -> Filters {
+        let mut filters = Filters::new();
+        filters.lzma2(&self.options(dictionary));
+        filters
+    }
+
     /// Returns the options of liblzma with a dictionary of `dictionary` bytes.
     pub(super) fn options(&self, dictionary: u32) -> LzmaOptions {
         let preset = self.level | if self.extreme { PRESET_EXTREME } else { 0 };
@@ -71,6 +80,17 @@ pub struct EncodedBlock {
 }
 
 impl EncodedBlock {
+    /// Makes a block of encoded LZMA2 data, from the size and the check of its contents.
+    fn new(dictionary: u32, mut bytes: Vec<u8>, uncompressed: u64, check: &[u8]) -> Self {
+        let compressed = bytes.len() as u64;
+        let header = BlockHeader::lzma2(dictionary, compressed, uncompressed);
+        let unpadded = (header.len() + check.len()) as u64 + compressed;
+        // The size of the header is a multiple of four.
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes.extend_from_slice(check);
+        EncodedBlock { header, bytes, unpadded, uncompressed }
+    }
+
     /// Returns the size of the block in bytes.
     pub fn len(&self) -> usize {
         self.header.len() + self.bytes.len()
@@ -124,84 +144,114 @@ impl Encoder {
         mut bytes: Vec<u8>,
         watch: &mut dyn FnMut(usize),
     ) -> Result<EncodedBlock, NoMemory> {
-        let dictionary = self.dictionary(data.len());
+        let dictionary = self.settings.dictionary_for(data.len());
         bytes.clear();
-        lzma::encode((&self.filters(dictionary), dictionary), data, &mut bytes, watch)?;
-        Ok(self.block(dictionary, bytes, data.len() as u64, &self.settings.check.of(data)))
+        lzma::encode((&self.settings.filters(dictionary), dictionary), data, &mut bytes, watch)?;
+        Ok(EncodedBlock::new(dictionary, bytes, data.len() as u64, &self.settings.check.of(data)))
+    }
+}
+
+/// An encoder of blocks whose contents are given in portions. A block is the same as the one that an [`Encoder`] makes. It
+/// takes less memory: beside the encoder, it holds at most as many bytes of contents as the dictionary has.
+///
+/// ```
+/// use abz_codec::xz::{Check, Encoder, PortionEncoder, Settings};
+///
+/// let settings = Settings { level: 6, extreme: false, dictionary_size: None, check: Check::Crc64 };
+/// let mut encoder = PortionEncoder::new(settings);
+/// encoder.push(b"a branch ")?;
+/// encoder.push(b"of a river")?;
+/// let block = encoder.finish()?;
+/// assert_eq!(block, Encoder::new(settings).encode_into(b"a branch of a river", Vec::new())?);
+/// # Ok::<(), abz_codec::NoMemory>(())
+/// ```
+pub struct PortionEncoder {
+    settings: Settings,
+    /// The first bytes of the block. A block with fewer contents than the dictionary gets a smaller dictionary, so
+    /// encoding begins when there are so many.
+    held: Vec<u8>,
+    begun: Option<Begun>,
+    /// The number of bytes of the block.
+    contents: u64,
+}
+
+/// A block whose dictionary is known.
+struct Begun {
+    dictionary: u32,
+    encoding: Encoding,
+    sum: Sum,
+    bytes: Vec<u8>,
+}
+
+impl Begun {
+    fn push(&mut self, portion: &[u8]) -> Result<(), NoMemory> {
+        self.sum.add(portion);
+        self.encoding.push(portion, &mut self.bytes)
+    }
+}
+
+impl PortionEncoder {
+    /// Creates an encoder at the start of a block.
+    pub fn new(settings: Settings) -> Self {
+        PortionEncoder { settings, held: Vec::new(), begun: None, contents: 0 }
     }
 
-    /// Encodes at most `most` bytes from `input` as a block, the same as [`encode_watched`](Self::encode_watched) would
-    /// make of them. Returns `None` if `input` is at its end. In addition to the encoder it holds at most as many bytes
-    /// of contents as the dictionary has, and only until the encoder takes them.
+    /// Returns the number of bytes of the block so far.
+    pub fn contents(&self) -> u64 {
+        self.contents
+    }
+
+    /// Encodes more contents of the block.
     ///
     /// # Errors
     ///
-    /// If `input` cannot be read, or there is not enough memory (a [`NoMemory`] inside the error).
-    pub fn encode_from(
-        &mut self,
-        input: &mut dyn Read,
-        most: usize,
-        mut bytes: Vec<u8>,
-        watch: &mut dyn FnMut(usize),
-    ) -> io::Result<Option<EncodedBlock>> {
-        let mut input = input.take(most as u64);
-        let mut next = |mut chunk: Vec<u8>| {
-            chunk.clear();
-            make_room(&mut chunk, PORTION)?;
-            input.by_ref().take(PORTION as u64).read_to_end(&mut chunk)?;
-            io::Result::Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
-        };
-        // A block with fewer contents than the dictionary gets a smaller dictionary.
-        let (mut held, mut len) = (VecDeque::new(), 0);
-        while len < self.settings.dictionary() as usize
-            && let Some(chunk) = next(Vec::new())?
-        {
-            len += chunk.len();
-            held.push_back(chunk);
+    /// If there is not enough memory.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn push(&mut self, portion: &[u8]) -> Result<(), NoMemory> {
+        self.contents += portion.len() as u64;
+        if let Some(begun) = &mut self.begun {
+            return begun.push(portion);
         }
-        if held.is_empty() {
-            return Ok(None);
+        make_room(&mut self.held, portion.len())?;
+        self.held.extend_from_slice(portion);
+        if self.contents >= self.settings.dictionary().into() {
+            self.begun = Some(self.begin()?);
         }
-        let dictionary = self.dictionary(len);
-        let (mut encoding, mut sum) =
-            (Encoding::new(&self.filters(dictionary), dictionary)?, Sum::new(self.settings.check));
-        bytes.clear();
-        let (mut contents, mut spare) = (0, Vec::new());
-        while let Some(chunk) =
-            held.pop_front().map_or_else(|| next(mem::take(&mut spare)), |held| Ok(Some(held)))?
-        {
-            sum.add(&chunk);
-            encoding.push(&chunk, &mut bytes)?;
-            watch(chunk.len());
-            contents += chunk.len() as u64;
-            if held.is_empty() {
-                spare = chunk;
-            }
-        }
+        Ok(())
+    }
+
+    /// Ends the block. The next portion begins another one.
+    ///
+    /// # Errors
+    ///
+    /// As [`push`](Self::push).
+    ///
+    /// # Panics
+    ///
+    /// As [`push`](Self::push).
+    pub fn finish(&mut self) -> Result<EncodedBlock, NoMemory> {
+        let begun = self.begun.take().map_or_else(|| self.begin(), Ok)?;
+        let Begun { dictionary, encoding, sum, mut bytes } = begun;
         encoding.finish(&mut bytes)?;
-        Ok(Some(self.block(dictionary, bytes, contents, &sum.finish())))
+        Ok(EncodedBlock::new(dictionary, bytes, mem::take(&mut self.contents), &sum.finish()))
     }
 
-    /// Returns the dictionary size for `len` bytes of contents.
-    fn dictionary(&self, len: usize) -> u32 {
-        (self.settings.dictionary() as usize).min(len.max(4 << 10)) as u32
+    /// Begins to encode the block with the bytes that are held.
+    fn begin(&mut self) -> Result<Begun, NoMemory> {
+        let dictionary = self.settings.dictionary_for(self.held.len());
+        let encoding = Encoding::new(&self.settings.filters(dictionary), dictionary)?;
+        let mut begun = Begun { dictionary, encoding, sum: Sum::new(self.settings.check), bytes: Vec::new() };
+        begun.push(&mem::take(&mut self.held))?;
+        Ok(begun)
     }
+}
 
-    fn filters(&self, dictionary: u32) -> Filters {
-        let mut filters = Filters::new();
-        filters.lzma2(&self.settings.options(dictionary));
-        filters
-    }
-
-    /// Makes a block of encoded LZMA2 data, from the size and the check of its contents.
-    fn block(&self, dictionary: u32, mut bytes: Vec<u8>, uncompressed: u64, check: &[u8]) -> EncodedBlock {
-        let compressed = bytes.len() as u64;
-        let header = BlockHeader::lzma2(dictionary, compressed, uncompressed);
-        let unpadded = (header.len() + check.len()) as u64 + compressed;
-        // The size of the header is a multiple of four.
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes.extend_from_slice(check);
-        EncodedBlock { header, bytes, unpadded, uncompressed }
+impl fmt::Debug for PortionEncoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PortionEncoder").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 

@@ -18,9 +18,9 @@ fn level(level: u32) -> Level {
 
 fn encode(data: &[u8], level: Level) -> Vec<u8> {
     let mut encoder = Encoder::new();
-    let mut blocks = Cutter::new(data, level);
+    let (mut cutter, mut input) = (Cutter::new(level), data);
     let mut stream = StreamWriter::new(Vec::new(), level);
-    while let Some(block) = blocks.read_into(Vec::new()).unwrap() {
+    while let Some(block) = cutter.next(&mut input).unwrap().or_else(|| cutter.rest()) {
         stream.write(&encoder.encode_into(&block, Vec::new()).unwrap()).unwrap();
     }
     stream.finish().unwrap()

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 
 use crate::error::{Error, Failure};
-use crate::writer::coding::Encode;
+use crate::writer::line::Encode;
 use crate::writer::{WriterBuilder, check_size};
 
 /// An asynchronous [`Writer`](crate::Writer).

@@ -1,37 +1,35 @@
 //! bzip2: blocks compressed to one stream, and streams decompressed.
 
-use std::io::{self, Read, Write};
-use std::iter;
+use std::io::{Read, Write};
 use std::mem;
 use std::ops::{Range, RangeInclusive};
-use std::sync::Arc;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::bzip2::{
-    Assembler, Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Packed, Salvager, Scanner, Segment,
+    Assembler, Decoded, Decoder, EncodedBlock, Encoder, Level, Packed, Salvager, Scanner, Segment,
     StreamWriter,
 };
-use anabranch::{Plan, TryStream};
+use anabranch::Plan;
 
 use super::reads::{Names, Reads};
 use super::writes::{Setting, Writes};
-use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::{IndexBuilder, Indexed};
+use crate::pipes::cut::Runs;
+use crate::pipes::decode::{self, Contents, DecodeSteps, Join};
+use crate::pipes::encode::{self, EncodeSteps};
 use crate::pipes::inputs::{self, Input, Inputs, Telling};
-use crate::pipes::steps::{self, Contents, Join, Steps, Threads};
-use crate::pipes::{begin, window, write_out};
+use crate::pipes::{Threads, window};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, Writing};
-use crate::reader::line::{Decode, Line};
+use crate::reader::line::{Decode, DecodeLine};
 use crate::recovery::{self, Recover};
 use crate::run::Run;
-use crate::run_options::RunOptions;
+use crate::run_options::{Advance, RunOptions};
 use crate::tools::{Lender, Tool};
-use crate::writer::coding::{self, Coding, Encode};
-use crate::writer::cut::Runs;
+use crate::writer::line::{Encode, EncodeLine};
 
 pub(super) struct Bzip2;
 
@@ -60,13 +58,13 @@ impl Reads for Bzip2 {
         threads: Option<crate::threads::Threads>,
     ) -> Box<dyn Decode> {
         let window = window(how.workers);
-        let steps = Blocks { scanner: Scanner::default(), lender: RunOptions::default().lender() };
-        Line::new(steps, inputs::buffers(window), window, threads)
+        let steps = Blocks { scanner: Scanner::default(), lender: Lender::of_tools() };
+        DecodeLine::new(steps, inputs::buffers(window), window, threads)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
         let threads = Threads { workers: how.workers, window: window(how.workers), pool: None };
-        steps::plan(Blocks { scanner: Scanner::default(), lender: RunOptions::default().lender() }, threads)
+        decode::plan(Blocks { scanner: Scanner::default(), lender: Lender::default() }, threads)
     }
 
     /// The parts are the blocks, whose sizes are known once they are decoded.
@@ -129,29 +127,51 @@ impl Writes for Bzip2 {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let mut input = input.in_order();
-        let mut input = Counted::new(&mut *input);
-        let stream = compress(how, &mut input, options);
-        let written = write_out!(stream, &options, output, |to| StreamWriter::new(to, level(how)));
-        Ok(Compressed { read: input.bytes, written })
+        let steps = Packs { level: level(how), advance: options.advance() };
+        encode::run(steps, how.threads(options.pool), &options, input, output)
     }
 
-    fn encode(&self, how: &Compression, threads: Option<crate::threads::Threads>) -> Box<dyn Encode> {
-        let coding = Coding {
-            cut: Box::new(Runs::new(level(how))),
-            // Its tables cannot move to another thread.
-            encoders: Arc::new(|| {
-                let mut encoder = Encoder::new();
-                Box::new(move |block: Packed| encoder.encode_into(&block, Vec::new()).map_err(Error::Memory))
-            }),
-            join: Box::new(Streams { level: level(how), stream: None, number: 0, bytes: Vec::new() }),
-            window: how.window(),
-        };
-        coding.begin(threads)
+    fn encode(
+        &self,
+        how: &Compression,
+        threads: Option<crate::threads::Threads>,
+    ) -> Result<Box<dyn Encode>, Error> {
+        EncodeLine::begin(Packs { level: level(how), advance: Advance::default() }, how.window(), threads)
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        compress(how, io::empty(), RunOptions::default()).plan()
+        encode::plan(Packs { level: level(how), advance: Advance::default() }, how.threads(None))
+    }
+}
+
+/// The steps of a file that is made: blocks are packed while they are cut, because that determines where they end.
+struct Packs<'a> {
+    level: Level,
+    advance: Advance<'a>,
+}
+
+impl<'a> EncodeSteps for Packs<'a> {
+    type Block = Packed;
+    /// It cannot move to another thread.
+    type Encoder = Encoder;
+    type Encoded = EncodedBlock;
+    type Cut = Runs<'a>;
+    type Join = Streams;
+
+    fn cut(&self) -> Runs<'a> {
+        Runs::new(self.level, self.advance)
+    }
+
+    fn encoders(&self) -> impl Fn() -> Encoder + Send + Sync + use<'a> {
+        Encoder::new
+    }
+
+    fn encode(encoder: &mut Encoder, block: Packed) -> Result<EncodedBlock, Error> {
+        encoder.encode_into(&block, Vec::new()).map_err(Error::Memory)
+    }
+
+    fn join(&self) -> Result<Streams, Error> {
+        Ok(Streams { level: self.level, stream: None, number: 0, bytes: Vec::new() })
     }
 }
 
@@ -176,7 +196,7 @@ impl Streams {
     }
 }
 
-impl coding::Join<EncodedBlock> for Streams {
+impl encode::Join<EncodedBlock> for Streams {
     fn add(&mut self, encoded: EncodedBlock) -> Result<(), Error> {
         self.stream().write(&encoded).map_err(Error::Write)
     }
@@ -188,12 +208,13 @@ impl coding::Join<EncodedBlock> for Streams {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Error> {
+    fn finish(mut self) -> Result<Vec<u8>, Error> {
         // An empty file is an empty stream.
         if self.number == 0 {
             self.stream();
         }
-        self.flush()
+        self.flush()?;
+        Ok(self.bytes)
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {
@@ -210,21 +231,6 @@ fn level(how: &Compression) -> Level {
     Level::new(how.level).expect("the levels of bzip2 are 1 to 9")
 }
 
-/// Compresses `input`.
-fn compress<'a, R: Read + Send + 'a>(
-    how: &'a Compression,
-    input: R,
-    options: RunOptions<'a>,
-) -> TryStream<'a, EncodedBlock, Error> {
-    let mut cutter = Cutter::new(Telling::new(input, options.advance()), level(how));
-    let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::of_input).transpose());
-    begin(blocks, "abz compress", how.workers, window(how.workers), options.pool)
-        .try_map_with(Encoder::new, |encoder, block| {
-            encoder.encode_into(&block, Vec::new()).map_err(Error::Memory)
-        })
-        .name("encode")
-}
-
 /// Decompresses `input`, and passes the contents of each block to `write`.
 fn assemble(
     how: &Decompression,
@@ -236,19 +242,19 @@ fn assemble(
     let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(window(workers)));
     let threads = Threads { workers, window: window(workers), pool: options.pool };
     let steps = Blocks { scanner: Scanner::default(), lender };
-    steps::run(steps, inputs, threads, options, &mut write)
+    decode::run(steps, inputs, threads, options, &mut write)
 }
 
 /// The steps of a file: find blocks, decode them, and put them together.
-struct Blocks<'a> {
+struct Blocks {
     scanner: Scanner,
-    lender: Lender<'a>,
+    lender: Lender,
 }
 
-impl<'a> Steps for Blocks<'a> {
+impl DecodeSteps for Blocks {
     const SPLIT: &'static str = "find blocks";
     type Piece = Segment;
-    type Decoder = Tool<'a, Decoder>;
+    type Decoder = Tool<Decoder>;
     type Decoded = Decoded;
     type Join = Assembly;
 
@@ -259,12 +265,12 @@ impl<'a> Steps for Blocks<'a> {
         })
     }
 
-    fn decoders(&self) -> impl Fn() -> Tool<'a, Decoder> + Send + Sync + use<'a> {
-        let lender = self.lender;
+    fn decoders(&self) -> impl Fn() -> Tool<Decoder> + Send + Sync + use<> {
+        let lender = self.lender.clone();
         move || lender.tool(|_| true, Decoder::new)
     }
 
-    fn decode(decoder: &mut Tool<'a, Decoder>, segment: Segment) -> Result<Decoded, Error> {
+    fn decode(decoder: &mut Tool<Decoder>, segment: Segment) -> Result<Decoded, Error> {
         Ok(decoder.decode_into(segment, Vec::new()))
     }
 

@@ -1,29 +1,28 @@
 //! lzip: blocks compressed to members, and members decompressed.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::ops::RangeInclusive;
 
-use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
-use anabranch::{Plan, Recycler, TryStream};
+use anabranch::{Plan, Recycler};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
-use crate::pipes::{LentBlock, begin, carry_out, parts};
+use crate::pipes::cut::{Cuts, LentBlock};
+use crate::pipes::encode::{self, EncodeSteps, Join};
+use crate::pipes::parts;
 use crate::positional::Along;
 use crate::positional::{Reading, Writing};
 use crate::reader::line::Decode;
 use crate::recovery::{self, Recover};
 use crate::run::Run;
-use crate::run_options::{RunOptions, at_work};
+use crate::run_options::{Advance, RunOptions};
 use crate::threads::Threads;
-use crate::writer::coding::{self, Coding, Encode, File, Joined};
-use crate::writer::cut;
+use crate::writer::line::{Encode, EncodeLine};
 
 pub(super) struct Lzip;
 
@@ -108,38 +107,54 @@ impl Writes for Lzip {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
-        let (mut input, mut output) = (Counted::new(&mut *input), Counted::new(output));
-        let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
-        carry_out(compress(how, &mut input, options), &options, write)?;
-        output.flush().map_err(Error::Write)?;
-        Ok(Compressed { read: input.bytes, written: output.bytes })
+        let steps = Members { how: how.clone(), advance: options.advance() };
+        encode::run(steps, how.threads(options.pool), &options, input, output)
     }
 
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
-        let settings = settings(how);
-        let encoders = Recycler::new(at_work(how.workers), move || Encoder::new(settings));
-        let coding = Coding {
-            cut: cut::blocks(how, how.window()),
-            encoders: coding::kept(encoders, |encoder, block: LentBlock| {
-                encoder.encode(&block.data).map_err(Error::Memory)
-            }),
-            join: Box::new(Joined::new(Vec::new())),
-            window: how.window(),
-        };
-        coding.begin(threads)
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
+        EncodeLine::begin(Members { how: how.clone(), advance: Advance::default() }, how.window(), threads)
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        compress(how, io::empty(), RunOptions::default()).plan()
+        encode::plan(Members { how: how.clone(), advance: Advance::default() }, how.threads(None))
+    }
+}
+
+/// The steps of a file: a member is encoded from each block.
+struct Members<'a> {
+    how: Compression,
+    advance: Advance<'a>,
+}
+
+impl<'a> EncodeSteps for Members<'a> {
+    type Block = LentBlock;
+    type Encoder = (Encoder, Advance<'a>);
+    type Encoded = Vec<u8>;
+    type Cut = Cuts;
+    type Join = Vec<u8>;
+
+    fn cut(&self) -> Cuts {
+        Cuts::new(&self.how, Recycler::new(self.how.window(), Vec::new))
+    }
+
+    fn encoders(&self) -> impl Fn() -> Self::Encoder + Send + Sync + use<'a> {
+        let (settings, advance) = (settings(&self.how), self.advance);
+        move || (Encoder::new(settings), advance)
+    }
+
+    fn encode((encoder, advance): &mut Self::Encoder, block: LentBlock) -> Result<Vec<u8>, Error> {
+        let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+        encoded.map_err(Error::Memory)
+    }
+
+    fn join(&self) -> Result<Self::Join, Error> {
+        Ok(Vec::new())
     }
 }
 
 /// Members, one after another.
-impl File for Vec<u8> {
-    type Block = Vec<u8>;
-
-    fn add(&mut self, member: Vec<u8>) -> io::Result<()> {
+impl Join<Vec<u8>> for Vec<u8> {
+    fn add(&mut self, member: Vec<u8>) -> Result<(), Error> {
         match self.is_empty() {
             true => *self = member,
             false => self.extend_from_slice(&member),
@@ -147,7 +162,7 @@ impl File for Vec<u8> {
         Ok(())
     }
 
-    fn finish(self) -> io::Result<Vec<u8>> {
+    fn finish(self) -> Result<Vec<u8>, Error> {
         Ok(self)
     }
 
@@ -171,24 +186,4 @@ fn settings(how: &Compression) -> Settings {
     settings.dictionary_size = how.lzma.dictionary_size.unwrap_or(settings.dictionary_size);
     settings.match_length = how.lzma.match_length.unwrap_or(settings.match_length);
     settings
-}
-
-/// Compresses `input`.
-fn compress<'a, R: Read + Send + 'a>(
-    how: &'a Compression,
-    input: R,
-    options: RunOptions<'a>,
-) -> TryStream<'a, Vec<u8>, Error> {
-    let (workers, settings) = (how.workers, settings(how));
-    let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
-    let advance = options.advance();
-    begin(blocks, "abz compress", workers, parts::window(workers), options.pool)
-        .try_map_with(
-            move || Encoder::new(settings),
-            move |encoder, block: Block| {
-                let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
-                encoded.map_err(Error::Memory)
-            },
-        )
-        .name("encode")
 }

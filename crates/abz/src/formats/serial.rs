@@ -9,10 +9,10 @@ use anabranch::{Plan, Pool, Recycled, Recycler};
 use super::reads::{Names, Reads};
 use crate::decompress::Decompression;
 use crate::error::Error;
+use crate::pipes::decode::{self, DecodeSteps, InOrder};
 use crate::pipes::inputs::{self, Input, Inputs, Telling};
-use crate::pipes::steps::{self, InOrder, Steps, Threads};
-use crate::pipes::window;
-use crate::reader::line::{Decode, Line};
+use crate::pipes::{Threads, window};
+use crate::reader::line::{Decode, DecodeLine};
 use crate::run::Run;
 use crate::run_options::RunOptions;
 
@@ -41,7 +41,7 @@ impl<S: parts::Serial + Default + Send + 'static> Reads for Serial<S> {
         let (threads, lender) = (threads(how.workers, options.pool), options.lender());
         let inputs = Inputs::new(Telling::new(input, options.advance()), lender.inputs(threads.window));
         let steps = Whole { decoder: S::default(), buffers: lender.buffers(threads.window) };
-        steps::run(steps, inputs, threads, options, |_, contents| contents.write_to(&mut *output))
+        decode::run(steps, inputs, threads, options, |_, contents| contents.write_to(&mut *output))
     }
 
     fn read(
@@ -51,12 +51,12 @@ impl<S: parts::Serial + Default + Send + 'static> Reads for Serial<S> {
         threads: Option<crate::threads::Threads>,
     ) -> Box<dyn Decode> {
         let window = window(how.workers);
-        Line::new(Whole::alone(S::default(), window), inputs::buffers(window), window, threads)
+        DecodeLine::new(Whole::alone(S::default(), window), inputs::buffers(window), window, threads)
     }
 
     fn plan_to_read(&self, how: &Decompression) -> Plan {
         let threads = threads(how.workers, None);
-        steps::plan(Whole::alone(S::default(), threads.window), threads)
+        decode::plan(Whole::alone(S::default(), threads.window), threads)
     }
 }
 
@@ -78,7 +78,7 @@ impl<S> Whole<S> {
     }
 }
 
-impl<S: parts::Serial + Send> Steps for Whole<S> {
+impl<S: parts::Serial + Send> DecodeSteps for Whole<S> {
     const SPLIT: &'static str = "inflate";
     type Piece = Recycled<Vec<u8>>;
     type Decoder = ();

@@ -20,7 +20,7 @@ use crate::reader::line::Decode;
 use crate::run::Run;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
-use crate::writer::coding::Encode;
+use crate::writer::line::Encode;
 
 /// A format with the decoder `S`, whose files have `layout`.
 pub(super) struct Wrapped<S> {
@@ -122,7 +122,7 @@ impl<S: parts::Serial + Default + Send + 'static> Writes for Wrapped<S> {
         Gzip.compress(&self.as_gzip(how), options, input, output)
     }
 
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
         Gzip.encode(&self.as_gzip(how), threads)
     }
 

@@ -1,20 +1,20 @@
 //! The interface of a format that is written, and the settings of a compression.
 
-use std::io::Read;
 use std::ops::RangeInclusive;
 
 use abz_codec::gzip::{Layout, Origin};
+use abz_codec::xz;
 use abz_codec::zstd::Encoding;
-use abz_codec::{Blocks, xz};
-use anabranch::Plan;
+use anabranch::{Plan, Pool};
 
 use super::Format;
 use super::reads::Reads;
 use crate::error::Error;
+use crate::pipes;
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
-use crate::writer::coding::Encode;
+use crate::writer::line::Encode;
 
 /// The settings of a compression. All of them but `workers` affect the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Compression {
     /// level always sets it.
     pub block_size: Option<usize>,
     /// Cuts blocks at places that their contents determine, instead of after equal sizes. A change of the input then
-    /// changes the output only around it ([`Blocks::by_content`]). bzip2 and `.lzma` ignore it.
+    /// changes the output only around it ([`Cutter::by_content`](abz_codec::Cutter::by_content)). bzip2 and `.lzma` ignore it.
     pub rsyncable: bool,
     /// The layout of gzip files. Bioinformatics uses BGZF: members of at most 64 KiB, which record no name and no time.
     /// [`Format::Zlib`] and [`Format::Zip`] set their own layouts.
@@ -147,7 +147,7 @@ pub(crate) trait Writes: Reads {
 
     /// Begins a file whose contents are given in pieces. It consists of the same bytes as those of
     /// [`compress`](Self::compress), if it is not flushed in between.
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode>;
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error>;
 
     /// Returns the plan of [`compress`](Self::compress).
     fn plan_to_write(&self, how: &Compression) -> Plan;
@@ -199,12 +199,9 @@ impl Compression {
         writes.encoders(self) as u64 * writes.memory(self) + blocks
     }
 
-    /// Cuts `input` into blocks.
-    pub(crate) fn blocks<R: Read>(&self, input: R) -> Blocks<R> {
-        match self.rsyncable {
-            true => Blocks::by_content(input, self.block_len()),
-            false => Blocks::new(input, self.block_len()),
-        }
+    /// The settings of the stream.
+    pub(crate) fn threads<'a>(&self, pool: Option<&'a Pool>) -> pipes::Threads<'a> {
+        pipes::Threads { workers: self.workers, window: self.window(), pool }
     }
 
     /// The maximum size of a block in bytes, with these settings.

@@ -1,29 +1,27 @@
 //! xz: blocks compressed to one stream, and streams decompressed.
 
-use std::io::{self, Read, Write};
-use std::iter;
+use std::io;
 use std::ops::RangeInclusive;
 
-use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
-use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
-use anabranch::{Plan, Recycler, TryStream};
+use abz_codec::xz::{self, EncodedBlock, Encoder, PortionEncoder, Scanner, Settings, StreamWriter, Survey};
+use anabranch::{Plan, Recycled, Recycler};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
-use crate::pipes::{LentBlock, begin, carry_out, parts};
+use crate::pipes::cut::{Cuts, LentBlock};
+use crate::pipes::encode::{self, EncodeSteps, Join, Portioned};
+use crate::pipes::parts;
 use crate::positional::Along;
 use crate::positional::{Reading, Writing};
 use crate::reader::line::Decode;
 use crate::run::Run;
-use crate::run_options::{RunOptions, at_work};
+use crate::run_options::{Advance, RunOptions};
 use crate::threads::Threads;
-use crate::writer::coding::{self, Coding, Encode, File, Joined};
-use crate::writer::cut;
+use crate::writer::line::{Encode, EncodeLine};
 
 pub(super) struct Xz;
 
@@ -111,54 +109,140 @@ impl Writes for Xz {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
-        let mut input = Counted::new(&mut *input);
-        let mut file = StreamWriter::new(Counted::new(output), how.lzma.check);
-        let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
+        let (threads, advance) = (how.threads(options.pool), options.advance());
         match is_encoded_as_it_comes(how) {
-            true => carry_out(compress_as_it_comes(how, &mut input, options), &options, write)?,
-            false => carry_out(compress(how, &mut input, options), &options, write)?,
+            true => encode::run(portioned(how, advance), threads, &options, input, output),
+            false => encode::run(Blocks { how: how.clone(), advance }, threads, &options, input, output),
         }
-        let mut output = file.finish().map_err(Error::Write)?;
-        output.flush().map_err(Error::Write)?;
-        Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
-        let settings = settings(how);
-        let encoders = Recycler::new(at_work(how.workers), move || Encoder::new(settings));
-        let coding = Coding {
-            cut: cut::blocks(how, how.window()),
-            encoders: coding::kept(encoders, |encoder, block: LentBlock| {
-                encoder.encode_into(&block.data, Vec::new()).map_err(Error::Memory)
-            }),
-            join: Box::new(Joined::new(StreamWriter::new(Vec::new(), how.lzma.check))),
-            window: how.window(),
-        };
-        coding.begin(threads)
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
+        let advance = Advance::default();
+        match is_encoded_as_it_comes(how) {
+            true => EncodeLine::begin(portioned(how, advance), how.window(), threads),
+            false => EncodeLine::begin(Blocks { how: how.clone(), advance }, how.window(), threads),
+        }
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
+        let (threads, advance) = (how.threads(None), Advance::default());
         match is_encoded_as_it_comes(how) {
-            true => compress_as_it_comes(how, io::empty(), RunOptions::default()).plan(),
-            false => compress(how, io::empty(), RunOptions::default()).plan(),
+            true => encode::plan(portioned(how, advance), threads),
+            false => encode::plan(Blocks { how: how.clone(), advance }, threads),
         }
     }
 }
 
-impl File for StreamWriter<Vec<u8>> {
-    type Block = EncodedBlock;
+/// The steps of a file that is made.
+struct Blocks<'a> {
+    how: Compression,
+    advance: Advance<'a>,
+}
 
-    fn add(&mut self, block: EncodedBlock) -> io::Result<()> {
-        self.write(&block)
+impl<'a> EncodeSteps for Blocks<'a> {
+    type Block = LentBlock;
+    type Encoder = (Encoder, Advance<'a>);
+    type Encoded = EncodedBlock;
+    type Cut = Cuts;
+    type Join = StreamWriter<Vec<u8>>;
+
+    fn cut(&self) -> Cuts {
+        Cuts::new(&self.how, Recycler::new(self.how.window(), Vec::new))
     }
 
-    fn finish(self) -> io::Result<Vec<u8>> {
-        self.finish()
+    fn encoders(&self) -> impl Fn() -> Self::Encoder + Send + Sync + use<'a> {
+        let (settings, advance) = (settings(&self.how), self.advance);
+        move || (Encoder::new(settings), advance)
+    }
+
+    fn encode((encoder, advance): &mut Self::Encoder, block: LentBlock) -> Result<EncodedBlock, Error> {
+        let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+        encoded.map_err(Error::Memory)
+    }
+
+    fn join(&self) -> Result<Self::Join, Error> {
+        Ok(StreamWriter::new(Vec::new(), self.how.lzma.check))
+    }
+}
+
+impl Join<EncodedBlock> for StreamWriter<Vec<u8>> {
+    fn add(&mut self, block: EncodedBlock) -> Result<(), Error> {
+        self.write(&block).map_err(Error::Write)
+    }
+
+    fn finish(self) -> Result<Vec<u8>, Error> {
+        self.finish().map_err(Error::Write)
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {
         self.get_mut()
+    }
+}
+
+/// Returns true if a single worker encodes a block while it reads it. That takes less memory, and gives the same
+/// output.
+fn is_encoded_as_it_comes(how: &Compression) -> bool {
+    how.workers == 1 && !how.rsyncable
+}
+
+/// The number of bytes read at once by a single worker.
+const PORTION: usize = 256 << 10;
+
+/// Returns the steps of a single worker that encodes blocks while it reads them.
+fn portioned<'a>(
+    how: &Compression,
+    advance: Advance<'a>,
+) -> Portioned<impl Fn() -> Result<Portions<'a>, Error> + use<'a>> {
+    let (settings, most) = (settings(how), how.block_len() as u64);
+    let join = move || {
+        let (encoder, stream) =
+            (PortionEncoder::new(settings), StreamWriter::new(Vec::new(), settings.check));
+        Ok(Portions { encoder, most, stream, advance })
+    };
+    Portioned { most: PORTION, buffers: Recycler::new(1, Vec::new), join }
+}
+
+/// Encodes portions to blocks.
+struct Portions<'a> {
+    encoder: PortionEncoder,
+    /// The maximum size of a block in bytes.
+    most: u64,
+    stream: StreamWriter<Vec<u8>>,
+    advance: Advance<'a>,
+}
+
+impl Join<Recycled<Vec<u8>>> for Portions<'_> {
+    fn add(&mut self, portion: Recycled<Vec<u8>>) -> Result<(), Error> {
+        let mut rest = &portion[..];
+        while !rest.is_empty() {
+            let room = usize::try_from(self.most - self.encoder.contents()).unwrap_or(usize::MAX);
+            let (some, others) = rest.split_at(rest.len().min(room));
+            self.encoder.push(some).map_err(Error::Memory)?;
+            rest = others;
+            if self.encoder.contents() == self.most {
+                self.flush()?;
+            }
+        }
+        self.advance.by(portion.len());
+        Ok(())
+    }
+
+    /// Ends the block.
+    fn flush(&mut self) -> Result<(), Error> {
+        if self.encoder.contents() == 0 {
+            return Ok(());
+        }
+        let block = self.encoder.finish().map_err(Error::Memory)?;
+        self.stream.write(&block).map_err(Error::Write)
+    }
+
+    fn finish(mut self) -> Result<Vec<u8>, Error> {
+        self.flush()?;
+        Join::finish(self.stream)
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self.stream.get_mut()
     }
 }
 
@@ -176,44 +260,4 @@ pub(super) fn settings(how: &Compression) -> Settings {
         dictionary_size: lzma.dictionary_size,
         check: lzma.check,
     }
-}
-
-/// Compresses `input`.
-fn compress<'a, R: Read + Send + 'a>(
-    how: &'a Compression,
-    input: R,
-    options: RunOptions<'a>,
-) -> TryStream<'a, EncodedBlock, Error> {
-    let (workers, settings) = (how.workers, settings(how));
-    let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
-    let advance = options.advance();
-    begin(blocks, "abz compress", workers, parts::window(workers), options.pool)
-        .try_map_with(
-            move || Encoder::new(settings),
-            move |encoder, block: Block| {
-                let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
-                encoded.map_err(Error::Memory)
-            },
-        )
-        .name("encode")
-}
-
-/// Returns true if a single worker encodes a block while it reads it. That takes less memory, and gives the same
-/// output.
-fn is_encoded_as_it_comes(how: &Compression) -> bool {
-    how.workers == 1 && !how.rsyncable
-}
-
-/// As [`compress`], by one worker that encodes while it reads.
-fn compress_as_it_comes<'a, R: Read + Send + 'a>(
-    how: &'a Compression,
-    mut input: R,
-    options: RunOptions<'a>,
-) -> TryStream<'a, EncodedBlock, Error> {
-    let (mut encoder, advance, most) = (Encoder::new(settings(how)), options.advance(), Xz.block_len(how));
-    let blocks = iter::from_fn(move || {
-        let block = encoder.encode_from(&mut input, most, Vec::new(), &mut |len| advance.by(len));
-        block.map_err(Error::of_input).transpose()
-    });
-    begin(blocks, "abz compress", 1, 1, options.pool).name("read and encode")
 }

@@ -6,7 +6,7 @@ use abz_codec::access::{Decoder, Part};
 use abz_codec::zstd::Decoding;
 use anabranch::{Pool, Recycled, Recycler, TryStream};
 
-use super::{begin, window};
+use super::{Threads, begin, window};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::positional::ReadAt;
@@ -42,7 +42,7 @@ pub(crate) fn decode<'a>(
     pool: Option<&'a Pool>,
 ) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
     let buffers = Recycler::new(window, Vec::new);
-    begin(parts.iter().map(Ok), "abz range", workers, window, pool)
+    begin(parts.iter().map(Ok), "abz range", Threads { workers, window, pool })
         .name("parts")
         .try_map_with(
             || (Decoder::new(decoding), Vec::new()),

@@ -1,31 +1,29 @@
 //! Functions that the streams of all formats share.
 
 pub(crate) mod access;
+pub(crate) mod cut;
+pub(crate) mod decode;
+pub(crate) mod encode;
 pub(crate) mod inputs;
 pub(crate) mod parts;
-pub(crate) mod steps;
 
-use std::io::Read;
-use std::iter;
-use std::mem;
-use std::ops::Deref;
-
-use abz_codec::Block;
-use anabranch::{Pool, Recycled, Recycler, Stream, TryStream};
+use anabranch::{Pool, Stream, TryStream};
 
 use crate::error::Error;
-use crate::formats::writes::Compression;
 use crate::positional::WriteAt;
 use crate::run_options::{RunOptions, at_work};
 
+/// The settings of a stream.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads<'a> {
+    pub(crate) workers: usize,
+    /// The maximum number of items in memory at once.
+    pub(crate) window: usize,
+    pub(crate) pool: Option<&'a Pool>,
+}
+
 /// Begins a stream of `items`, with the settings that are the same for all pipelines.
-pub(crate) fn begin<'a, T, I>(
-    items: I,
-    title: &str,
-    workers: usize,
-    window: usize,
-    pool: Option<&'a Pool>,
-) -> TryStream<'a, T, Error>
+pub(crate) fn begin<'a, T, I>(items: I, title: &str, threads: Threads<'a>) -> TryStream<'a, T, Error>
 where
     T: Send + 'a,
     I: Iterator<Item = Result<T, Error>> + Send + 'a,
@@ -34,58 +32,11 @@ where
         .name("read")
         .title(title)
         .name_end("write")
-        .workers(at_work(workers))
-        .window(window);
-    match pool {
+        .workers(at_work(threads.workers))
+        .window(threads.window);
+    match threads.pool {
         Some(pool) => stream.pool(pool),
         None => stream,
-    }
-}
-
-/// Cuts `input` into blocks, in buffers that are used again.
-pub(crate) fn blocks<R: Read>(
-    how: &Compression,
-    input: R,
-    buffers: Recycler<Vec<u8>>,
-) -> impl Iterator<Item = Result<LentBlock, Error>> + use<R> {
-    let mut blocks = how.blocks(input);
-    iter::from_fn(move || {
-        let mut home = buffers.take();
-        let block = blocks.read_into(mem::take(&mut *home)).map_err(Error::of_input).transpose()?;
-        Some(block.map(|block| LentBlock::new(block, home)))
-    })
-}
-
-/// A block whose buffer goes back to its recycler.
-pub(crate) struct LentBlock {
-    block: Block,
-    home: Recycled<Vec<u8>>,
-}
-
-impl LentBlock {
-    /// Creates a block whose buffer goes back to that of `home`.
-    pub(crate) fn new(block: Block, home: Recycled<Vec<u8>>) -> Self {
-        LentBlock { block, home }
-    }
-
-    /// The same block, if more than this block was or will be in the file.
-    pub(crate) fn in_larger_file(mut self) -> Self {
-        self.block.whole = false;
-        self
-    }
-}
-
-impl Deref for LentBlock {
-    type Target = Block;
-
-    fn deref(&self) -> &Block {
-        &self.block
-    }
-}
-
-impl Drop for LentBlock {
-    fn drop(&mut self) {
-        *self.home = mem::take(&mut self.block.data);
     }
 }
 
@@ -129,33 +80,3 @@ pub(crate) fn carry_out_at<'a, T: Send + 'a>(
         .name("write at its place");
     carry_out(stream, options, |()| Ok(()))
 }
-
-/// Writes the results of a stream with the writer of its format, and returns the size of the file in bytes. It is a
-/// macro because the writer has to outlive the stream.
-macro_rules! write_out {
-    ($stream:expr, $options:expr, $output:expr, |$to:ident| $writer:expr) => {
-        match $output {
-            $crate::positional::Writing::Stream(output) => {
-                let $to = $crate::count::Counted::new(output);
-                let mut file = $writer;
-                let write = |part| file.write(&part).map_err($crate::error::Error::Write);
-                $crate::pipes::carry_out($stream, $options, write)?;
-                let mut output = file.finish().map_err($crate::error::Error::Write)?;
-                std::io::Write::flush(&mut output).map_err($crate::error::Error::Write)?;
-                output.bytes
-            }
-            $crate::positional::Writing::Positional(sink) => {
-                let ($to, mut end) = (Vec::new(), 0);
-                let mut file = $writer;
-                $crate::pipes::carry_out_at($stream, $options, sink, &mut end, |part| {
-                    file.write(&part).map_err($crate::error::Error::Write)?;
-                    Ok(std::mem::take(file.get_mut()))
-                })?;
-                let rest = file.finish().map_err($crate::error::Error::Write)?;
-                sink.write_at(&rest, end).map_err($crate::error::Error::Write)?;
-                end + rest.len() as u64
-            }
-        }
-    };
-}
-pub(crate) use write_out;

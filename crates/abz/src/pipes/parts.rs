@@ -6,11 +6,12 @@ use std::mem;
 use abz_codec::parts::{Room, Scan, Scanned};
 use anabranch::{Plan, Recycled, Recycler};
 
+use super::Threads;
+use super::decode::{self, DecodeSteps, InOrder};
 use super::inputs::{self, Input, Inputs};
-use super::steps::{self, InOrder, Steps, Threads};
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::reader::line::{Decode, Line};
+use crate::reader::line::{Decode, DecodeLine};
 use crate::run::Run;
 use crate::run_options::{Advance, RunOptions, at_work};
 use crate::threads;
@@ -35,7 +36,7 @@ pub(crate) fn run<S: Scan + Send>(scanner: S, window: usize, run: Run<'_>) -> Re
     let inputs = Inputs::new(input, lender.inputs(window)).telling(options.pauses());
     let threads = Threads { workers: how.workers, window, pool: options.pool };
     let steps = Parts::new(scanner, window, lender, options.advance());
-    steps::run(steps, inputs, threads, options, |_, contents| contents.write_to(&mut *output))
+    decode::run(steps, inputs, threads, options, |_, contents| contents.write_to(&mut *output))
 }
 
 /// Begins to decode a file whose bytes the caller reads.
@@ -44,12 +45,12 @@ pub(crate) fn read<S: Scan + Send + 'static>(
     window: usize,
     threads: Option<threads::Threads>,
 ) -> Box<dyn Decode> {
-    Line::new(Parts::alone(scanner, window), inputs::buffers(window), window, threads)
+    DecodeLine::new(Parts::alone(scanner, window), inputs::buffers(window), window, threads)
 }
 
 /// Returns the plan of [`run`].
 pub(crate) fn plan<S: Scan + Send>(scanner: S, workers: usize, window: usize) -> Plan {
-    steps::plan(Parts::alone(scanner, window), Threads { workers, window, pool: None })
+    decode::plan(Parts::alone(scanner, window), Threads { workers, window, pool: None })
 }
 
 /// The steps for files of large parts. All workers decode parts that the scanner gives whole. The scanner itself decodes
@@ -64,7 +65,7 @@ pub(crate) struct Parts<'a, S> {
 }
 
 impl<'a, S: Scan> Parts<'a, S> {
-    fn new(scanner: S, window: usize, lender: Lender<'a>, advance: Advance<'a>) -> Self {
+    fn new(scanner: S, window: usize, lender: Lender, advance: Advance<'a>) -> Self {
         Parts { scanner, passed: 0, spares: lender.buffers(window), buffers: lender.buffers(window), advance }
     }
 
@@ -75,7 +76,7 @@ impl<'a, S: Scan> Parts<'a, S> {
     }
 }
 
-impl<'a, S: Scan + Send> Steps for Parts<'a, S> {
+impl<'a, S: Scan + Send> DecodeSteps for Parts<'a, S> {
     const SPLIT: &'static str = "split or decode";
     type Piece = Part<S::Whole>;
     type Decoder = PartDecoder<'a, S::Decoder>;

@@ -12,8 +12,8 @@ use anabranch::{AsyncItems, Post, Recycler, Stream, TryStream};
 use futures_core::Stream as _;
 
 use crate::error::Error;
+use crate::pipes::decode::{self, Contents, DecodeSteps, Join};
 use crate::pipes::inputs::Input;
-use crate::pipes::steps::{self, Contents, Join, Steps};
 use crate::threads::Threads;
 
 /// The number of bytes of a file that are decoded on the caller's thread before a pool takes over.
@@ -48,7 +48,7 @@ pub(crate) trait Decode: Send {
 }
 
 /// A decompression in the steps of a format.
-pub(crate) struct Line<S: Steps + 'static> {
+pub(crate) struct DecodeLine<S: DecodeSteps + 'static> {
     join: S::Join,
     inputs: Recycler<Vec<u8>>,
     /// The number of bytes that were read.
@@ -62,7 +62,7 @@ pub(crate) struct Line<S: Steps + 'static> {
     parts: Vec<Part>,
 }
 
-enum State<S: Steps + 'static> {
+enum State<S: DecodeSteps + 'static> {
     Alone {
         steps: S,
         decoder: S::Decoder,
@@ -73,7 +73,7 @@ enum State<S: Steps + 'static> {
     Ending,
 }
 
-impl<S: Steps + 'static> Line<S> {
+impl<S: DecodeSteps + 'static> DecodeLine<S> {
     /// Creates a decompression of a file from its start, with at most `window` pieces in memory at once.
     pub(crate) fn new(
         steps: S,
@@ -83,7 +83,7 @@ impl<S: Steps + 'static> Line<S> {
     ) -> Box<Self> {
         let decoder = steps.decoders()();
         let state = State::Alone { steps, decoder, input: None };
-        Box::new(Line {
+        Box::new(DecodeLine {
             join: S::join(),
             inputs,
             read: 0,
@@ -148,7 +148,7 @@ impl<S: Steps + 'static> Line<S> {
     }
 }
 
-impl<S: Steps + 'static> Decode for Line<S> {
+impl<S: DecodeSteps + 'static> Decode for DecodeLine<S> {
     fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -188,13 +188,13 @@ struct Pooled<D: Send + 'static> {
 }
 
 impl<D: Send + 'static> Pooled<D> {
-    fn new<S: Steps<Decoded = D> + 'static>(steps: S, window: usize, threads: &Threads) -> Self {
+    fn new<S: DecodeSteps<Decoded = D> + 'static>(steps: S, window: usize, threads: &Threads) -> Self {
         let progress = Arc::new(Progress::default());
         let (post, stream) = Stream::channel(INPUTS);
         let source: TryStream<'static, Input, Error> = stream.into();
         let source = source.name("read").title("abz reader").workers(threads.workers).window(window);
         let seen = Arc::clone(&progress);
-        let stream = steps::stream(source.pool(&threads.pool), steps, move |is_piece| seen.note(is_piece));
+        let stream = decode::stream(source.pool(&threads.pool), steps, move |is_piece| seen.note(is_piece));
         let results = stream.into_async();
         Pooled { post: Some(post), results, progress, posted: 0, results_taken: 0, is_full: true }
     }

@@ -9,7 +9,7 @@ use abz_codec::gzip::Layout;
 use anabranch::Pool;
 
 use super::Writer;
-use super::coding::Encode;
+use super::line::Encode;
 use crate::error::Failure;
 use crate::formats::Format;
 use crate::formats::writes::{Compression, Setting};
@@ -123,7 +123,8 @@ impl WriterBuilder {
             })?;
         }
         let threads = Threads::new(settings.workers, pool);
-        Ok((settings.writes().encode(&settings, threads), settings.contents))
+        let coding = settings.writes().encode(&settings, threads).map_err(io::Error::from)?;
+        Ok((coding, settings.contents))
     }
 
     /// Creates a file, or empties an existing one, and a writer that compresses to it. If no format was set, the suffix of

@@ -1,8 +1,7 @@
 //! A writer that compresses what is written to it.
 
 mod builder;
-pub(crate) mod coding;
-pub(crate) mod cut;
+pub(crate) mod line;
 
 use std::fmt;
 use std::fs::File;
@@ -12,7 +11,7 @@ use std::thread;
 
 pub use builder::WriterBuilder;
 
-use self::coding::Encode;
+use self::line::Encode;
 use crate::error::{Error, Failure};
 #[cfg(doc)]
 use crate::formats::Format;

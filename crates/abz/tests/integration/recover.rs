@@ -114,10 +114,10 @@ fn bzip2() -> Parts {
     let (mut file, mut contents) = (Vec::new(), Vec::new());
     let level = bzip2::Level::new(1).unwrap();
     for data in [blocks(5, 60_000).concat(), blocks(2, 100_000).concat()] {
-        let mut cutter = bzip2::Cutter::new(&data[..], level);
+        let (mut cutter, mut input) = (bzip2::Cutter::new(level), &data[..]);
         let mut encoder = bzip2::Encoder::new();
         let mut stream = bzip2::StreamWriter::new(Vec::new(), level);
-        while let Some(packed) = cutter.read_into(Vec::new()).unwrap() {
+        while let Some(packed) = cutter.next(&mut input).unwrap().or_else(|| cutter.rest()) {
             let block = encoder.encode_into(&packed, Vec::new()).unwrap();
             stream.write(&block).unwrap();
             let mut alone = bzip2::StreamWriter::new(Vec::new(), level);

@@ -160,6 +160,11 @@ impl<'a, W: Write> PatchWriter<'a, W> {
         Ok(())
     }
 
+    /// Returns the underlying writer, for example to take the bytes written so far.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.output
+    }
+
     /// Ends the frame.
     ///
     /// # Errors

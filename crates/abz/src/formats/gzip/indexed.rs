@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::formats::reads::ByIndex;
 use crate::index_builder::Indexed;
 use crate::pipes::access::{read_part, workers_and_window};
-use crate::pipes::{begin, carry_out, window};
+use crate::pipes::{Threads, begin, carry_out, window};
 use crate::positional::{Along, ReadAt};
 use crate::reader::line::Decode;
 use crate::run_options::RunOptions;
@@ -42,7 +42,8 @@ pub(super) fn find(
             Err(error) => Some(Err(error.into())),
         }
     });
-    let stream = begin(contents, "abz index", workers, window(workers), options.pool).name("inflate");
+    let threads = Threads { workers, window: window(workers), pool: options.pool };
+    let stream = begin(contents, "abz index", threads).name("inflate");
     let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
     let garbage_at = match carry_out(stream, &options, write) {
         Ok(()) => None,
@@ -144,7 +145,7 @@ fn claims<'a>(
     pool: Option<&'a Pool>,
 ) -> TryStream<'a, Claim, Error> {
     let buffers = Recycler::new(window, Vec::new);
-    begin(parts.iter().map(Ok), "abz decompress", workers, window, pool)
+    begin(parts.iter().map(Ok), "abz decompress", Threads { workers, window, pool })
         .name("parts")
         .try_map_with(
             || (PartDecoder::new(), Vec::new()),

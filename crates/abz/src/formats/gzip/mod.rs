@@ -1,5 +1,6 @@
 //! gzip: blocks compressed to members, and members decompressed.
 
+mod compress;
 mod indexed;
 mod streams;
 
@@ -7,29 +8,27 @@ use std::io::{self, Read, Write};
 use std::ops::{Range, RangeInclusive};
 
 use abz_codec::access::Part;
-use abz_codec::gzip::{
-    self, BGZF_BLOCK, Decoder, Encoded, Entry, Finder, Index, Layout, MAX_BLOCK, Salvager, Survey,
-};
+use abz_codec::gzip::{self, BGZF_BLOCK, Decoder, Entry, Finder, Index, Layout, MAX_BLOCK, Salvager, Survey};
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
-use anabranch::{Plan, Recycled, Recycler};
+use anabranch::{Plan, Recycled};
 
+use self::compress::{Blocks, BlocksAt};
 use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::Indexed;
-use crate::pipes::{LentBlock, carry_out, write_out};
+use crate::pipes::{carry_out, encode};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, WriteAt, Writing};
 use crate::reader::line::Decode;
 use crate::recovery::{self, Recover};
 use crate::run::Run;
-use crate::run_options::{RunOptions, at_work};
+use crate::run_options::{Advance, RunOptions};
 use crate::threads::Threads;
-use crate::writer::coding::{self, Coding, Encode, File, Joined};
-use crate::writer::cut;
+use crate::tools::Lender;
+use crate::writer::line::{Encode, EncodeLine};
 
 pub(super) struct Gzip;
 
@@ -207,54 +206,28 @@ impl Writes for Gzip {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
+        let (how, threads, lender) = (how.clone(), how.threads(options.pool), options.lender());
         match input {
-            Reading::Positional(source) if !how.rsyncable => {
-                let stream = streams::compress_at(how, source, options.pool);
-                let written = write_out!(stream, &options, output, |to| streams::writer(how, to));
-                Ok(Compressed { read: source.size(), written })
+            Reading::Positional(input) if !how.rsyncable => {
+                let steps = BlocksAt { how, input, lender };
+                let done = encode::run(steps, threads, &options, Reading::Stream(&mut io::empty()), output)?;
+                Ok(Compressed { read: input.size(), ..done })
             }
             input => {
-                let mut input = input.in_order();
-                let mut input = Counted::new(&mut *input);
-                let stream = streams::compress(how, &mut input, options);
-                let written = write_out!(stream, &options, output, |to| streams::writer(how, to));
-                Ok(Compressed { read: input.bytes, written })
+                let steps = Blocks { how, lender, advance: options.advance() };
+                encode::run(steps, threads, &options, input, output)
             }
         }
     }
 
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
-        let settings = how.clone();
-        let encoders = Recycler::new(at_work(how.workers), move || streams::encoder(&settings));
-        let coding = Coding {
-            cut: cut::blocks(how, how.window()),
-            encoders: coding::kept(encoders, |encoder, block: LentBlock| {
-                encoder.encode(&block).map_err(Error::Memory)
-            }),
-            join: Box::new(Joined::new(streams::writer(how, Vec::new()))),
-            window: how.window(),
-        };
-        coding.begin(threads)
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
+        let (lender, advance) = (Lender::of_tools(), Advance::default());
+        EncodeLine::begin(Blocks { how: how.clone(), lender, advance }, how.window(), threads)
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        streams::compress(how, io::empty(), RunOptions::default()).plan()
-    }
-}
-
-impl File for gzip::Writer<Vec<u8>> {
-    type Block = Encoded;
-
-    fn add(&mut self, block: Encoded) -> io::Result<()> {
-        self.write(&block)
-    }
-
-    fn finish(self) -> io::Result<Vec<u8>> {
-        self.finish()
-    }
-
-    fn bytes(&mut self) -> &mut Vec<u8> {
-        self.get_mut()
+        let (lender, advance) = (Lender::default(), Advance::default());
+        encode::plan(Blocks { how: how.clone(), lender, advance }, how.threads(None))
     }
 }
 

@@ -1,102 +1,24 @@
-//! The streams that compress and decompress gzip.
+//! The steps that decompress gzip.
 
-use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use abz_codec::Place;
 use abz_codec::gzip::{
-    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Guessed, Layout, Member, Next, Scanned, Scanner,
-    Stretch, Verifier, Writer,
+    DecodeError, Decoder, Entry, Fault, Guessed, Member, Next, Scanned, Scanner, Stretch, Verifier,
 };
-use abz_codec::{Block, Place};
 use anabranch::{Plan, Pool, Recycled, Recycler, TryStream};
 
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::formats::writes::Compression;
+use crate::pipes::decode::{self, Contents, DecodeSteps, Join};
 use crate::pipes::inputs::{Input, Inputs, Telling};
-use crate::pipes::steps::{self, Contents, Join, Steps, Threads};
-use crate::pipes::{self, LentBlock, begin, window};
+use crate::pipes::{Threads, begin, window};
 use crate::positional::ReadAt;
-use crate::reader::line::{Decode, Line};
+use crate::reader::line::{Decode, DecodeLine};
 use crate::run::Run;
-use crate::run_options::{RunOptions, at_work};
+use crate::run_options::at_work;
 use crate::threads;
 use crate::tools::{Lender, Tool};
-
-/// Compresses `input`.
-pub(super) fn compress<'a, R: Read + Send + 'a>(
-    compression: &'a Compression,
-    input: R,
-    options: RunOptions<'a>,
-) -> TryStream<'a, Encoded, Error> {
-    let (workers, lender, advance) = (compression.workers, options.lender(), options.advance());
-    let blocks = pipes::blocks(compression, input, lender.buffers(window(workers)));
-    begin(blocks, "abz compress", workers, window(workers), options.pool)
-        .try_map_with(
-            move || Kept::lent(compression, lender),
-            move |kept, block: LentBlock| {
-                let encoded = kept.encoder.encode(&block).map_err(Error::Memory)?;
-                advance.by(block.data.len());
-                Ok(encoded)
-            },
-        )
-        .name("encode")
-}
-
-/// An encoder, and the settings that it cannot change.
-struct Kept {
-    settings: (u32, Layout),
-    encoder: Encoder,
-}
-
-impl Kept {
-    fn lent<'a>(compression: &Compression, lender: Lender<'a>) -> Tool<'a, Kept> {
-        let settings = (compression.level, compression.layout);
-        let make = || Kept { settings, encoder: encoder(compression) };
-        let mut kept = lender.tool(|kept: &Kept| kept.settings == settings, make);
-        kept.encoder.set_origin(compression.origin.clone());
-        kept
-    }
-}
-
-/// Makes an encoder with the settings of `compression`.
-pub(super) fn encoder(compression: &Compression) -> Encoder {
-    let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
-    encoder.layout(compression.layout)
-}
-
-/// Makes a writer of the file that the encoded blocks form.
-pub(super) fn writer<W: Write>(compression: &Compression, output: W) -> Writer<W> {
-    let writer = Writer::new(output, compression.layout);
-    // Blocks that are cut by their contents must not record their positions, or a change would alter all later ones.
-    if compression.rsyncable { writer.without_places() } else { writer }
-}
-
-/// Compresses `input`. Each worker reads its own blocks.
-pub(super) fn compress_at<'a>(
-    compression: &'a Compression,
-    input: &'a dyn ReadAt,
-    pool: Option<&'a Pool>,
-) -> TryStream<'a, Encoded, Error> {
-    let workers = compression.workers;
-    let (size, block_size) = (input.size(), compression.block_len() as u64);
-    // An empty input becomes one empty block.
-    let blocks = (0..size.div_ceil(block_size).max(1)).map(Ok);
-    begin(blocks, "abz compress", workers, window(workers), pool)
-        .name("number")
-        .try_map_with(
-            || (encoder(compression), Block::default()),
-            move |(encoder, block), number| {
-                let start = number * block_size;
-                let len = block_size.min(size - start);
-                (block.number, block.whole) = (number, size <= block_size);
-                block.data.resize(len as usize, 0);
-                input.read_at(&mut block.data, start).map_err(Error::Read)?;
-                encoder.encode(block).map_err(Error::Memory)
-            },
-        )
-        .name("read and encode")
-}
 
 /// Decompresses the members that `entries` list. Each is read by the worker that decodes it. Gives their contents, and
 /// the offset of these among all contents.
@@ -107,7 +29,8 @@ pub(super) fn decompress_at<'a>(
     pool: Option<&'a Pool>,
 ) -> TryStream<'a, (Recycled<Vec<u8>>, u64), Error> {
     let buffers = Recycler::new(window(workers), Vec::new);
-    begin(entries.iter().map(Ok), "abz decompress", workers, window(workers), pool)
+    let threads = Threads { workers, window: window(workers), pool };
+    begin(entries.iter().map(Ok), "abz decompress", threads)
         .name("index")
         .try_map_with(
             || (Decoder::new(), Vec::new(), Vec::new()),
@@ -152,9 +75,9 @@ const GUESSED: usize = 256 << 10;
 pub(super) fn decompress(run: Run<'_>, tells_parts: bool) -> Result<(), Error> {
     let Run { how, options, input, output, mistaken } = run;
     let members = Members::new(how, tells_parts, options.lender(), Some(mistaken));
-    let inputs = Inputs::new(Telling::new(input, options.advance()), members.inputs(options.lender()));
+    let inputs = Inputs::new(Telling::new(input, options.advance()), members.inputs());
     let threads = members.threads(options.pool);
-    steps::run(members, inputs, threads, options, |_, contents| contents.write_to(&mut *output))
+    decode::run(members, inputs, threads, options, |_, contents| contents.write_to(&mut *output))
 }
 
 /// Begins to decode a file whose bytes the caller reads.
@@ -163,17 +86,16 @@ pub(super) fn read(
     tells_parts: bool,
     threads: Option<threads::Threads>,
 ) -> Box<dyn Decode> {
-    let lender = RunOptions::default().lender();
-    let members = Members::new(how, tells_parts, lender, None);
-    let (inputs, window) = (members.inputs(lender), members.threads(None).window);
-    Line::new(members, inputs, window, threads)
+    let members = Members::new(how, tells_parts, Lender::of_tools(), None);
+    let (inputs, window) = (members.inputs(), members.threads(None).window);
+    DecodeLine::new(members, inputs, window, threads)
 }
 
 /// Returns the plan of [`decompress`].
 pub(super) fn plan(how: &Decompression) -> Plan {
-    let members = Members::new(how, false, RunOptions::default().lender(), None);
+    let members = Members::new(how, false, Lender::default(), None);
     let threads = members.threads(None);
-    steps::plan(members, threads)
+    decode::plan(members, threads)
 }
 
 /// The steps of a file: members that record their size are found and then decoded. Others are decoded as they are found, or
@@ -184,7 +106,7 @@ pub(super) struct Members<'a> {
     workers: usize,
     /// Whether members are decoded speculatively.
     guesses: bool,
-    lender: Lender<'a>,
+    lender: Lender,
     homes: Recycler<Vec<u8>>,
     buffers: Recycler<Vec<u8>>,
     /// Receives the number of the first member whose size differs from the one in its header, or 0 if there is none.
@@ -196,7 +118,7 @@ impl<'a> Members<'a> {
     pub(super) fn new(
         how: &Decompression,
         tells_parts: bool,
-        lender: Lender<'a>,
+        lender: Lender,
         mistaken: Option<&'a AtomicU64>,
     ) -> Self {
         let (workers, scanner) = (how.workers_within(), Scanner::new().giving(how.giving));
@@ -213,9 +135,9 @@ impl<'a> Members<'a> {
     }
 
     /// The buffers into which the file is read.
-    pub(super) fn inputs(&self, lender: Lender<'_>) -> Recycler<Vec<u8>> {
+    pub(super) fn inputs(&self) -> Recycler<Vec<u8>> {
         let window = Self::most_pieces(self.workers, self.guesses);
-        if self.guesses { Recycler::new(window, || vec![0; GUESSED]) } else { lender.inputs(window) }
+        if self.guesses { Recycler::new(window, || vec![0; GUESSED]) } else { self.lender.inputs(window) }
     }
 
     pub(super) fn threads<'p>(&self, pool: Option<&'p Pool>) -> Threads<'p> {
@@ -223,10 +145,10 @@ impl<'a> Members<'a> {
     }
 }
 
-impl<'a> Steps for Members<'a> {
+impl<'a> DecodeSteps for Members<'a> {
     const SPLIT: &'static str = "split or inflate";
     type Piece = Piece;
-    type Decoder = MemberDecoder<'a>;
+    type Decoder = MemberDecoder;
     type Decoded = (Recycled<Vec<u8>>, Option<Unverified>);
     type Join = Verifier;
 
@@ -250,12 +172,12 @@ impl<'a> Steps for Members<'a> {
         }))
     }
 
-    fn decoders(&self) -> impl Fn() -> MemberDecoder<'a> + Send + Sync + use<'a> {
-        let (lender, buffers, sums) = (self.lender, self.buffers.clone(), self.guesses);
+    fn decoders(&self) -> impl Fn() -> MemberDecoder + Send + Sync + use<'a> {
+        let (lender, buffers, sums) = (self.lender.clone(), self.buffers.clone(), self.guesses);
         move || MemberDecoder { decoder: lender.tool(|_| true, Decoder::new), buffers: buffers.clone(), sums }
     }
 
-    fn decode(decoder: &mut MemberDecoder<'a>, piece: Piece) -> Result<Self::Decoded, Error> {
+    fn decode(decoder: &mut MemberDecoder, piece: Piece) -> Result<Self::Decoded, Error> {
         let MemberDecoder { decoder, buffers, sums } = decoder;
         match piece {
             Piece::Member(member, mut home) => {
@@ -286,8 +208,8 @@ impl<'a> Steps for Members<'a> {
 }
 
 /// A decoder of members, and the buffers for their contents.
-pub(super) struct MemberDecoder<'a> {
-    decoder: Tool<'a, Decoder>,
+pub(super) struct MemberDecoder {
+    decoder: Tool<Decoder>,
     buffers: Recycler<Vec<u8>>,
     /// Whether this step computes checksums. Otherwise the last one does.
     sums: bool,

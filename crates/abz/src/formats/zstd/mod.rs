@@ -1,37 +1,31 @@
 //! zstd: blocks compressed to frames or to pieces of one frame, and frames decompressed.
 
+mod compress;
 mod patch;
 
-use std::io::{self, Read, Write};
-use std::mem;
+use std::io::{self, Write};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
-use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
-use abz_codec::zstd::{
-    self, Checksum, DEFAULT_LEVEL, Decoding, Encoder, Encoding, FrameWriter, LEVELS, Layout, Scanner, Survey,
-    frames, patch_memory,
-};
-use anabranch::{Plan, Recycled, Recycler, TryStream};
+use abz_codec::zstd::{self, DEFAULT_LEVEL, Decoding, LEVELS, Scanner, Survey, frames, patch_memory};
+use anabranch::{Plan, Recycled};
 
+use self::compress::Frames;
 use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::{IndexBuilder, Indexed};
-use crate::pipes::{self, LentBlock, access, begin, carry_out, parts, window};
+use crate::pipes::{access, carry_out, encode, parts, window};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, Writing};
 use crate::reader::line::Decode;
 use crate::run::Run;
-use crate::run_options::{RunOptions, at_work};
+use crate::run_options::{Advance, RunOptions};
 use crate::threads::Threads;
-use crate::tools::{Lender, Tool};
-use crate::writer::coding::{self, Coding, Encode, File, Joined};
-use crate::writer::cut::{self, Cut};
+use crate::tools::Lender;
+use crate::writer::line::{Encode, EncodeLine};
 
 /// The maximum contents of frames in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
@@ -106,7 +100,7 @@ impl Writes for Zstd {
 
     fn block_len(&self, how: &Compression) -> usize {
         match how.zstd.patch_from {
-            Some(_) => patch::BLOCK,
+            Some(_) => patch::PORTION,
             None => how.block_size.unwrap_or_else(|| how.zstd.frame_size(level(how))),
         }
     }
@@ -133,62 +127,25 @@ impl Writes for Zstd {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
+        let (threads, advance) = (how.threads(options.pool), options.advance());
         if how.zstd.patch_from.is_some() {
-            return patch::compress((how, level(how)), options, &mut *input, output);
+            return encode::run(patch::steps(how, advance), threads, &options, input, output);
         }
-        let mut input = Counted::new(&mut *input);
-        let mut output = in_frames(how, &mut input, Counted::new(output), |portion, file| {
-            carry_out(compress(how, portion, options), &options, |encoded| write(file, encoded))
-        })?;
-        output.flush().map_err(Error::Write)?;
-        Ok(Compressed { read: input.bytes, written: output.bytes })
+        let steps = Frames { how: how.clone(), lender: options.lender(), advance };
+        encode::run(steps, threads, &options, input, output)
     }
 
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Box<dyn Encode> {
-        let (window, level, encoding) = (how.window(), level(how), how.zstd.clone());
-        let encoders = Recycler::new(at_work(how.workers), move || Encoder::new(level, &encoding));
-        let homes = Recycler::new(window, Vec::new);
-        let header = how.zstd.header(level, how.block_len(), known_contents(how));
-        let encoders = move || -> coding::Encoder<(u32, LentBlock), Encoded> {
-            let (encoders, homes) = (encoders.clone(), homes.clone());
-            Box::new(move |(checksum, block)| {
-                let mut home = homes.take();
-                let bytes = mem::take(&mut *home);
-                let encoded = encoders.take().encode_into(&block, bytes).map_err(Error::Memory)?;
-                Ok(Encoded { encoded, home, checksum })
-            })
-        };
-        let coding = Coding {
-            cut: Box::new(Summed { cut: cut::blocks(how, window), summing: Summing::of(how) }),
-            encoders: Arc::new(encoders),
-            join: Box::new(Joined::new(FrameWriter::new(Vec::new(), header, how.block_len()))),
-            window,
-        };
-        coding.begin(threads)
+    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
+        let (lender, advance) = (Lender::of_tools(), Advance::default());
+        EncodeLine::begin(Frames { how: how.clone(), lender, advance }, how.window(), threads)
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
+        let (lender, advance) = (Lender::default(), Advance::default());
         match how.zstd.patch_from {
-            Some(_) => patch::blocks(how, io::empty(), RunOptions::default()).plan(),
-            None => compress(how, io::empty(), RunOptions::default()).plan(),
+            Some(_) => encode::plan(patch::steps(how, advance), how.threads(None)),
+            None => encode::plan(Frames { how: how.clone(), lender, advance }, how.threads(None)),
         }
-    }
-}
-
-/// An encoder and its settings.
-struct Kept {
-    level: i32,
-    encoding: Encoding,
-    encoder: Encoder,
-}
-
-impl Kept {
-    fn lent<'a>(how: &Compression, lender: Lender<'a>) -> Tool<'a, Kept> {
-        let level = level(how);
-        let fits = |kept: &Kept| kept.level == level && kept.encoding == how.zstd;
-        let make = || Kept { level, encoding: how.zstd.clone(), encoder: Encoder::new(level, &how.zstd) };
-        lender.tool(fits, make)
     }
 }
 
@@ -229,175 +186,8 @@ fn index_of_frames(
     Ok(builder.finish())
 }
 
-/// An encoded block, the buffer that its bytes go back to once they are written, and the checksum of all contents up to
-/// its end.
-pub(crate) struct Encoded {
-    encoded: zstd::Encoded,
-    home: Recycled<Vec<u8>>,
-    checksum: u32,
-}
-
-/// Writes an encoded block.
-fn write<W: Write>(file: &mut FrameWriter<W>, encoded: Encoded) -> Result<(), Error> {
-    let Encoded { encoded, mut home, checksum } = encoded;
-    file.write(&encoded, checksum).map_err(Error::Write)?;
-    *home = encoded.bytes;
-    Ok(())
-}
-
-impl File for FrameWriter<Vec<u8>> {
-    type Block = Encoded;
-
-    fn add(&mut self, block: Encoded) -> io::Result<()> {
-        let Encoded { encoded, mut home, checksum } = block;
-        self.write(&encoded, checksum)?;
-        *home = encoded.bytes;
-        Ok(())
-    }
-
-    fn finish(self) -> io::Result<Vec<u8>> {
-        self.finish()
-    }
-
-    fn bytes(&mut self) -> &mut Vec<u8> {
-        self.get_mut()
-    }
-}
-
-/// Cuts blocks, and computes the checksum of all contents up to the end of each.
-struct Summed {
-    cut: Box<dyn Cut<LentBlock>>,
-    summing: Summing,
-}
-
-impl Cut<(u32, LentBlock)> for Summed {
-    fn push(&mut self, data: &mut &[u8]) -> Result<Option<(u32, LentBlock)>, Error> {
-        let block = self.cut.push(data)?;
-        Ok(block.map(|block| (self.summing.add(&block), block)))
-    }
-
-    fn rest(&mut self, is_end: bool) -> Result<Option<(u32, LentBlock)>, Error> {
-        let block = self.cut.rest(is_end)?;
-        Ok(block.map(|block| (self.summing.add(&block), block)))
-    }
-}
-
-/// The size of the contents that the header of a frame records, if it is known and needed: if the whole input is one block,
-/// its size is known once it is read.
-fn known_contents(how: &Compression) -> Option<u64> {
-    how.contents.filter(|len| *len > 0 && (how.rsyncable || *len >= how.block_len() as u64))
-}
-
-/// Lets `make` compress `input`. The header of the frame records the size of its contents if it is known beforehand. If
-/// the input turns out to be larger, the rest becomes another frame.
-fn in_frames<R: Read, W: Write>(
-    how: &Compression,
-    input: R,
-    mut output: W,
-    mut make: impl FnMut(&mut Portion<R>, &mut FrameWriter<W>) -> Result<(), Error>,
-) -> Result<W, Error> {
-    let block = how.block_len();
-    let mut said = known_contents(how);
-    let mut portion = Portion { reader: input, ahead: None, left: said.unwrap_or(u64::MAX) };
-    loop {
-        let header = how.zstd.header(level(how), block, said);
-        let mut file = FrameWriter::new(output, header, block);
-        make(&mut portion, &mut file)?;
-        let missing = said.map_or(0, |_| portion.left);
-        output = file.finish().map_err(|error| match missing {
-            0 => Error::Write(error),
-            _ => Error::Read(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                format!("expected {missing} bytes more, as when the file was opened, found its end"),
-            )),
-        })?;
-        if said.take().is_none() || !portion.goes_on().map_err(Error::Read)? {
-            return Ok(output);
-        }
-    }
-}
-
-/// The portion of an input that becomes a frame.
-struct Portion<R> {
-    reader: R,
-    /// A byte of this portion that was already read.
-    ahead: Option<u8>,
-    /// The number of bytes that may still be read of this portion.
-    left: u64,
-}
-
-impl<R: Read> Portion<R> {
-    /// Begins the next portion: the rest of the input. Returns false if there is none.
-    fn goes_on(&mut self) -> io::Result<bool> {
-        self.left = u64::MAX;
-        let mut next = Vec::new();
-        self.reader.by_ref().take(1).read_to_end(&mut next)?;
-        self.ahead = next.pop();
-        Ok(self.ahead.is_some())
-    }
-}
-
-impl<R: Read> Read for Portion<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let len = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
-        let Some(first) = buffer[..len].first_mut() else { return Ok(0) };
-        let read = match self.ahead.take() {
-            Some(byte) => {
-                *first = byte;
-                1
-            }
-            None => self.reader.read(&mut buffer[..len])?,
-        };
-        self.left -= read as u64;
-        Ok(read)
-    }
-}
-
-/// Computes the checksum of all contents of a file as they are read, if the file has one.
-struct Summing(Option<Checksum>);
-
-impl Summing {
-    fn of(how: &Compression) -> Self {
-        let sums = how.zstd.checksum && how.zstd.layout == Layout::OneFrame;
-        Summing(sums.then(Checksum::new))
-    }
-
-    /// Returns the checksum of the contents up to the end of this block, if it is needed.
-    fn add(&mut self, block: &Block) -> u32 {
-        match &mut self.0 {
-            Some(checksum) if !block.whole => checksum.add(&block.data),
-            _ => 0,
-        }
-    }
-}
-
 /// The level as a number of zstd, negative for fast ones.
 fn level(how: &Compression) -> i32 {
     let (level, sign) = how.fast.map_or((how.level, 1), |fast| (fast, -1));
     sign * i32::try_from(level).expect("the levels of zstd are -131072 to 22")
-}
-
-/// Compresses `input`.
-fn compress<'a, R: Read + Send + 'a>(
-    how: &'a Compression,
-    input: R,
-    options: RunOptions<'a>,
-) -> TryStream<'a, Encoded, Error> {
-    let (workers, lender, advance) = (how.workers, options.lender(), options.advance());
-    let homes = lender.buffers(window(workers));
-    let mut summing = Summing::of(how);
-    let blocks = pipes::blocks(how, input, lender.buffers(window(workers)));
-    let blocks = blocks.map(move |block| block.map(|block| (summing.add(&block), block)));
-    begin(blocks, "abz compress", workers, window(workers), options.pool)
-        .try_map_with(
-            move || Kept::lent(how, lender),
-            move |kept, (checksum, block): (u32, LentBlock)| {
-                let mut home = homes.take();
-                let bytes = mem::take(&mut *home);
-                let encoded = kept.encoder.encode_into(&block, bytes).map_err(Error::Memory)?;
-                advance.by(block.data.len());
-                Ok(Encoded { encoded, home, checksum })
-            },
-        )
-        .name("encode")
 }

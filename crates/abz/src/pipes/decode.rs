@@ -7,16 +7,16 @@ use std::ops::Range;
 use abz_codec::access::Part;
 use abz_codec::bzip2;
 use abz_codec::gzip::Guesser;
-use anabranch::{Plan, Pool, Recycled, TryStream};
+use anabranch::{Plan, Recycled, TryStream};
 
 use super::inputs::{Input, Inputs};
-use super::{begin, carry_out};
+use super::{Threads, begin, carry_out};
 use crate::error::Error;
 use crate::run_options::RunOptions;
 
 /// How a file of a format is decoded: its bytes are split into pieces, in order; any thread decodes a piece; and the results
 /// are joined, in order.
-pub(crate) trait Steps: Send {
+pub(crate) trait DecodeSteps: Send {
     /// The name of the step that splits.
     const SPLIT: &'static str;
     /// A piece, which is often decoded already.
@@ -104,18 +104,9 @@ impl Join<Recycled<Vec<u8>>> for InOrder {
     }
 }
 
-/// The settings of a stream that decodes.
-#[derive(Clone, Copy)]
-pub(crate) struct Threads<'a> {
-    pub(crate) workers: usize,
-    /// The maximum number of pieces in memory at once.
-    pub(crate) window: usize,
-    pub(crate) pool: Option<&'a Pool>,
-}
-
 /// Runs the first two steps on the inputs of `source`. Calls `note` for each piece that was found (`true`), and for each input
 /// of which all was taken (`false`).
-pub(crate) fn stream<'a, S: Steps + 'a>(
+pub(crate) fn stream<'a, S: DecodeSteps + 'a>(
     source: TryStream<'a, Input, Error>,
     steps: S,
     note: impl Fn(bool) + Send + 'a,
@@ -137,7 +128,7 @@ pub(crate) fn stream<'a, S: Steps + 'a>(
 }
 
 /// Decodes a file, and passes its contents to `write`.
-pub(crate) fn run<S: Steps>(
+pub(crate) fn run<S: DecodeSteps>(
     steps: S,
     inputs: Inputs<'_, impl io::Read + Send>,
     threads: Threads<'_>,
@@ -145,8 +136,7 @@ pub(crate) fn run<S: Steps>(
     mut write: impl FnMut(&S::Join, Contents) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     let mut join = S::join();
-    let Threads { workers, window, pool } = threads;
-    let source = begin(inputs, "abz decompress", workers, window, pool);
+    let source = begin(inputs, "abz decompress", threads);
     carry_out(stream(source, steps, |_| ()), options, |decoded| match join.next(decoded)? {
         Some(contents) => write(&join, contents),
         None => Ok(()),
@@ -158,8 +148,7 @@ pub(crate) fn run<S: Steps>(
 }
 
 /// Returns the plan of [`run`].
-pub(crate) fn plan<S: Steps>(steps: S, threads: Threads<'_>) -> Plan {
+pub(crate) fn plan<S: DecodeSteps>(steps: S, threads: Threads<'_>) -> Plan {
     let inputs = Inputs::new(io::empty(), super::inputs::buffers(1));
-    stream(begin(inputs, "abz decompress", threads.workers, threads.window, threads.pool), steps, |_| ())
-        .plan()
+    stream(begin(inputs, "abz decompress", threads), steps, |_| ()).plan()
 }

@@ -1,0 +1,220 @@
+//! The steps that compress zstd.
+
+use std::io::{self, Read};
+use std::mem;
+
+use abz_codec::zstd::{self, Checksum, Encoder, Encoding, FrameWriter, Layout};
+use anabranch::{Recycled, Recycler};
+
+use super::level;
+use crate::error::Error;
+use crate::formats::writes::Compression;
+use crate::pipes::cut::{Cut, Cuts, LentBlock};
+use crate::pipes::encode::{EncodeSteps, Join};
+use crate::run_options::Advance;
+use crate::tools::{Lender, Tool};
+
+/// The steps of a file. The header of the frame records the size of the contents if it is known beforehand. If there turn
+/// out to be more contents, the rest becomes another frame.
+pub(super) struct Frames<'a> {
+    pub(super) how: Compression,
+    pub(super) lender: Lender,
+    pub(super) advance: Advance<'a>,
+}
+
+impl Frames<'_> {
+    /// The size of the contents that the header of a frame records, if it is known and needed: if the whole input is one
+    /// block, its size is known once it is read.
+    fn stated(&self) -> Option<u64> {
+        let how = &self.how;
+        how.contents.filter(|len| *len > 0 && (how.rsyncable || *len >= how.block_len() as u64))
+    }
+}
+
+impl<'a> EncodeSteps for Frames<'a> {
+    type Block = Piece;
+    type Encoder = PieceEncoder<'a>;
+    type Encoded = Encoded;
+    type Cut = Pieces;
+    type Join = Joined;
+
+    fn cut(&self) -> Pieces {
+        let buffers = self.lender.buffers(self.how.window());
+        let (cuts, sum) = (Cuts::new(&self.how, buffers.clone()), sum(&self.how));
+        Pieces { cuts, sum, left: self.stated(), is_stated: true, how: self.how.clone(), buffers }
+    }
+
+    fn encoders(&self) -> impl Fn() -> PieceEncoder<'a> + Send + Sync + use<'a> {
+        let (how, lender, advance) = (self.how.clone(), self.lender.clone(), self.advance);
+        let homes = lender.buffers(how.window());
+        move || PieceEncoder { kept: Kept::lent(&how, &lender), homes: homes.clone(), advance }
+    }
+
+    fn encode(encoder: &mut PieceEncoder<'a>, piece: Piece) -> Result<Encoded, Error> {
+        let Piece { block, checksum, is_stated } = piece;
+        let mut home = encoder.homes.take();
+        let bytes = mem::take(&mut *home);
+        let encoded = encoder.kept.encoder.encode_into(&block, bytes).map_err(Error::Memory)?;
+        encoder.advance.by(block.data.len());
+        Ok(Encoded { encoded, home, checksum, is_stated })
+    }
+
+    fn join(&self) -> Result<Joined, Error> {
+        let frame = |contents| {
+            let (how, block_len) = (&self.how, self.how.block_len());
+            FrameWriter::new(Vec::new(), how.zstd.header(level(how), block_len, contents), block_len)
+        };
+        let stated = self.stated();
+        let next = stated.map(|_| frame(None));
+        Ok(Joined { frame: frame(stated), next, missing: stated, bytes: Vec::new() })
+    }
+}
+
+/// A block of a frame.
+pub(super) struct Piece {
+    block: LentBlock,
+    /// The checksum of the contents of the frame up to the end of this block, if it is needed.
+    checksum: u32,
+    /// Whether it is in the first frame, whose size may be stated.
+    is_stated: bool,
+}
+
+/// Cuts blocks, and computes the checksums.
+pub(super) struct Pieces {
+    cuts: Cuts,
+    sum: Option<Checksum>,
+    /// The number of bytes of the frame that were not yet read, if its size is stated.
+    left: Option<u64>,
+    is_stated: bool,
+    how: Compression,
+    buffers: Recycler<Vec<u8>>,
+}
+
+impl Pieces {
+    fn piece(&mut self, block: LentBlock) -> Piece {
+        let checksum = match &mut self.sum {
+            Some(sum) if !block.whole => sum.add(&block.data),
+            _ => 0,
+        };
+        Piece { block, checksum, is_stated: self.is_stated }
+    }
+}
+
+impl Cut<Piece> for Pieces {
+    fn next(&mut self, input: &mut dyn Read) -> Result<Option<Piece>, Error> {
+        let block = match self.left {
+            None => self.cuts.next(input)?,
+            Some(0) => {
+                if let Some(block) = self.cuts.rest(true)? {
+                    return Ok(Some(self.piece(block)));
+                }
+                let mut more = Vec::new();
+                (&mut *input).take(1).read_to_end(&mut more).map_err(Error::Read)?;
+                if more.is_empty() {
+                    return Ok(None);
+                }
+                (self.cuts, self.sum) = (Cuts::new(&self.how, self.buffers.clone()), sum(&self.how));
+                (self.left, self.is_stated) = (None, false);
+                self.cuts.next(&mut more.chain(input))?
+            }
+            Some(left) => {
+                let mut frame = (&mut *input).take(left);
+                let block = self.cuts.next(&mut frame)?;
+                self.left = Some(frame.limit());
+                if block.is_none() && frame.limit() == 0 {
+                    return self.next(input);
+                }
+                block
+            }
+        };
+        Ok(block.map(|block| self.piece(block)))
+    }
+
+    fn rest(&mut self, is_end: bool) -> Result<Option<Piece>, Error> {
+        let block = self.cuts.rest(is_end)?;
+        Ok(block.map(|block| self.piece(block)))
+    }
+}
+
+/// Returns the checksum of a frame without contents, if the file has checksums over several blocks.
+fn sum(how: &Compression) -> Option<Checksum> {
+    let sums = how.zstd.checksum && how.zstd.layout == Layout::OneFrame;
+    sums.then(Checksum::new)
+}
+
+/// The tables and buffers of one thread.
+pub(super) struct PieceEncoder<'a> {
+    kept: Tool<Kept>,
+    homes: Recycler<Vec<u8>>,
+    advance: Advance<'a>,
+}
+
+/// An encoder and its settings.
+struct Kept {
+    level: i32,
+    encoding: Encoding,
+    encoder: Encoder,
+}
+
+impl Kept {
+    fn lent(how: &Compression, lender: &Lender) -> Tool<Kept> {
+        let level = level(how);
+        let fits = |kept: &Kept| kept.level == level && kept.encoding == how.zstd;
+        let make = || Kept { level, encoding: how.zstd.clone(), encoder: Encoder::new(level, &how.zstd) };
+        lender.tool(fits, make)
+    }
+}
+
+/// An encoded block, and the buffer that its bytes go back to once they are written.
+pub(super) struct Encoded {
+    encoded: zstd::Encoded,
+    home: Recycled<Vec<u8>>,
+    checksum: u32,
+    is_stated: bool,
+}
+
+/// Joins blocks to frames.
+pub(super) struct Joined {
+    /// The frame that has begun.
+    frame: FrameWriter<Vec<u8>>,
+    /// The frame of the contents behind those that were stated.
+    next: Option<FrameWriter<Vec<u8>>>,
+    /// The number of bytes that the first frame lacks, if its size is stated.
+    missing: Option<u64>,
+    /// The bytes of the frames that have ended.
+    bytes: Vec<u8>,
+}
+
+impl Join<Encoded> for Joined {
+    fn add(&mut self, block: Encoded) -> Result<(), Error> {
+        let Encoded { encoded, mut home, checksum, is_stated } = block;
+        if !is_stated && let Some(next) = self.next.take() {
+            self.missing = None;
+            let end = mem::replace(&mut self.frame, next).finish().map_err(Error::Write)?;
+            self.bytes.extend(end);
+        }
+        let missing = self.missing.iter_mut();
+        missing.for_each(|missing| *missing = missing.saturating_sub(encoded.contents as u64));
+        self.frame.write(&encoded, checksum).map_err(Error::Write)?;
+        *home = encoded.bytes;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<u8>, Error> {
+        let missing = self.missing.unwrap_or(0);
+        let end = self.frame.finish().map_err(|error| match missing {
+            0 => Error::Write(error),
+            _ => Error::Read(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                format!("expected {missing} bytes more, as when the file was opened, found its end"),
+            )),
+        })?;
+        self.bytes.extend(end);
+        Ok(self.bytes)
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        // Those of the frame follow when these were taken.
+        if self.bytes.is_empty() { self.frame.get_mut() } else { &mut self.bytes }
+    }
+}

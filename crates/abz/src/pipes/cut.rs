@@ -1,0 +1,136 @@
+//! Cutting of contents into blocks. A stream reads the contents, and a writer is given them.
+
+use std::collections::VecDeque;
+use std::io::Read;
+use std::mem;
+use std::ops::Deref;
+
+use abz_codec::bzip2::{self, Level, Packed};
+use abz_codec::{Block, Cutter};
+use anabranch::{Recycled, Recycler};
+
+use super::inputs::Telling;
+use crate::error::Error;
+use crate::formats::writes::Compression;
+use crate::run_options::Advance;
+
+/// Cuts contents into blocks.
+pub(crate) trait Cut<B>: Send {
+    /// Reads from `input` until a block is complete, and returns it. Returns `None` when `input` gives no more bytes: then
+    /// the contents may go on in another input, or [`rest`](Self::rest) returns the blocks that are left.
+    fn next(&mut self, input: &mut dyn Read) -> Result<Option<B>, Error>;
+
+    /// Returns a block of the bytes that are in no block yet, if there is one. Call it until it returns `None`, which
+    /// it does again if it is called again. More contents may follow, unless this is the end of the file.
+    fn rest(&mut self, is_end: bool) -> Result<Option<B>, Error>;
+}
+
+/// A block whose buffer goes back to its recycler.
+pub(crate) struct LentBlock {
+    block: Block,
+    home: Recycled<Vec<u8>>,
+}
+
+impl Deref for LentBlock {
+    type Target = Block;
+
+    fn deref(&self) -> &Block {
+        &self.block
+    }
+}
+
+impl Drop for LentBlock {
+    fn drop(&mut self) {
+        *self.home = mem::take(&mut self.block.data);
+    }
+}
+
+/// Cuts blocks of equal size or by their contents, in buffers that are used again.
+pub(crate) struct Cuts {
+    cutter: Cutter,
+    buffers: Recycler<Vec<u8>>,
+    /// What the buffers of the blocks that are being cut go back to.
+    homes: VecDeque<Recycled<Vec<u8>>>,
+}
+
+impl Cuts {
+    /// Cuts as `how` says.
+    pub(crate) fn new(how: &Compression, buffers: Recycler<Vec<u8>>) -> Self {
+        let size = how.block_len();
+        let cutter = if how.rsyncable { Cutter::by_content(size) } else { Cutter::new(size) };
+        Cuts { cutter, buffers, homes: VecDeque::new() }
+    }
+
+    fn lent(&mut self, block: Option<Block>) -> Option<LentBlock> {
+        let block = block?;
+        // An empty file has a block without a buffer.
+        let home = self.homes.pop_front().unwrap_or_else(|| self.buffers.take());
+        Some(LentBlock { block, home })
+    }
+}
+
+impl Cut<LentBlock> for Cuts {
+    fn next(&mut self, input: &mut dyn Read) -> Result<Option<LentBlock>, Error> {
+        let Cuts { cutter, buffers, homes } = self;
+        let buffer = || {
+            let mut home = buffers.take();
+            let buffer = mem::take(&mut *home);
+            homes.push_back(home);
+            buffer
+        };
+        let block = cutter.next(input, buffer).map_err(Error::of_input)?;
+        Ok(self.lent(block))
+    }
+
+    fn rest(&mut self, is_end: bool) -> Result<Option<LentBlock>, Error> {
+        let block = self.cutter.rest(is_end);
+        Ok(self.lent(block))
+    }
+}
+
+/// Cuts blocks of bzip2, and reports the bytes that it reads as progress.
+pub(crate) struct Runs<'a> {
+    cutter: bzip2::Cutter,
+    advance: Advance<'a>,
+}
+
+impl<'a> Runs<'a> {
+    pub(crate) fn new(level: Level, advance: Advance<'a>) -> Self {
+        Runs { cutter: bzip2::Cutter::new(level), advance }
+    }
+}
+
+impl Cut<Packed> for Runs<'_> {
+    fn next(&mut self, input: &mut dyn Read) -> Result<Option<Packed>, Error> {
+        self.cutter.next(&mut Telling::new(input, self.advance)).map_err(Error::of_input)
+    }
+
+    fn rest(&mut self, _: bool) -> Result<Option<Packed>, Error> {
+        Ok(self.cutter.rest())
+    }
+}
+
+/// Cuts portions of at most a number of bytes. Where they end makes no difference.
+pub(crate) struct Portions {
+    most: usize,
+    buffers: Recycler<Vec<u8>>,
+}
+
+impl Portions {
+    pub(crate) fn new(most: usize, buffers: Recycler<Vec<u8>>) -> Self {
+        Portions { most, buffers }
+    }
+}
+
+impl Cut<Recycled<Vec<u8>>> for Portions {
+    fn next(&mut self, input: &mut dyn Read) -> Result<Option<Recycled<Vec<u8>>>, Error> {
+        let mut portion = self.buffers.take();
+        portion.clear();
+        input.take(self.most as u64).read_to_end(&mut portion).map_err(Error::of_input)?;
+        Ok((!portion.is_empty()).then_some(portion))
+    }
+
+    fn rest(&mut self, _: bool) -> Result<Option<Recycled<Vec<u8>>>, Error> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,166 @@
+//! A compression that is given its input in pieces: blocks are cut on the caller's thread, encoded by a pool, and joined on
+//! the caller's thread.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use anabranch::Offload;
+
+use crate::error::Error;
+use crate::pipes::cut::Cut;
+use crate::pipes::encode::{EncodeSteps, Join};
+use crate::threads::Threads;
+
+/// A compression without the types of its blocks.
+pub(crate) trait Encode: Send {
+    /// Takes bytes from the front of `data`. It is ready when all are taken, and pending while as many blocks are being
+    /// encoded as may be.
+    fn poll_write(&mut self, context: &mut Context<'_>, data: &mut &[u8]) -> Poll<Result<(), Error>>;
+
+    /// Encodes all that was written, so that [`bytes`](Self::bytes) can be decoded that far.
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>>;
+
+    /// Ends the file.
+    fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>>;
+
+    /// The bytes of the file that are complete, for the caller to take.
+    fn bytes(&mut self) -> &mut Vec<u8>;
+}
+
+/// A compression in the steps of a format.
+pub(crate) struct EncodeLine<S: EncodeSteps + 'static> {
+    cut: S::Cut,
+    encoders: Encoders<S>,
+    /// `None` once the file has ended.
+    join: Option<S::Join>,
+    /// The last bytes of the file.
+    end: Vec<u8>,
+    /// The maximum number of blocks in memory at once.
+    window: usize,
+    /// The threads that encode; `None` if the caller's thread does.
+    threads: Option<Threads>,
+    /// The first block, while it is the only one. It needs no other thread.
+    first: Option<S::Block>,
+    /// From the second block on.
+    farm: Option<Farm<S>>,
+}
+
+/// Encodes blocks on a pool.
+type Farm<S> = Offload<<S as EncodeSteps>::Block, Result<<S as EncodeSteps>::Encoded, Error>>;
+
+/// Makes encoders of blocks, on any thread.
+type Encoders<S> = Arc<dyn Fn() -> <S as EncodeSteps>::Encoder + Send + Sync>;
+
+impl<S: EncodeSteps + 'static> EncodeLine<S> {
+    /// Begins a compression by `threads`, or by the caller alone.
+    pub(crate) fn begin(steps: S, window: usize, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
+        let (cut, encoders, join) = (steps.cut(), Arc::new(steps.encoders()), Some(steps.join()?));
+        let (first, farm, end) = (None, None, Vec::new());
+        Ok(Box::new(EncodeLine::<S> { cut, encoders, join, end, window, threads, first, farm }))
+    }
+
+    fn join(&mut self) -> &mut S::Join {
+        self.join.as_mut().expect("nothing is added behind the end")
+    }
+
+    fn encode(&mut self, block: S::Block) -> Result<(), Error> {
+        if self.farm.is_none() {
+            if self.first.is_none() && self.threads.is_some() {
+                self.first = Some(block);
+                return Ok(());
+            }
+            self.farm = Threads::start(&mut self.threads).map(|threads| {
+                let encoders = Arc::clone(&self.encoders);
+                Offload::through(self.window, |blocks| {
+                    let blocks = blocks.title("abz compress").pool(&threads.pool).workers(threads.workers);
+                    blocks.map_with(move || encoders(), S::encode)
+                })
+            });
+        }
+        for block in self.first.take().into_iter().chain([block]) {
+            match &mut self.farm {
+                Some(farm) => farm.offload(block),
+                None => self.encode_here(block)?,
+            }
+        }
+        while let Some(encoded) = self.farm.as_mut().and_then(Offload::try_get) {
+            self.join().add(encoded?)?;
+        }
+        Ok(())
+    }
+
+    fn encode_here(&mut self, block: S::Block) -> Result<(), Error> {
+        // It may not move to another thread, as this does.
+        let mut encoder = (self.encoders)();
+        let encoded = S::encode(&mut encoder, block)?;
+        self.join().add(encoded)
+    }
+
+    /// Joins encoded blocks until at most `pending` are being encoded.
+    fn poll_join(&mut self, context: &mut Context<'_>, pending: usize) -> Poll<Result<(), Error>> {
+        while let Some(farm) = self.farm.as_mut().filter(|farm| farm.pending() > pending) {
+            let Some(encoded) = ready!(farm.poll_get(context)) else { break };
+            self.join().add(encoded?)?;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Waits until another block can be encoded.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.poll_join(context, self.window - 1)
+    }
+
+    /// Encodes all that was written.
+    fn poll_complete(&mut self, context: &mut Context<'_>, is_end: bool) -> Poll<Result<(), Error>> {
+        loop {
+            ready!(self.poll_room(context))?;
+            // It may hold more than one block.
+            let block = match self.cut.next(&mut io::empty())? {
+                None => self.cut.rest(is_end)?,
+                block => block,
+            };
+            match block {
+                Some(block) => self.encode(block)?,
+                None => break,
+            }
+        }
+        if let Some(block) = self.first.take() {
+            self.encode_here(block)?;
+        }
+        self.poll_join(context, 0)
+    }
+}
+
+impl<S: EncodeSteps + 'static> Encode for EncodeLine<S> {
+    fn poll_write(&mut self, context: &mut Context<'_>, data: &mut &[u8]) -> Poll<Result<(), Error>> {
+        while !data.is_empty() {
+            ready!(self.poll_room(context))?;
+            if let Some(block) = self.cut.next(data)? {
+                self.encode(block)?;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        ready!(self.poll_complete(context, false))?;
+        Poll::Ready(self.join().flush())
+    }
+
+    fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        ready!(self.poll_complete(context, true))?;
+        self.farm = None;
+        if let Some(join) = self.join.take() {
+            self.end = join.finish()?;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        match &mut self.join {
+            Some(join) => join.bytes(),
+            None => &mut self.end,
+        }
+    }
+}
