@@ -32,10 +32,12 @@ done
 
 status=0
 [ ${#fetch[@]} = 0 ] || export CARGO_NET_OFFLINE=true
-cargo deny --locked check licenses bans sources || status=1
-# cargo-deny takes the folder of its database from its configuration alone, so that of a caller is for cargo-audit.
-[ -n "$database" ] || cargo deny --locked check ${fetch:+--disable-fetch} advisories || status=1
-for lock in Cargo.lock measure/Cargo.lock; do
-    cargo audit "${fetch[@]}" ${database:+--db "$database"} --stale --file "$lock" || status=1
+for workspace in . measure crates/python; do
+    echo "== $workspace"
+    deny=(cargo deny --locked --manifest-path $workspace/Cargo.toml --config "$PWD/deny.toml")
+    "${deny[@]}" check --allow unmatched-skip-root licenses bans sources || status=1
+    # cargo-deny takes the folder of its database from its configuration alone, so that of a caller is for cargo-audit.
+    [ -n "$database" ] || "${deny[@]}" check ${fetch:+--disable-fetch} advisories || status=1
+    cargo audit "${fetch[@]}" ${database:+--db "$database"} --stale --file $workspace/Cargo.lock || status=1
 done
 exit $status
