@@ -101,7 +101,7 @@ pub enum Scanned<W> {
 /// chunk of at most 256 KiB at a time.
 pub trait Scan {
     /// A whole part.
-    type Whole: Send;
+    type Whole: Send + 'static;
     /// The error of a damaged file.
     type Error: Damage + Into<io::Error>;
     /// A decoder of whole parts. Each worker has one.

@@ -95,7 +95,7 @@ impl Compression {
                 let alone = Compression { workers: 1, ..self.clone() };
                 alone.run_io(options, input, output)
             }
-            _ => self.writes().compress(self, options, input, output),
+            _ => self.writes().compress(self, &options, input.shortened(), output),
         }
     }
 

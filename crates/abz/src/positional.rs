@@ -96,6 +96,17 @@ impl Seek for Along<'_> {
 }
 
 impl<'a> Reading<'a> {
+    /// The same input, for a shorter time.
+    pub(crate) fn shortened<'b>(self) -> Reading<'b>
+    where
+        'a: 'b,
+    {
+        match self {
+            Reading::Stream(input) => Reading::Stream(input),
+            Reading::Positional(source) => Reading::Positional(source),
+        }
+    }
+
     /// Returns the input as a stream.
     pub(crate) fn in_order(self) -> Box<dyn Read + Send + 'a> {
         match self {

@@ -40,6 +40,11 @@ impl<'a> RunOptions<'a> {
         self.tools.map(Tools::lender).unwrap_or_default()
     }
 
+    /// Returns what the steps of a run need.
+    pub(crate) fn equipment(&self) -> Equipment<'a> {
+        Equipment { lender: self.lender(), advance: self.advance() }
+    }
+
     /// Returns the test for pauses of the input.
     pub(crate) fn pauses(&self) -> Pauses<'a> {
         Pauses(self.pauses)
@@ -65,6 +70,13 @@ impl Advance<'_> {
             progress(bytes as u64);
         }
     }
+}
+
+/// What the steps in which a file is made use beside its settings. By default they keep no tools and report nothing.
+#[derive(Clone, Default)]
+pub(crate) struct Equipment<'a> {
+    pub(crate) lender: Lender,
+    pub(crate) advance: Advance<'a>,
 }
 
 /// Asks [`RunOptions::pauses`].

@@ -5,24 +5,20 @@ use std::ops::RangeInclusive;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
-use anabranch::{Plan, Recycler};
+use anabranch::Recycler;
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::formats::writes::{Compressed, Compression};
+use crate::formats::writes::Compression;
 use crate::pipes::cut::{Cuts, LentBlock};
-use crate::pipes::encode::{self, EncodeSteps, Join};
-use crate::pipes::parts;
+use crate::pipes::encode::{self, Join};
+use crate::pipes::{decode, parts};
 use crate::positional::Along;
-use crate::positional::{Reading, Writing};
-use crate::reader::line::Decode;
 use crate::recovery::{self, Recover};
 use crate::run::Run;
-use crate::run_options::{Advance, RunOptions};
-use crate::threads::Threads;
-use crate::writer::line::{Encode, EncodeLine};
+use crate::run_options::Equipment;
 
 pub(super) struct Lzip;
 
@@ -43,16 +39,9 @@ impl Reads for Lzip {
         parts::window(workers)
     }
 
-    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        parts::run(scanner(run.how, run.how.workers), self.window(run.how.workers), run)
-    }
-
-    fn read(&self, how: &Decompression, _: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
-        parts::read(scanner(how, how.workers), self.window(how.workers), threads)
-    }
-
-    fn plan_to_read(&self, how: &Decompression) -> Plan {
-        parts::plan(scanner(how, how.workers), how.workers, self.window(how.workers))
+    fn decode_steps<'a>(&self, how: &Decompression, _: &[u8], equipment: Equipment<'a>) -> decode::Steps<'a> {
+        let (workers, scanner) = (how.workers, scanner(how, how.workers));
+        parts::steps(scanner, (workers, self.window(workers)), equipment)
     }
 
     fn contents(&self, file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
@@ -65,8 +54,10 @@ impl Reads for Lzip {
 
     fn decompress_from(&self, kind: Kind, from: Behind, run: Run<'_>) -> Result<bool, Error> {
         let Kind::LzipMember = kind else { return Ok(false) };
-        let scanner = scanner(run.how, run.how.workers).at(from.parts, from.bytes);
-        parts::run(scanner, self.window(run.how.workers), run).map(|()| true)
+        let Run { how, options, input, output, .. } = run;
+        let (workers, scanner) = (how.workers, scanner(how, how.workers).at(from.parts, from.bytes));
+        let steps = parts::steps(scanner, (workers, self.window(workers)), options.equipment());
+        steps.run(options, input, &mut |_, contents| contents.write_to(&mut *output)).map(|()| true)
     }
 
     fn recover(&self) -> Option<Recover> {
@@ -100,55 +91,14 @@ impl Writes for Lzip {
         settings(how).memory()
     }
 
-    fn compress(
-        &self,
-        how: &Compression,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
-        output: Writing<'_>,
-    ) -> Result<Compressed, Error> {
-        let steps = Members { how: how.clone(), advance: options.advance() };
-        encode::run(steps, how.threads(options.pool), &options, input, output)
-    }
-
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
-        EncodeLine::begin(Members { how: how.clone(), advance: Advance::default() }, how.window(), threads)
-    }
-
-    fn plan_to_write(&self, how: &Compression) -> Plan {
-        encode::plan(Members { how: how.clone(), advance: Advance::default() }, how.threads(None))
-    }
-}
-
-/// The steps of a file: a member is encoded from each block.
-struct Members<'a> {
-    how: Compression,
-    advance: Advance<'a>,
-}
-
-impl<'a> EncodeSteps for Members<'a> {
-    type Block = LentBlock;
-    type Encoder = (Encoder, Advance<'a>);
-    type Encoded = Vec<u8>;
-    type Cut = Cuts;
-    type Join = Vec<u8>;
-
-    fn cut(&self) -> Cuts {
-        Cuts::new(&self.how, Recycler::new(self.how.window(), Vec::new))
-    }
-
-    fn encoders(&self) -> impl Fn() -> Self::Encoder + Send + Sync + use<'a> {
-        let (settings, advance) = (settings(&self.how), self.advance);
-        move || (Encoder::new(settings), advance)
-    }
-
-    fn encode((encoder, advance): &mut Self::Encoder, block: LentBlock) -> Result<Vec<u8>, Error> {
-        let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
-        encoded.map_err(Error::Memory)
-    }
-
-    fn join(&self) -> Result<Self::Join, Error> {
-        Ok(Vec::new())
+    fn encode_steps<'a>(&self, how: Compression, equipment: Equipment<'a>) -> encode::Steps<'a> {
+        let (settings, advance) = (settings(&how), equipment.advance);
+        let cut = Cuts::new(&how, Recycler::new(how.window(), Vec::new));
+        let encode = move |encoder: &mut Encoder, block: LentBlock| {
+            let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+            encoded.map_err(Error::Memory)
+        };
+        encode::Steps::new(cut, move || Encoder::new(settings), encode, || Ok(Vec::new()))
     }
 }
 
@@ -162,8 +112,8 @@ impl Join<Vec<u8>> for Vec<u8> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Vec<u8>, Error> {
-        Ok(self)
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, Error> {
+        Ok(*self)
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {

@@ -4,21 +4,17 @@
 use std::ops::RangeInclusive;
 
 use abz_codec::xz::{self, AloneEncoder};
-use anabranch::{Plan, Pool, Recycled, Recycler};
+use anabranch::{Recycled, Recycler};
 
 use super::reads::{Names, Reads};
-use super::writes::{Compressed, Compression, Setting, Writes};
+use super::writes::{Compression, Setting, Writes};
 use super::xz::{Xz, settings};
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::pipes;
-use crate::pipes::encode::{self, Join, Portioned};
-use crate::positional::{Reading, Writing};
-use crate::reader::line::Decode;
-use crate::run::Run;
-use crate::run_options::{Advance, RunOptions};
-use crate::threads::Threads;
-use crate::writer::line::{Encode, EncodeLine};
+use crate::pipes::cut::Portions;
+use crate::pipes::decode;
+use crate::pipes::encode::{self, Join};
+use crate::run_options::{Advance, Equipment};
 
 /// The number of bytes read at once.
 const PORTION: usize = 256 << 10;
@@ -42,16 +38,13 @@ impl Reads for Lzma {
         Xz.window(workers)
     }
 
-    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        Xz.decompress(run)
-    }
-
-    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
-        Xz.read(how, start, threads)
-    }
-
-    fn plan_to_read(&self, how: &Decompression) -> Plan {
-        Xz.plan_to_read(how)
+    fn decode_steps<'a>(
+        &self,
+        how: &Decompression,
+        start: &[u8],
+        equipment: Equipment<'a>,
+    ) -> decode::Steps<'a> {
+        Xz.decode_steps(how, start, equipment)
     }
 }
 
@@ -88,41 +81,13 @@ impl Writes for Lzma {
         1
     }
 
-    fn compress(
-        &self,
-        how: &Compression,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
-        output: Writing<'_>,
-    ) -> Result<Compressed, Error> {
-        encode::run(steps(how, options.advance()), threads(options.pool), &options, input, output)
+    fn encode_steps<'a>(&self, how: Compression, equipment: Equipment<'a>) -> encode::Steps<'a> {
+        let (settings, advance) = (settings(&how), equipment.advance);
+        encode::Steps::portioned(Portions::new(PORTION, Recycler::new(1, Vec::new)), move || {
+            let encoder = AloneEncoder::new(&settings).map_err(Error::Memory)?;
+            Ok(Alone { encoder, bytes: Vec::new(), advance })
+        })
     }
-
-    fn encode(&self, how: &Compression, _: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
-        EncodeLine::begin(steps(how, Advance::default()), 1, None)
-    }
-
-    fn plan_to_write(&self, how: &Compression) -> Plan {
-        encode::plan(steps(how, Advance::default()), threads(None))
-    }
-}
-
-/// One thread encodes.
-fn threads(pool: Option<&Pool>) -> pipes::Threads<'_> {
-    pipes::Threads { workers: 1, window: 1, pool }
-}
-
-/// Returns the steps of a file that is made.
-fn steps<'a>(
-    how: &Compression,
-    advance: Advance<'a>,
-) -> Portioned<impl Fn() -> Result<Alone<'a>, Error> + use<'a>> {
-    let settings = settings(how);
-    let join = move || {
-        let encoder = AloneEncoder::new(&settings).map_err(Error::Memory)?;
-        Ok(Alone { encoder, bytes: Vec::new(), advance })
-    };
-    Portioned { most: PORTION, buffers: Recycler::new(1, Vec::new), join }
 }
 
 /// A file that is being encoded.
@@ -139,7 +104,7 @@ impl Join<Recycled<Vec<u8>>> for Alone<'_> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<u8>, Error> {
+    fn finish(mut self: Box<Self>) -> Result<Vec<u8>, Error> {
         self.encoder.finish(&mut self.bytes).map_err(Error::Memory)?;
         Ok(self.bytes)
     }

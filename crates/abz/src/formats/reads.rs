@@ -11,13 +11,15 @@ use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::index_builder::{IndexBuilder, Indexed};
+use crate::pipes::decode::Steps;
 use crate::positional::Along;
 use crate::positional::{ReadAt, WriteAt};
-use crate::reader::line::Decode;
+use crate::reader::line::{Decode, DecodeLine};
 use crate::recovery::Recover;
 use crate::run::Run;
-use crate::run_options::RunOptions;
+use crate::run_options::{Equipment, RunOptions};
 use crate::threads::Threads;
+use crate::tools::Lender;
 
 /// A reader that can seek, as a trait object.
 pub(crate) trait ReadSeek: Read + Seek {}
@@ -70,11 +72,21 @@ pub(crate) trait Reads: Sync {
         crate::pipes::window(workers)
     }
 
+    /// Returns the steps in which a file is decoded. Its first bytes are `start`, if they are known.
+    fn decode_steps<'a>(&self, how: &Decompression, start: &[u8], equipment: Equipment<'a>) -> Steps<'a>;
+
     /// Decodes a file.
-    fn decompress(&self, run: Run<'_>) -> Result<(), Error>;
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        let Run { how, options, input, output, .. } = run;
+        let steps = self.decode_steps(how, &[], options.equipment());
+        steps.run(options, input, &mut |_, contents| contents.write_to(&mut *output))
+    }
 
     /// Begins to decode a file whose bytes the caller reads. The first of them are `start`.
-    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode>;
+    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
+        let equipment = Equipment { lender: Lender::of_tools(), ..Equipment::default() };
+        DecodeLine::new(self.decode_steps(how, start, equipment), threads)
+    }
 
     /// As [`read`](Self::read), and finds parts that are at least `spacing` bytes of contents apart, if that is slower
     /// than not to find them.
@@ -83,7 +95,9 @@ pub(crate) trait Reads: Sync {
     }
 
     /// Returns the plan of [`decompress`](Self::decompress).
-    fn plan_to_read(&self, how: &Decompression) -> Plan;
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        self.decode_steps(how, &[], Equipment::default()).plan()
+    }
 
     /// Returns true if some files record where their parts lie, so that workers can read and write them at their
     /// offsets.

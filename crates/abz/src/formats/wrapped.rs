@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use abz_codec::gzip::Layout;
 use abz_codec::legacy::{zip, zlib};
 use abz_codec::parts;
-use anabranch::Plan;
 
 use super::gzip::Gzip;
 use super::reads::{Names, Reads};
@@ -15,12 +14,9 @@ use super::writes::{Setting, Writes};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
+use crate::pipes::{decode, encode};
 use crate::positional::{Reading, Writing};
-use crate::reader::line::Decode;
-use crate::run::Run;
-use crate::run_options::RunOptions;
-use crate::threads::Threads;
-use crate::writer::line::Encode;
+use crate::run_options::{Equipment, RunOptions};
 
 /// A format with the decoder `S`, whose files have `layout`.
 pub(super) struct Wrapped<S> {
@@ -54,16 +50,13 @@ impl<S: parts::Serial + Default + Send + 'static> Reads for Wrapped<S> {
         self.read.begins(start)
     }
 
-    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        self.read.decompress(run)
-    }
-
-    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
-        self.read.read(how, start, threads)
-    }
-
-    fn plan_to_read(&self, how: &Decompression) -> Plan {
-        self.read.plan_to_read(how)
+    fn decode_steps<'a>(
+        &self,
+        how: &Decompression,
+        start: &[u8],
+        equipment: Equipment<'a>,
+    ) -> decode::Steps<'a> {
+        self.read.decode_steps(how, start, equipment)
     }
 }
 
@@ -112,21 +105,17 @@ impl<S: parts::Serial + Default + Send + 'static> Writes for Wrapped<S> {
         false
     }
 
-    fn compress(
+    fn encode_steps<'a>(&self, how: Compression, equipment: Equipment<'a>) -> encode::Steps<'a> {
+        Gzip.encode_steps(self.as_gzip(&how), equipment)
+    }
+
+    fn compress<'a>(
         &self,
-        how: &Compression,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
+        how: &'a Compression,
+        options: &RunOptions<'a>,
+        input: Reading<'a>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        Gzip.compress(&self.as_gzip(how), options, input, output)
-    }
-
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
-        Gzip.encode(&self.as_gzip(how), threads)
-    }
-
-    fn plan_to_write(&self, how: &Compression) -> Plan {
-        Gzip.plan_to_write(&self.as_gzip(how))
+        Gzip.compress(&self.as_gzip(how), options, input.shortened(), output)
     }
 }

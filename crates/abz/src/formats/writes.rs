@@ -11,10 +11,9 @@ use super::Format;
 use super::reads::Reads;
 use crate::error::Error;
 use crate::pipes;
+use crate::pipes::encode::Steps;
 use crate::positional::{Reading, Writing};
-use crate::run_options::RunOptions;
-use crate::threads::Threads;
-use crate::writer::line::Encode;
+use crate::run_options::{Equipment, RunOptions};
 
 /// The settings of a compression. All of them but `workers` affect the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,21 +135,25 @@ pub(crate) trait Writes: Reads {
         true
     }
 
-    /// Makes a file. `output` may be [`Writing::Positional`] only if [`is_written_at`](Self::is_written_at) is true.
-    fn compress(
-        &self,
-        how: &Compression,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
-        output: Writing<'_>,
-    ) -> Result<Compressed, Error>;
+    /// Returns the steps in which a file is made.
+    fn encode_steps<'a>(&self, how: Compression, equipment: Equipment<'a>) -> Steps<'a>;
 
-    /// Begins a file whose contents are given in pieces. It consists of the same bytes as those of
-    /// [`compress`](Self::compress), if it is not flushed in between.
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error>;
+    /// Makes a file. `output` may be [`Writing::Positional`] only if [`is_written_at`](Self::is_written_at) is true.
+    fn compress<'a>(
+        &self,
+        how: &'a Compression,
+        options: &RunOptions<'a>,
+        input: Reading<'a>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        let steps = self.encode_steps(how.clone(), options.equipment());
+        steps.run(how.threads(options.pool), options, input, output)
+    }
 
     /// Returns the plan of [`compress`](Self::compress).
-    fn plan_to_write(&self, how: &Compression) -> Plan;
+    fn plan_to_write(&self, how: &Compression) -> Plan {
+        self.encode_steps(how.clone(), Equipment::default()).plan(how.threads(None))
+    }
 }
 
 /// A setting of [`Compression`] that not all formats have.
@@ -201,7 +204,8 @@ impl Compression {
 
     /// The settings of the stream.
     pub(crate) fn threads<'a>(&self, pool: Option<&'a Pool>) -> pipes::Threads<'a> {
-        pipes::Threads { workers: self.workers, window: self.window(), pool }
+        let window = self.window();
+        pipes::Threads { workers: self.workers.min(window), window, pool }
     }
 
     /// The maximum size of a block in bytes, with these settings.

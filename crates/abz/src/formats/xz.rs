@@ -5,23 +5,19 @@ use std::ops::RangeInclusive;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::xz::{self, EncodedBlock, Encoder, PortionEncoder, Scanner, Settings, StreamWriter, Survey};
-use anabranch::{Plan, Recycled, Recycler};
+use anabranch::{Recycled, Recycler};
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::formats::writes::{Compressed, Compression};
-use crate::pipes::cut::{Cuts, LentBlock};
-use crate::pipes::encode::{self, EncodeSteps, Join, Portioned};
-use crate::pipes::parts;
+use crate::formats::writes::Compression;
+use crate::pipes::cut::{Cuts, LentBlock, Portions};
+use crate::pipes::encode::{self, Join};
+use crate::pipes::{decode, parts};
 use crate::positional::Along;
-use crate::positional::{Reading, Writing};
-use crate::reader::line::Decode;
 use crate::run::Run;
-use crate::run_options::{Advance, RunOptions};
-use crate::threads::Threads;
-use crate::writer::line::{Encode, EncodeLine};
+use crate::run_options::{Advance, Equipment};
 
 pub(super) struct Xz;
 
@@ -42,16 +38,9 @@ impl Reads for Xz {
         parts::window(workers)
     }
 
-    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        parts::run(scanner(run.how, run.how.workers), self.window(run.how.workers), run)
-    }
-
-    fn read(&self, how: &Decompression, _: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
-        parts::read(scanner(how, how.workers), self.window(how.workers), threads)
-    }
-
-    fn plan_to_read(&self, how: &Decompression) -> Plan {
-        parts::plan(scanner(how, how.workers), how.workers, self.window(how.workers))
+    fn decode_steps<'a>(&self, how: &Decompression, _: &[u8], equipment: Equipment<'a>) -> decode::Steps<'a> {
+        let (workers, scanner) = (how.workers, scanner(how, how.workers));
+        parts::steps(scanner, (workers, self.window(workers)), equipment)
     }
 
     fn contents(&self, file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
@@ -64,8 +53,10 @@ impl Reads for Xz {
 
     fn decompress_from(&self, kind: Kind, from: Behind, run: Run<'_>) -> Result<bool, Error> {
         let Kind::XzBlock { check, stream } = kind else { return Ok(false) };
-        let scanner = scanner(run.how, run.how.workers).at(check, stream, from.parts, from.bytes);
-        parts::run(scanner, self.window(run.how.workers), run).map(|()| true)
+        let Run { how, options, input, output, .. } = run;
+        let scanner = scanner(how, how.workers).at(check, stream, from.parts, from.bytes);
+        let steps = parts::steps(scanner, (how.workers, self.window(how.workers)), options.equipment());
+        steps.run(options, input, &mut |_, contents| contents.write_to(&mut *output)).map(|()| true)
     }
 }
 
@@ -102,66 +93,21 @@ impl Writes for Xz {
         if how.workers == 1 { 1 } else { self.window(how.workers) }
     }
 
-    fn compress(
-        &self,
-        how: &Compression,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
-        output: Writing<'_>,
-    ) -> Result<Compressed, Error> {
-        let (threads, advance) = (how.threads(options.pool), options.advance());
-        match is_encoded_as_it_comes(how) {
-            true => encode::run(portioned(how, advance), threads, &options, input, output),
-            false => encode::run(Blocks { how: how.clone(), advance }, threads, &options, input, output),
+    fn encode_steps<'a>(&self, how: Compression, equipment: Equipment<'a>) -> encode::Steps<'a> {
+        let (settings, advance) = (settings(&how), equipment.advance);
+        let stream = StreamWriter::new(Vec::new(), settings.check);
+        // A single worker encodes a block while it reads it. That takes less memory, and gives the same output.
+        if how.workers == 1 && !how.rsyncable {
+            let cut = Portions::new(PORTION, Recycler::new(1, Vec::new));
+            let (encoder, most) = (PortionEncoder::new(settings), how.block_len() as u64);
+            return encode::Steps::portioned(cut, move || Ok(Single { encoder, most, stream, advance }));
         }
-    }
-
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
-        let advance = Advance::default();
-        match is_encoded_as_it_comes(how) {
-            true => EncodeLine::begin(portioned(how, advance), how.window(), threads),
-            false => EncodeLine::begin(Blocks { how: how.clone(), advance }, how.window(), threads),
-        }
-    }
-
-    fn plan_to_write(&self, how: &Compression) -> Plan {
-        let (threads, advance) = (how.threads(None), Advance::default());
-        match is_encoded_as_it_comes(how) {
-            true => encode::plan(portioned(how, advance), threads),
-            false => encode::plan(Blocks { how: how.clone(), advance }, threads),
-        }
-    }
-}
-
-/// The steps of a file that is made.
-struct Blocks<'a> {
-    how: Compression,
-    advance: Advance<'a>,
-}
-
-impl<'a> EncodeSteps for Blocks<'a> {
-    type Block = LentBlock;
-    type Encoder = (Encoder, Advance<'a>);
-    type Encoded = EncodedBlock;
-    type Cut = Cuts;
-    type Join = StreamWriter<Vec<u8>>;
-
-    fn cut(&self) -> Cuts {
-        Cuts::new(&self.how, Recycler::new(self.how.window(), Vec::new))
-    }
-
-    fn encoders(&self) -> impl Fn() -> Self::Encoder + Send + Sync + use<'a> {
-        let (settings, advance) = (settings(&self.how), self.advance);
-        move || (Encoder::new(settings), advance)
-    }
-
-    fn encode((encoder, advance): &mut Self::Encoder, block: LentBlock) -> Result<EncodedBlock, Error> {
-        let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
-        encoded.map_err(Error::Memory)
-    }
-
-    fn join(&self) -> Result<Self::Join, Error> {
-        Ok(StreamWriter::new(Vec::new(), self.how.lzma.check))
+        let cut = Cuts::new(&how, Recycler::new(how.window(), Vec::new));
+        let encode = move |encoder: &mut Encoder, block: LentBlock| {
+            let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+            encoded.map_err(Error::Memory)
+        };
+        encode::Steps::new(cut, move || Encoder::new(settings), encode, move || Ok(stream))
     }
 }
 
@@ -170,8 +116,8 @@ impl Join<EncodedBlock> for StreamWriter<Vec<u8>> {
         self.write(&block).map_err(Error::Write)
     }
 
-    fn finish(self) -> Result<Vec<u8>, Error> {
-        self.finish().map_err(Error::Write)
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, Error> {
+        StreamWriter::finish(*self).map_err(Error::Write)
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {
@@ -179,31 +125,11 @@ impl Join<EncodedBlock> for StreamWriter<Vec<u8>> {
     }
 }
 
-/// Returns true if a single worker encodes a block while it reads it. That takes less memory, and gives the same
-/// output.
-fn is_encoded_as_it_comes(how: &Compression) -> bool {
-    how.workers == 1 && !how.rsyncable
-}
-
 /// The number of bytes read at once by a single worker.
 const PORTION: usize = 256 << 10;
 
-/// Returns the steps of a single worker that encodes blocks while it reads them.
-fn portioned<'a>(
-    how: &Compression,
-    advance: Advance<'a>,
-) -> Portioned<impl Fn() -> Result<Portions<'a>, Error> + use<'a>> {
-    let (settings, most) = (settings(how), how.block_len() as u64);
-    let join = move || {
-        let (encoder, stream) =
-            (PortionEncoder::new(settings), StreamWriter::new(Vec::new(), settings.check));
-        Ok(Portions { encoder, most, stream, advance })
-    };
-    Portioned { most: PORTION, buffers: Recycler::new(1, Vec::new), join }
-}
-
-/// Encodes portions to blocks.
-struct Portions<'a> {
+/// A single worker, which encodes portions to blocks.
+struct Single<'a> {
     encoder: PortionEncoder,
     /// The maximum size of a block in bytes.
     most: u64,
@@ -211,7 +137,7 @@ struct Portions<'a> {
     advance: Advance<'a>,
 }
 
-impl Join<Recycled<Vec<u8>>> for Portions<'_> {
+impl Join<Recycled<Vec<u8>>> for Single<'_> {
     fn add(&mut self, portion: Recycled<Vec<u8>>) -> Result<(), Error> {
         let mut rest = &portion[..];
         while !rest.is_empty() {
@@ -236,9 +162,9 @@ impl Join<Recycled<Vec<u8>>> for Portions<'_> {
         self.stream.write(&block).map_err(Error::Write)
     }
 
-    fn finish(mut self) -> Result<Vec<u8>, Error> {
+    fn finish(mut self: Box<Self>) -> Result<Vec<u8>, Error> {
         self.flush()?;
-        Join::finish(self.stream)
+        self.stream.finish().map_err(Error::Write)
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {

@@ -1,62 +1,34 @@
 //! The steps in which the files of all formats are decoded. A stream runs them, or a reader on its caller's thread.
 
-use std::io::{self, Write};
+use std::any::Any;
+use std::io::{self, Read, Write};
+use std::marker::PhantomData;
 use std::mem;
 use std::ops::Range;
 
 use abz_codec::access::Part;
 use abz_codec::bzip2;
 use abz_codec::gzip::Guesser;
-use anabranch::{Plan, Recycled, TryStream};
+use anabranch::{Plan, Recycled, Recycler, TryStream};
 
-use super::inputs::{Input, Inputs};
-use super::{Threads, begin, carry_out};
+use super::inputs::{Input, Inputs, Telling};
+use super::{Item, Threads, begin, carry_out, hide, unhide};
 use crate::error::Error;
 use crate::run_options::RunOptions;
 
-/// How a file of a format is decoded: its bytes are split into pieces, in order; any thread decodes a piece; and the results
-/// are joined, in order.
-pub(crate) trait DecodeSteps: Send {
-    /// The name of the step that splits.
-    const SPLIT: &'static str;
-    /// A piece, which is often decoded already.
-    type Piece: Send;
-    /// The tables that decode pieces. Each thread makes its own.
-    type Decoder: Send;
-    /// A decoded piece.
-    type Decoded: Send;
-    /// The step that joins decoded pieces.
-    type Join: Join<Self::Decoded>;
-
-    /// Takes the next piece from the front of `input`. Returns `None` if all of `input` was taken.
-    fn split(&mut self, input: &mut Input) -> Result<Option<Self::Piece>, Error>;
-
-    /// Returns a function that makes decoders.
-    fn decoders(&self) -> impl Fn() -> Self::Decoder + Send + Sync + use<Self>;
-
-    /// Decodes a piece.
-    fn decode(decoder: &mut Self::Decoder, piece: Self::Piece) -> Result<Self::Decoded, Error>;
-
-    /// Makes the step that joins.
-    fn join() -> Self::Join;
-
-    /// Returns true if threads decode pieces of input before it is split, on a guess ([`Guesser`]).
-    fn guesses(&self) -> bool {
-        false
-    }
-}
-
 /// Joins decoded pieces, in order.
 pub(crate) trait Join<D>: Send {
-    /// Whether [`part`](Self::part) tells the part of all contents.
-    const FINDS_PARTS: bool = false;
-
     /// Returns the contents of a decoded piece, if it has any.
     fn next(&mut self, decoded: D) -> Result<Option<Contents>, Error>;
 
     /// Returns the contents that are left at the end of the file. Call it until it returns `None`.
     fn finish(&mut self) -> Result<Option<Contents>, Error> {
         Ok(None)
+    }
+
+    /// Returns true if [`part`](Self::part) tells the part of all contents.
+    fn finds_parts(&self) -> bool {
+        false
     }
 
     /// The part of the file that holds the contents that were returned last, if it can be decoded by itself. `contents` is
@@ -104,51 +76,156 @@ impl Join<Recycled<Vec<u8>>> for InOrder {
     }
 }
 
+/// How a file of a format is decoded: its bytes are split into pieces, in order; any thread decodes a piece; and the results
+/// are joined, in order. The types of pieces and results are hidden.
+pub(crate) struct Steps<'a> {
+    /// The first two steps.
+    pub(crate) farm: Farm<'a>,
+    /// The step that joins decoded pieces.
+    pub(crate) join: Box<dyn Join<Item>>,
+    pub(crate) sizes: Sizes,
+    /// Whether the steps report progress and handle pauses. Otherwise the bytes that are read are the progress.
+    reports: bool,
+}
+
+/// The sizes of a stream that decodes.
+pub(crate) struct Sizes {
+    /// The buffers into which the file is read.
+    pub(crate) inputs: Recycler<Vec<u8>>,
+    pub(crate) workers: usize,
+    /// The maximum number of pieces in memory at once.
+    pub(crate) window: usize,
+}
+
+/// The steps that split and decode.
+pub(crate) struct Farm<'a> {
+    /// The name of the step that splits.
+    name: &'static str,
+    /// Whether threads decode pieces of input before it is split, on a guess.
+    guesses: bool,
+    pub(crate) split: Split<'a>,
+    /// Makes decoders.
+    pub(crate) decoders: Box<dyn Fn() -> Decoder<'a> + Send + Sync + 'a>,
+}
+
+/// Takes the next piece from the front of an input. Returns `None` if all of the input was taken.
+type Split<'a> = Box<dyn FnMut(&mut Input) -> Result<Option<Item>, Error> + Send + 'a>;
+
+/// Decodes pieces.
+pub(crate) type Decoder<'a> = Box<dyn FnMut(Item) -> Result<Item, Error> + Send + 'a>;
+
+/// Takes contents, and the step that joins, which may tell their part.
+type Sink<'a> = dyn FnMut(&dyn Join<Item>, Contents) -> Result<(), Error> + Send + 'a;
+
+/// The pieces of a file as they are read.
+type Source<'a> = Box<dyn Iterator<Item = Result<Input, Error>> + Send + 'a>;
+
+impl<'a> Steps<'a> {
+    /// Creates the steps: `split`, of this name, takes the next piece from the front of an input, or returns `None` if all of
+    /// the input was taken; each thread makes its tables by `make` and decodes pieces by `decode`; and `join` joins the
+    /// results.
+    pub(crate) fn new<P: Any + Send, T: Send + 'a, D: Any + Send>(
+        (name, mut split): (&'static str, impl FnMut(&mut Input) -> Result<Option<P>, Error> + Send + 'a),
+        make: impl Fn() -> T + Send + Sync + 'a,
+        decode: impl Fn(&mut T, P) -> Result<D, Error> + Clone + Send + Sync + 'a,
+        join: impl Join<D> + 'static,
+        sizes: Sizes,
+    ) -> Self {
+        let split = Box::new(move |input: &mut Input| Ok(split(input)?.map(hide)));
+        let decoders = Box::new(move || -> Decoder<'a> {
+            let (mut tables, decode) = (make(), decode.clone());
+            Box::new(move |piece| decode(&mut tables, unhide(piece)).map(hide))
+        });
+        let farm = Farm { name, guesses: false, split, decoders };
+        Steps { farm, join: Box::new(Hidden { join, piece: PhantomData }), sizes, reports: false }
+    }
+
+    /// Lets threads decode pieces of input before it is split, on a guess ([`Guesser`]).
+    pub(crate) fn guessing(mut self) -> Self {
+        self.farm.guesses = true;
+        self
+    }
+
+    /// The steps report progress and handle pauses.
+    pub(crate) fn reporting(self) -> Self {
+        Steps { reports: true, ..self }
+    }
+
+    /// Decodes a file, and passes its contents to `write`.
+    pub(crate) fn run(
+        self,
+        options: &RunOptions<'a>,
+        input: &'a mut (dyn Read + Send),
+        write: &mut Sink<'_>,
+    ) -> Result<(), Error> {
+        let Steps { farm, mut join, sizes: Sizes { inputs, workers, window }, reports } = self;
+        let source: Source<'a> = match reports {
+            true => Box::new(Inputs::new(input, inputs).telling(options.pauses())),
+            false => Box::new(Inputs::new(Telling::new(input, options.advance()), inputs)),
+        };
+        let source = begin(source, "abz decompress", Threads { workers, window, pool: options.pool });
+        carry_out(stream(source, farm, Box::new(|_| ())), options, |decoded| match join.next(decoded)? {
+            Some(contents) => write(&*join, contents),
+            None => Ok(()),
+        })?;
+        while let Some(contents) = join.finish()? {
+            write(&*join, contents)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the plan of [`run`](Self::run).
+    pub(crate) fn plan(self) -> Plan {
+        let Sizes { inputs, workers, window } = self.sizes;
+        let source: Source<'_> = Box::new(Inputs::new(io::empty(), inputs));
+        let source = begin(source, "abz decompress", Threads { workers, window, pool: None });
+        stream(source, self.farm, Box::new(|_| ())).plan()
+    }
+}
+
+/// Joins pieces whose types are hidden.
+struct Hidden<J, D> {
+    join: J,
+    piece: PhantomData<fn(D)>,
+}
+
+impl<J: Join<D>, D: 'static> Join<Item> for Hidden<J, D> {
+    fn next(&mut self, decoded: Item) -> Result<Option<Contents>, Error> {
+        self.join.next(unhide(decoded))
+    }
+
+    fn finish(&mut self) -> Result<Option<Contents>, Error> {
+        self.join.finish()
+    }
+
+    fn finds_parts(&self) -> bool {
+        self.join.finds_parts()
+    }
+
+    fn part(&self, contents: Range<u64>) -> Option<Part> {
+        self.join.part(contents)
+    }
+}
+
 /// Runs the first two steps on the inputs of `source`. Calls `note` for each piece that was found (`true`), and for each input
 /// of which all was taken (`false`).
-pub(crate) fn stream<'a, S: DecodeSteps + 'a>(
+pub(crate) fn stream<'a>(
     source: TryStream<'a, Input, Error>,
-    steps: S,
-    note: impl Fn(bool) + Send + 'a,
-) -> TryStream<'a, S::Decoded, Error> {
-    let decoders = steps.decoders();
-    let source = match steps.guesses() {
+    farm: Farm<'a>,
+    note: Box<dyn Fn(bool) + Send + 'a>,
+) -> TryStream<'a, Item, Error> {
+    let Farm { name, guesses, split, decoders } = farm;
+    let source = match guesses {
         true => source.map_with(Guesser::new, |guesser, input: Input| input.guessed(guesser)).name("guess"),
         false => source,
     };
     source
-        .try_serial_spread(steps, move |steps, input| {
-            let piece = steps.split(input)?;
+        .try_serial_spread(split, move |split, input| {
+            let piece = split(input)?;
             note(piece.is_some());
             Ok(piece)
         })
-        .name(S::SPLIT)
-        .try_map_with(decoders, |decoder, piece| S::decode(decoder, piece))
+        .name(name)
+        .try_map_with(decoders, |decode, piece| decode(piece))
         .name("decode")
-}
-
-/// Decodes a file, and passes its contents to `write`.
-pub(crate) fn run<S: DecodeSteps>(
-    steps: S,
-    inputs: Inputs<'_, impl io::Read + Send>,
-    threads: Threads<'_>,
-    options: &RunOptions<'_>,
-    mut write: impl FnMut(&S::Join, Contents) -> Result<(), Error> + Send,
-) -> Result<(), Error> {
-    let mut join = S::join();
-    let source = begin(inputs, "abz decompress", threads);
-    carry_out(stream(source, steps, |_| ()), options, |decoded| match join.next(decoded)? {
-        Some(contents) => write(&join, contents),
-        None => Ok(()),
-    })?;
-    while let Some(contents) = join.finish()? {
-        write(&join, contents)?;
-    }
-    Ok(())
-}
-
-/// Returns the plan of [`run`].
-pub(crate) fn plan<S: DecodeSteps>(steps: S, threads: Threads<'_>) -> Plan {
-    let inputs = Inputs::new(io::empty(), super::inputs::buffers(1));
-    stream(begin(inputs, "abz decompress", threads), steps, |_| ()).plan()
 }

@@ -1,57 +1,26 @@
 //! The steps in which the files of all formats are encoded. A stream runs them, or a writer whose caller's thread cuts and
 //! joins.
 
+use std::any::Any;
 use std::io::{self, Read, Write};
 use std::iter;
+use std::marker::PhantomData;
 use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use anabranch::{Plan, Recycled, Recycler, TryStream};
+use anabranch::{Plan, TryStream};
 
-use super::cut::{Cut, Portions};
-use super::{Threads, begin, carry_out, carry_out_at};
+use super::cut::Cut;
+use super::{Item, Threads, begin, carry_out, carry_out_at, hide, unhide};
 use crate::count::Counted;
 use crate::error::Error;
 use crate::formats::writes::Compressed;
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
 
-/// How a file of a format is encoded: its contents are cut into blocks, in order; any thread encodes a block; and the
-/// results are joined, in order.
-pub(crate) trait EncodeSteps {
-    /// A block of the contents.
-    type Block: Send;
-    /// The tables that encode blocks. Each thread makes its own.
-    type Encoder;
-    /// An encoded block.
-    type Encoded: Send;
-    /// The step that cuts.
-    type Cut: Cut<Self::Block>;
-    /// The step that joins encoded blocks.
-    type Join: Join<Self::Encoded>;
-
-    /// Makes the step that cuts.
-    fn cut(&self) -> Self::Cut;
-
-    /// Returns a function that makes encoders.
-    fn encoders(&self) -> impl Fn() -> Self::Encoder + Send + Sync + use<Self>;
-
-    /// Encodes a block.
-    fn encode(encoder: &mut Self::Encoder, block: Self::Block) -> Result<Self::Encoded, Error>;
-
-    /// Makes the step that joins.
-    fn join(&self) -> Result<Self::Join, Error>;
-
-    /// Adds the step that encodes to a stream of blocks.
-    fn encoded<'a>(&self, blocks: TryStream<'a, Self::Block, Error>) -> TryStream<'a, Self::Encoded, Error>
-    where
-        Self: 'a,
-    {
-        blocks.try_map_with(self.encoders(), |encoder, block| Self::encode(encoder, block)).name("encode")
-    }
-}
-
 /// Joins encoded blocks to a file in memory, in order.
-pub(crate) trait Join<E>: Send + Sized {
+pub(crate) trait Join<E>: Send {
     /// Adds a block to the file.
     fn add(&mut self, encoded: E) -> Result<(), Error>;
 
@@ -61,119 +30,168 @@ pub(crate) trait Join<E>: Send + Sized {
     }
 
     /// Ends the file, and returns the bytes that were not yet taken.
-    fn finish(self) -> Result<Vec<u8>, Error>;
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, Error>;
 
     /// The bytes of the file that are complete, for the caller to take.
     fn bytes(&mut self) -> &mut Vec<u8>;
 }
 
-/// The steps of a file that one thread encodes as its contents come: the step that joins encodes portions of them. `F`
-/// makes it.
-pub(crate) struct Portioned<F> {
-    /// The maximum size of a portion in bytes.
-    pub(crate) most: usize,
-    pub(crate) buffers: Recycler<Vec<u8>>,
-    pub(crate) join: F,
+/// How a file of a format is encoded: its contents are cut into blocks, in order; any thread encodes a block; and the
+/// results are joined, in order. The types of blocks and results are hidden.
+pub(crate) struct Steps<'a> {
+    pub(crate) cut: Box<dyn Cut<Item> + 'a>,
+    /// Makes encoders; `None` if the step that joins encodes.
+    pub(crate) encoders: Option<Encoders<'a>>,
+    pub(crate) join: MakeJoin<'a>,
 }
 
-impl<F, J> EncodeSteps for Portioned<F>
-where
-    F: Fn() -> Result<J, Error>,
-    J: Join<Recycled<Vec<u8>>>,
-{
-    type Block = Recycled<Vec<u8>>;
-    type Encoder = ();
-    type Encoded = Recycled<Vec<u8>>;
-    type Cut = Portions;
-    type Join = J;
+/// Makes encoders of blocks, on any thread.
+pub(crate) type Encoders<'a> = Arc<dyn Fn() -> Encoder<'a> + Send + Sync + 'a>;
 
-    fn cut(&self) -> Portions {
-        Portions::new(self.most, self.buffers.clone())
+/// Encodes blocks. It stays on the thread that made it.
+pub(crate) type Encoder<'a> = Box<dyn FnMut(Item) -> Result<Item, Error> + 'a>;
+
+/// Makes the step that joins.
+type MakeJoin<'a> = Box<dyn FnOnce() -> Result<Box<dyn Join<Item> + 'a>, Error> + 'a>;
+
+impl<'a> Steps<'a> {
+    /// Creates the steps: `cut` makes blocks, each thread makes its tables by `make` and encodes blocks by `encode`, and the
+    /// result of `join` joins what was encoded.
+    pub(crate) fn new<B: Any + Send, T: 'a, E: Any + Send, J: Join<E> + 'a>(
+        cut: impl Cut<B> + 'a,
+        make: impl Fn() -> T + Send + Sync + 'a,
+        encode: impl Fn(&mut T, B) -> Result<E, Error> + Clone + Send + Sync + 'a,
+        join: impl FnOnce() -> Result<J, Error> + 'a,
+    ) -> Self {
+        let encoders: Encoders<'a> = Arc::new(move || -> Encoder<'a> {
+            let (mut tables, encode) = (make(), encode.clone());
+            Box::new(move |block| encode(&mut tables, unhide(block)).map(hide))
+        });
+        Steps { encoders: Some(encoders), ..Steps::portioned(cut, join) }
     }
 
-    fn encoders(&self) -> impl Fn() + Send + Sync + use<F, J> {
-        || ()
+    /// Creates the steps of a file that one thread encodes as its contents come: the result of `join` encodes portions of
+    /// them.
+    pub(crate) fn portioned<B: Any + Send, C: Any + Send, J: Join<C> + 'a>(
+        cut: impl Cut<B> + 'a,
+        join: impl FnOnce() -> Result<J, Error> + 'a,
+    ) -> Self {
+        let join: MakeJoin<'a> = Box::new(move || Ok(Box::new(Hidden::of(Box::new(join()?)))));
+        Steps { cut: Box::new(Hidden::of(cut)), encoders: None, join }
     }
 
-    fn encode(_: &mut (), portion: Self::Block) -> Result<Self::Encoded, Error> {
-        Ok(portion)
+    /// Encodes all of `input`, and writes the file to `output`.
+    pub(crate) fn run(
+        self,
+        threads: Threads<'a>,
+        options: &RunOptions<'_>,
+        input: Reading<'a>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        let read = Arc::<AtomicU64>::default();
+        let input = (input.in_order(), Arc::clone(&read));
+        let Steps { cut, encoders, join } = self;
+        let mut join = join()?;
+        let written = match output {
+            Writing::Stream(output) => {
+                let mut output = Counted::new(output);
+                let mut put = |bytes: &mut Vec<u8>| {
+                    let written = output.write_all(bytes).map_err(Error::Write);
+                    bytes.clear();
+                    written
+                };
+                carry_out(stream(cut, encoders, input, threads), options, |encoded| {
+                    join.add(encoded)?;
+                    put(join.bytes())
+                })?;
+                put(&mut join.finish()?)?;
+                output.flush().map_err(Error::Write)?;
+                output.bytes
+            }
+            Writing::Positional(sink) => {
+                let mut end = 0;
+                carry_out_at(stream(cut, encoders, input, threads), options, sink, &mut end, |encoded| {
+                    join.add(encoded)?;
+                    Ok(mem::take(join.bytes()))
+                })?;
+                let rest = join.finish()?;
+                sink.write_at(&rest, end).map_err(Error::Write)?;
+                end + rest.len() as u64
+            }
+        };
+        Ok(Compressed { read: read.load(Ordering::Relaxed), written })
     }
 
-    fn join(&self) -> Result<J, Error> {
-        (self.join)()
-    }
-
-    fn encoded<'a>(&self, portions: TryStream<'a, Self::Block, Error>) -> TryStream<'a, Self::Encoded, Error>
-    where
-        Self: 'a,
-    {
-        portions.name_end("encode and write")
+    /// Returns the plan of [`run`](Self::run).
+    pub(crate) fn plan(self, threads: Threads<'a>) -> Plan {
+        stream(self.cut, self.encoders, (Box::new(io::empty()), Arc::default()), threads).plan()
     }
 }
 
-/// Returns a stream of the encoded blocks of `input`.
-fn stream<'a, S: EncodeSteps + 'a>(
-    steps: &S,
-    mut input: impl Read + Send + 'a,
+/// Returns a stream of the encoded blocks of `input`. The number of bytes that were read goes to `read`.
+fn stream<'a>(
+    mut cut: Box<dyn Cut<Item> + 'a>,
+    encoders: Option<Encoders<'a>>,
+    (input, read): (Box<dyn Read + Send + 'a>, Arc<AtomicU64>),
     threads: Threads<'a>,
-) -> TryStream<'a, S::Encoded, Error>
-where
-    S::Cut: 'a,
-{
-    let (mut cut, mut is_read) = (steps.cut(), false);
+) -> TryStream<'a, Item, Error> {
+    let (mut input, mut is_over) = (Counted::new(input), false);
     let mut next = move || {
-        if !is_read && let Some(block) = cut.next(&mut input)? {
-            return Ok(Some(block));
+        if !is_over {
+            let block = cut.next(&mut input);
+            read.store(input.bytes, Ordering::Relaxed);
+            match block? {
+                None => is_over = true,
+                block => return Ok(block),
+            }
         }
-        is_read = true;
         cut.rest(true)
     };
-    let blocks = iter::from_fn(move || next().transpose());
-    steps.encoded(begin(blocks, "abz compress", threads))
+    let blocks = begin(iter::from_fn(move || next().transpose()), "abz compress", threads);
+    match encoders {
+        Some(encoders) => {
+            blocks.try_map_with(move || encoders(), |encode, block| encode(block)).name("encode")
+        }
+        None => blocks.name_end("encode and write"),
+    }
 }
 
-/// Encodes all of `input`, and writes the file to `output`.
-pub(crate) fn run<S: EncodeSteps>(
-    steps: S,
-    threads: Threads<'_>,
-    options: &RunOptions<'_>,
-    input: Reading<'_>,
-    output: Writing<'_>,
-) -> Result<Compressed, Error> {
-    let mut input = input.in_order();
-    let mut input = Counted::new(&mut *input);
-    let mut join = steps.join()?;
-    let written = match output {
-        Writing::Stream(output) => {
-            let mut output = Counted::new(output);
-            let mut put = |bytes: &mut Vec<u8>| {
-                let written = output.write_all(bytes).map_err(Error::Write);
-                bytes.clear();
-                written
-            };
-            carry_out(stream(&steps, &mut input, threads), options, |encoded| {
-                join.add(encoded)?;
-                put(join.bytes())
-            })?;
-            put(&mut join.finish()?)?;
-            output.flush().map_err(Error::Write)?;
-            output.bytes
-        }
-        Writing::Positional(sink) => {
-            let mut end = 0;
-            carry_out_at(stream(&steps, &mut input, threads), options, sink, &mut end, |encoded| {
-                join.add(encoded)?;
-                Ok(mem::take(join.bytes()))
-            })?;
-            let rest = join.finish()?;
-            sink.write_at(&rest, end).map_err(Error::Write)?;
-            end + rest.len() as u64
-        }
-    };
-    Ok(Compressed { read: input.bytes, written })
+/// A step whose items have hidden types. They are of type `T`.
+struct Hidden<S, T> {
+    step: S,
+    items: PhantomData<fn(T)>,
 }
 
-/// Returns the plan of [`run`].
-pub(crate) fn plan<S: EncodeSteps>(steps: S, threads: Threads<'_>) -> Plan {
-    stream(&steps, io::empty(), threads).plan()
+impl<S, T> Hidden<S, T> {
+    fn of(step: S) -> Self {
+        Hidden { step, items: PhantomData }
+    }
+}
+
+impl<B: Any + Send, C: Cut<B>> Cut<Item> for Hidden<C, B> {
+    fn next(&mut self, input: &mut dyn Read) -> Result<Option<Item>, Error> {
+        Ok(self.step.next(input)?.map(hide))
+    }
+
+    fn rest(&mut self, is_end: bool) -> Result<Option<Item>, Error> {
+        Ok(self.step.rest(is_end)?.map(hide))
+    }
+}
+
+impl<E: Any + Send, J: Join<E>> Join<Item> for Hidden<Box<J>, E> {
+    fn add(&mut self, encoded: Item) -> Result<(), Error> {
+        self.step.add(unhide(encoded))
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.step.flush()
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, Error> {
+        self.step.finish()
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        self.step.bytes()
+    }
 }

@@ -7,6 +7,8 @@ pub(crate) mod encode;
 pub(crate) mod inputs;
 pub(crate) mod parts;
 
+use std::any::Any;
+
 use anabranch::{Pool, Stream, TryStream};
 
 use crate::error::Error;
@@ -38,6 +40,19 @@ where
         Some(pool) => stream.pool(pool),
         None => stream,
     }
+}
+
+/// An item whose type is hidden, so that the streams of all formats share their code.
+pub(crate) type Item = Box<dyn Any + Send>;
+
+/// Hides the type of an item.
+pub(crate) fn hide<T: Any + Send>(item: T) -> Item {
+    Box::new(item)
+}
+
+/// Returns an item whose type was hidden.
+pub(crate) fn unhide<T: Any>(item: Item) -> T {
+    *item.downcast().expect("a step takes what the step before it gives")
 }
 
 /// The maximum number of items in memory at once: two for each worker that is at work, of which one is being processed

@@ -12,7 +12,8 @@ use anabranch::{AsyncItems, Post, Recycler, Stream, TryStream};
 use futures_core::Stream as _;
 
 use crate::error::Error;
-use crate::pipes::decode::{self, Contents, DecodeSteps, Join};
+use crate::pipes::Item;
+use crate::pipes::decode::{self, Contents, Decoder, Farm, Join, Sizes, Steps};
 use crate::pipes::inputs::Input;
 use crate::threads::Threads;
 
@@ -48,51 +49,41 @@ pub(crate) trait Decode: Send {
 }
 
 /// A decompression in the steps of a format.
-pub(crate) struct DecodeLine<S: DecodeSteps + 'static> {
-    join: S::Join,
+pub(crate) struct DecodeLine {
+    join: Box<dyn Join<Item>>,
     inputs: Recycler<Vec<u8>>,
     /// The number of bytes that were read.
     read: u64,
     window: usize,
     /// The threads that split and decode after the first bytes; `None` if the caller's thread does all.
     threads: Option<Threads>,
-    state: State<S>,
+    state: State,
     /// The size of the contents so far in bytes, and their parts.
     contents: u64,
     parts: Vec<Part>,
 }
 
-enum State<S: DecodeSteps + 'static> {
-    Alone {
-        steps: S,
-        decoder: S::Decoder,
-        input: Option<Input>,
-    },
-    Pooled(Pooled<S::Decoded>),
+enum State {
+    Alone(Box<Alone>),
+    Pooled(Pooled),
     /// All input was decoded.
     Ending,
 }
 
-impl<S: DecodeSteps + 'static> DecodeLine<S> {
-    /// Creates a decompression of a file from its start, with at most `window` pieces in memory at once.
-    pub(crate) fn new(
-        steps: S,
-        inputs: Recycler<Vec<u8>>,
-        window: usize,
-        threads: Option<Threads>,
-    ) -> Box<Self> {
-        let decoder = steps.decoders()();
-        let state = State::Alone { steps, decoder, input: None };
-        Box::new(DecodeLine {
-            join: S::join(),
-            inputs,
-            read: 0,
-            window,
-            threads,
-            state,
-            contents: 0,
-            parts: Vec::new(),
-        })
+/// The steps on the caller's thread.
+struct Alone {
+    farm: Farm<'static>,
+    decode: Decoder<'static>,
+    input: Option<Input>,
+}
+
+impl DecodeLine {
+    /// Creates a decompression of a file from its start.
+    pub(crate) fn new(steps: Steps<'static>, threads: Option<Threads>) -> Box<Self> {
+        let Steps { farm, join, sizes: Sizes { inputs, window, .. }, .. } = steps;
+        let decode = (farm.decoders)();
+        let state = State::Alone(Box::new(Alone { farm, decode, input: None }));
+        Box::new(DecodeLine { join, inputs, read: 0, window, threads, state, contents: 0, parts: Vec::new() })
     }
 
     /// Returns the next contents, perhaps none; `None` at the end.
@@ -102,10 +93,11 @@ impl<S: DecodeSteps + 'static> DecodeLine<S> {
         source: &mut dyn Read,
     ) -> Poll<Result<Option<Option<Contents>>, Error>> {
         let decoded = match &mut self.state {
-            State::Alone { steps, decoder, input } => {
+            State::Alone(alone) => {
+                let Alone { farm, decode, input } = &mut **alone;
                 if let Some(some) = input {
-                    match steps.split(some)? {
-                        Some(piece) => S::decode(decoder, piece)?,
+                    match (farm.split)(some)? {
+                        Some(piece) => decode(piece)?,
                         None if some.is_end() => {
                             self.state = State::Ending;
                             return Poll::Ready(Ok(Some(None)));
@@ -140,15 +132,15 @@ impl<S: DecodeSteps + 'static> DecodeLine<S> {
     }
 
     fn move_to_pool(&mut self) {
-        if let (Some(threads), State::Alone { steps, .. }) =
+        if let (Some(threads), State::Alone(alone)) =
             (&self.threads, mem::replace(&mut self.state, State::Ending))
         {
-            self.state = State::Pooled(Pooled::new(steps, self.window + WAITING, threads));
+            self.state = State::Pooled(Pooled::new(alone.farm, self.window + WAITING, threads));
         }
     }
 }
 
-impl<S: DecodeSteps + 'static> Decode for DecodeLine<S> {
+impl Decode for DecodeLine {
     fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -170,15 +162,15 @@ impl<S: DecodeSteps + 'static> Decode for DecodeLine<S> {
     }
 
     fn parts(&self) -> Option<&[Part]> {
-        S::Join::FINDS_PARTS.then_some(&*self.parts)
+        self.join.finds_parts().then_some(&*self.parts)
     }
 }
 
 /// The first two steps of a decompression, on a pool.
-struct Pooled<D: Send + 'static> {
+struct Pooled {
     /// `None` once the end of the file was posted.
     post: Option<Post<Input>>,
-    results: AsyncItems<Result<D, Error>>,
+    results: AsyncItems<Result<Item, Error>>,
     progress: Arc<Progress>,
     /// The number of inputs posted, and of results taken.
     posted: usize,
@@ -187,14 +179,15 @@ struct Pooled<D: Send + 'static> {
     is_full: bool,
 }
 
-impl<D: Send + 'static> Pooled<D> {
-    fn new<S: DecodeSteps<Decoded = D> + 'static>(steps: S, window: usize, threads: &Threads) -> Self {
+impl Pooled {
+    fn new(farm: Farm<'static>, window: usize, threads: &Threads) -> Self {
         let progress = Arc::new(Progress::default());
         let (post, stream) = Stream::channel(INPUTS);
         let source: TryStream<'static, Input, Error> = stream.into();
         let source = source.name("read").title("abz reader").workers(threads.workers).window(window);
         let seen = Arc::clone(&progress);
-        let stream = decode::stream(source.pool(&threads.pool), steps, move |is_piece| seen.note(is_piece));
+        let stream =
+            decode::stream(source.pool(&threads.pool), farm, Box::new(move |is_piece| seen.note(is_piece)));
         let results = stream.into_async();
         Pooled { post: Some(post), results, progress, posted: 0, results_taken: 0, is_full: true }
     }
@@ -205,7 +198,7 @@ impl<D: Send + 'static> Pooled<D> {
         context: &mut Context<'_>,
         source: &mut dyn Read,
         (inputs, read): (&Recycler<Vec<u8>>, &mut u64),
-    ) -> Poll<Result<Option<D>, Error>> {
+    ) -> Poll<Result<Option<Item>, Error>> {
         loop {
             // Before the results and the counts are looked at, so that no change of them is missed.
             self.progress.tell(context.waker());

@@ -9,11 +9,13 @@ use abz_codec::gzip::Layout;
 use anabranch::Pool;
 
 use super::Writer;
-use super::line::Encode;
+use super::line::{Encode, EncodeLine};
 use crate::error::Failure;
 use crate::formats::Format;
 use crate::formats::writes::{Compression, Setting};
+use crate::run_options::Equipment;
 use crate::threads::Threads;
+use crate::tools::Lender;
 
 /// The settings of a [`Writer`].
 ///
@@ -122,9 +124,11 @@ impl WriterBuilder {
                 io::Error::new(io::ErrorKind::OutOfMemory, message)
             })?;
         }
-        let threads = Threads::new(settings.workers, pool);
-        let coding = settings.writes().encode(&settings, threads).map_err(io::Error::from)?;
-        Ok((coding, settings.contents))
+        let (window, threads) = (settings.window(), Threads::new(settings.workers, pool));
+        let equipment = Equipment { lender: Lender::of_tools(), ..Equipment::default() };
+        let steps = settings.writes().encode_steps(settings.clone(), equipment);
+        let line = EncodeLine::begin(steps, window, threads).map_err(io::Error::from)?;
+        Ok((Box::new(line), settings.contents))
     }
 
     /// Creates a file, or empties an existing one, and a writer that compresses to it. If no format was set, the suffix of

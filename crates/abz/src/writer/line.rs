@@ -2,14 +2,14 @@
 //! the caller's thread.
 
 use std::io;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use anabranch::Offload;
 
 use crate::error::Error;
+use crate::pipes::Item;
 use crate::pipes::cut::Cut;
-use crate::pipes::encode::{EncodeSteps, Join};
+use crate::pipes::encode::{Encoders, Join, Steps};
 use crate::threads::Threads;
 
 /// A compression without the types of its blocks.
@@ -29,11 +29,12 @@ pub(crate) trait Encode: Send {
 }
 
 /// A compression in the steps of a format.
-pub(crate) struct EncodeLine<S: EncodeSteps + 'static> {
-    cut: S::Cut,
-    encoders: Encoders<S>,
+pub(crate) struct EncodeLine {
+    cut: Box<dyn Cut<Item>>,
+    /// Makes encoders; `None` if the step that joins encodes.
+    encoders: Option<Encoders<'static>>,
     /// `None` once the file has ended.
-    join: Option<S::Join>,
+    join: Option<Box<dyn Join<Item>>>,
     /// The last bytes of the file.
     end: Vec<u8>,
     /// The maximum number of blocks in memory at once.
@@ -41,42 +42,42 @@ pub(crate) struct EncodeLine<S: EncodeSteps + 'static> {
     /// The threads that encode; `None` if the caller's thread does.
     threads: Option<Threads>,
     /// The first block, while it is the only one. It needs no other thread.
-    first: Option<S::Block>,
+    first: Option<Item>,
     /// From the second block on.
-    farm: Option<Farm<S>>,
+    farm: Option<Offload<Item, Result<Item, Error>>>,
 }
 
-/// Encodes blocks on a pool.
-type Farm<S> = Offload<<S as EncodeSteps>::Block, Result<<S as EncodeSteps>::Encoded, Error>>;
-
-/// Makes encoders of blocks, on any thread.
-type Encoders<S> = Arc<dyn Fn() -> <S as EncodeSteps>::Encoder + Send + Sync>;
-
-impl<S: EncodeSteps + 'static> EncodeLine<S> {
+impl EncodeLine {
     /// Begins a compression by `threads`, or by the caller alone.
-    pub(crate) fn begin(steps: S, window: usize, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
-        let (cut, encoders, join) = (steps.cut(), Arc::new(steps.encoders()), Some(steps.join()?));
-        let (first, farm, end) = (None, None, Vec::new());
-        Ok(Box::new(EncodeLine::<S> { cut, encoders, join, end, window, threads, first, farm }))
+    pub(crate) fn begin(
+        steps: Steps<'static>,
+        window: usize,
+        threads: Option<Threads>,
+    ) -> Result<Self, Error> {
+        let Steps { cut, encoders, join } = steps;
+        let threads = threads.filter(|_| encoders.is_some());
+        let (join, first, farm, end) = (Some(join()?), None, None, Vec::new());
+        Ok(EncodeLine { cut, encoders, join, end, window, threads, first, farm })
     }
 
-    fn join(&mut self) -> &mut S::Join {
-        self.join.as_mut().expect("nothing is added behind the end")
+    fn join(&mut self) -> &mut dyn Join<Item> {
+        &mut **self.join.as_mut().expect("nothing is added behind the end")
     }
 
-    fn encode(&mut self, block: S::Block) -> Result<(), Error> {
+    fn encode(&mut self, block: Item) -> Result<(), Error> {
         if self.farm.is_none() {
             if self.first.is_none() && self.threads.is_some() {
                 self.first = Some(block);
                 return Ok(());
             }
-            self.farm = Threads::start(&mut self.threads).map(|threads| {
-                let encoders = Arc::clone(&self.encoders);
-                Offload::through(self.window, |blocks| {
-                    let blocks = blocks.title("abz compress").pool(&threads.pool).workers(threads.workers);
-                    blocks.map_with(move || encoders(), S::encode)
-                })
-            });
+            self.farm =
+                self.encoders.clone().zip(Threads::start(&mut self.threads)).map(|(encoders, threads)| {
+                    Offload::through(self.window, |blocks| {
+                        let blocks =
+                            blocks.title("abz compress").pool(&threads.pool).workers(threads.workers);
+                        blocks.map_with(move || encoders(), |encode, block| encode(block))
+                    })
+                });
         }
         for block in self.first.take().into_iter().chain([block]) {
             match &mut self.farm {
@@ -90,10 +91,12 @@ impl<S: EncodeSteps + 'static> EncodeLine<S> {
         Ok(())
     }
 
-    fn encode_here(&mut self, block: S::Block) -> Result<(), Error> {
-        // It may not move to another thread, as this does.
-        let mut encoder = (self.encoders)();
-        let encoded = S::encode(&mut encoder, block)?;
+    fn encode_here(&mut self, block: Item) -> Result<(), Error> {
+        // An encoder stays on its thread, and this may move.
+        let encoded = match &self.encoders {
+            Some(encoders) => encoders()(block)?,
+            None => block,
+        };
         self.join().add(encoded)
     }
 
@@ -132,7 +135,7 @@ impl<S: EncodeSteps + 'static> EncodeLine<S> {
     }
 }
 
-impl<S: EncodeSteps + 'static> Encode for EncodeLine<S> {
+impl Encode for EncodeLine {
     fn poll_write(&mut self, context: &mut Context<'_>, data: &mut &[u8]) -> Poll<Result<(), Error>> {
         while !data.is_empty() {
             ready!(self.poll_room(context))?;

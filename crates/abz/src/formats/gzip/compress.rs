@@ -8,95 +8,42 @@ use abz_codec::gzip::{Encoded, Encoder, Layout, Writer};
 use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::pipes::cut::{Cut, Cuts, LentBlock};
-use crate::pipes::encode::{EncodeSteps, Join};
+use crate::pipes::encode::{Join, Steps};
 use crate::positional::ReadAt;
-use crate::run_options::Advance;
+use crate::run_options::Equipment;
 use crate::tools::{Lender, Tool};
 
-/// The steps of a file whose contents are read in order.
-pub(super) struct Blocks<'a> {
-    pub(super) how: Compression,
-    pub(super) lender: Lender,
-    pub(super) advance: Advance<'a>,
-}
-
-/// The tables of one thread.
-pub(super) struct BlockEncoder<'a> {
-    kept: Tool<Kept>,
-    advance: Advance<'a>,
-}
-
-impl<'a> EncodeSteps for Blocks<'a> {
-    type Block = LentBlock;
-    type Encoder = BlockEncoder<'a>;
-    type Encoded = Encoded;
-    type Cut = Cuts;
-    type Join = Writer<Vec<u8>>;
-
-    fn cut(&self) -> Cuts {
-        Cuts::new(&self.how, self.lender.buffers(self.how.window()))
-    }
-
-    fn encoders(&self) -> impl Fn() -> BlockEncoder<'a> + Send + Sync + use<'a> {
-        let (how, lender, advance) = (self.how.clone(), self.lender.clone(), self.advance);
-        move || BlockEncoder { kept: Kept::lent(&how, &lender), advance }
-    }
-
-    fn encode(encoder: &mut BlockEncoder<'a>, block: LentBlock) -> Result<Encoded, Error> {
-        let encoded = encoder.kept.encoder.encode(&block).map_err(Error::Memory)?;
-        encoder.advance.by(block.data.len());
+/// Returns the steps of a file whose contents are read in order.
+pub(super) fn steps<'a>(how: Compression, equipment: Equipment<'a>) -> Steps<'a> {
+    let Equipment { lender, advance } = equipment;
+    let (cut, writer) = (Cuts::new(&how, lender.buffers(how.window())), writer(&how));
+    let encode = move |kept: &mut Tool<Kept>, block: LentBlock| {
+        let encoded = kept.encoder.encode(&block).map_err(Error::Memory)?;
+        advance.by(block.data.len());
         Ok(encoded)
-    }
-
-    fn join(&self) -> Result<Self::Join, Error> {
-        Ok(writer(&self.how))
-    }
+    };
+    Steps::new(cut, move || Kept::lent(&how, &lender), encode, move || Ok(writer))
 }
 
-/// The steps of a file whose blocks are read by the threads that encode them.
-pub(super) struct BlocksAt<'a> {
-    pub(super) how: Compression,
-    pub(super) input: &'a dyn ReadAt,
-    pub(super) lender: Lender,
-}
-
-impl<'a> EncodeSteps for BlocksAt<'a> {
-    /// The number of a block.
-    type Block = u64;
-    type Encoder = ReadingEncoder<'a>;
-    type Encoded = Encoded;
-    type Cut = Numbers;
-    type Join = Writer<Vec<u8>>;
-
-    fn cut(&self) -> Numbers {
-        // An empty input becomes one empty block.
-        let count = self.input.size().div_ceil(self.how.block_len() as u64).max(1);
-        Numbers { next: 0, count }
-    }
-
-    fn encoders(&self) -> impl Fn() -> ReadingEncoder<'a> + Send + Sync + use<'a> {
-        let (how, input, lender) = (self.how.clone(), self.input, self.lender.clone());
-        let block_len = how.block_len() as u64;
-        move || ReadingEncoder { kept: Kept::lent(&how, &lender), input, block_len, block: Block::default() }
-    }
-
-    fn encode(encoder: &mut ReadingEncoder<'a>, number: u64) -> Result<Encoded, Error> {
-        let ReadingEncoder { kept, input, block_len, block } = encoder;
-        let (size, start) = (input.size(), number * *block_len);
-        let len = (*block_len).min(size - start);
-        (block.number, block.whole) = (number, size <= *block_len);
+/// Returns the steps of a file whose blocks are read by the threads that encode them.
+pub(super) fn steps_at<'a>(how: Compression, lender: Lender, input: &'a dyn ReadAt) -> Steps<'a> {
+    let (size, block_len, writer) = (input.size(), how.block_len() as u64, writer(&how));
+    // An empty input becomes one empty block.
+    let numbers = Numbers { next: 0, count: size.div_ceil(block_len).max(1) };
+    let encode = move |(kept, block): &mut (Tool<Kept>, Block), number: u64| {
+        let start = number * block_len;
+        let len = block_len.min(size - start);
+        (block.number, block.whole) = (number, size <= block_len);
         block.data.resize(len as usize, 0);
         input.read_at(&mut block.data, start).map_err(Error::Read)?;
         kept.encoder.encode(block).map_err(Error::Memory)
-    }
-
-    fn join(&self) -> Result<Self::Join, Error> {
-        Ok(writer(&self.how))
-    }
+    };
+    let make = move || (Kept::lent(&how, &lender), Block::default());
+    Steps::new(numbers, make, encode, move || Ok(writer))
 }
 
 /// The numbers of the blocks of an input of known size.
-pub(super) struct Numbers {
+struct Numbers {
     next: u64,
     count: u64,
 }
@@ -111,15 +58,6 @@ impl Cut<u64> for Numbers {
         self.next += 1;
         Ok((number < self.count).then_some(number))
     }
-}
-
-/// The tables of one thread, and the block that it has read.
-pub(super) struct ReadingEncoder<'a> {
-    kept: Tool<Kept>,
-    input: &'a dyn ReadAt,
-    /// The size of a block in bytes.
-    block_len: u64,
-    block: Block,
 }
 
 /// An encoder, and the settings that it cannot change.
@@ -150,8 +88,8 @@ impl Join<Encoded> for Writer<Vec<u8>> {
         self.write(&block).map_err(Error::Write)
     }
 
-    fn finish(self) -> Result<Vec<u8>, Error> {
-        self.finish().map_err(Error::Write)
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, Error> {
+        Writer::finish(*self).map_err(Error::Write)
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {

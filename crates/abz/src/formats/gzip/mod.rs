@@ -1,8 +1,8 @@
 //! gzip: blocks compressed to members, and members decompressed.
 
 mod compress;
+mod decompress;
 mod indexed;
-mod streams;
 
 use std::io::{self, Read, Write};
 use std::ops::{Range, RangeInclusive};
@@ -12,23 +12,19 @@ use abz_codec::gzip::{self, BGZF_BLOCK, Decoder, Entry, Finder, Index, Layout, M
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
 
-use self::compress::{Blocks, BlocksAt};
 use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::Indexed;
-use crate::pipes::{carry_out, encode};
+use crate::pipes::{carry_out, decode, encode};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, WriteAt, Writing};
 use crate::reader::line::Decode;
 use crate::recovery::{self, Recover};
 use crate::run::Run;
-use crate::run_options::{Advance, RunOptions};
-use crate::threads::Threads;
-use crate::tools::Lender;
-use crate::writer::line::{Encode, EncodeLine};
+use crate::run_options::{Equipment, RunOptions};
 
 pub(super) struct Gzip;
 
@@ -42,7 +38,7 @@ impl Reads for Gzip {
     }
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        let Run { how, options, input, output, .. } = run;
+        let Run { how, options, input, output, mistaken } = run;
         let lender = options.lender();
         let buffers = lender.buffers(2);
         let mut start = buffers.take();
@@ -56,20 +52,21 @@ impl Reads for Gzip {
             }
         }
         let (tells_parts, mut input) = tells_parts(start.chain(input)).map_err(Error::Read)?;
-        streams::decompress(Run { input: &mut input, output, ..run }, tells_parts)
+        let steps = decompress::steps(how, tells_parts, options.equipment(), Some(mistaken));
+        steps.run(options, &mut input, &mut |_, contents| contents.write_to(&mut *output))
     }
 
-    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
-        streams::read(how, gzip::tells_parts(start).unwrap_or(false), threads)
+    fn decode_steps<'a>(
+        &self,
+        how: &Decompression,
+        start: &[u8],
+        equipment: Equipment<'a>,
+    ) -> decode::Steps<'a> {
+        decompress::steps(how, gzip::tells_parts(start).unwrap_or(false), equipment, None)
     }
 
     fn read_finding(&self, spacing: u64) -> Option<Box<dyn Decode>> {
         Some(Box::new(indexed::Finding(Finder::new(spacing))))
-    }
-
-    /// The plan for files that do not record where their blocks lie. Files that do are never decoded speculatively.
-    fn plan_to_read(&self, how: &Decompression) -> Plan {
-        streams::plan(how)
     }
 
     fn is_read_at(&self) -> bool {
@@ -96,7 +93,7 @@ impl Reads for Gzip {
         if !index.entries().iter().all(is_ours) {
             return Ok(None);
         }
-        let stream = streams::decompress_at(how.workers, input, index.entries(), options.pool)
+        let stream = decompress::decompress_at(how.workers, input, index.entries(), options.pool)
             .try_map(|(data, start): (Recycled<Vec<u8>>, u64)| {
                 output.write_at(&data, start).map_err(Error::Write)
             })
@@ -199,35 +196,27 @@ impl Writes for Gzip {
         true
     }
 
-    fn compress(
+    fn encode_steps<'a>(&self, how: Compression, equipment: Equipment<'a>) -> encode::Steps<'a> {
+        compress::steps(how, equipment)
+    }
+
+    /// Workers read their blocks at their offsets, if these are known.
+    fn compress<'a>(
         &self,
-        how: &Compression,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
+        how: &'a Compression,
+        options: &RunOptions<'a>,
+        input: Reading<'a>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (how, threads, lender) = (how.clone(), how.threads(options.pool), options.lender());
+        let (threads, equipment) = (how.threads(options.pool), options.equipment());
         match input {
             Reading::Positional(input) if !how.rsyncable => {
-                let steps = BlocksAt { how, input, lender };
-                let done = encode::run(steps, threads, &options, Reading::Stream(&mut io::empty()), output)?;
+                let steps = compress::steps_at(how.clone(), equipment.lender, input);
+                let done = steps.run(threads, options, Reading::Stream(&mut io::empty()), output)?;
                 Ok(Compressed { read: input.size(), ..done })
             }
-            input => {
-                let steps = Blocks { how, lender, advance: options.advance() };
-                encode::run(steps, threads, &options, input, output)
-            }
+            input => self.encode_steps(how.clone(), equipment).run(threads, options, input, output),
         }
-    }
-
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
-        let (lender, advance) = (Lender::of_tools(), Advance::default());
-        EncodeLine::begin(Blocks { how: how.clone(), lender, advance }, how.window(), threads)
-    }
-
-    fn plan_to_write(&self, how: &Compression) -> Plan {
-        let (lender, advance) = (Lender::default(), Advance::default());
-        encode::plan(Blocks { how: how.clone(), lender, advance }, how.threads(None))
     }
 }
 

@@ -10,68 +10,47 @@ use super::level;
 use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::pipes::cut::{Cut, Cuts, LentBlock};
-use crate::pipes::encode::{EncodeSteps, Join};
-use crate::run_options::Advance;
+use crate::pipes::encode::{Join, Steps};
+use crate::run_options::Equipment;
 use crate::tools::{Lender, Tool};
 
-/// The steps of a file. The header of the frame records the size of the contents if it is known beforehand. If there turn
-/// out to be more contents, the rest becomes another frame.
-pub(super) struct Frames<'a> {
-    pub(super) how: Compression,
-    pub(super) lender: Lender,
-    pub(super) advance: Advance<'a>,
-}
-
-impl Frames<'_> {
-    /// The size of the contents that the header of a frame records, if it is known and needed: if the whole input is one
-    /// block, its size is known once it is read.
-    fn stated(&self) -> Option<u64> {
-        let how = &self.how;
-        how.contents.filter(|len| *len > 0 && (how.rsyncable || *len >= how.block_len() as u64))
-    }
-}
-
-impl<'a> EncodeSteps for Frames<'a> {
-    type Block = Piece;
-    type Encoder = PieceEncoder<'a>;
-    type Encoded = Encoded;
-    type Cut = Pieces;
-    type Join = Joined;
-
-    fn cut(&self) -> Pieces {
-        let buffers = self.lender.buffers(self.how.window());
-        let (cuts, sum) = (Cuts::new(&self.how, buffers.clone()), sum(&self.how));
-        Pieces { cuts, sum, left: self.stated(), is_stated: true, how: self.how.clone(), buffers }
-    }
-
-    fn encoders(&self) -> impl Fn() -> PieceEncoder<'a> + Send + Sync + use<'a> {
-        let (how, lender, advance) = (self.how.clone(), self.lender.clone(), self.advance);
-        let homes = lender.buffers(how.window());
-        move || PieceEncoder { kept: Kept::lent(&how, &lender), homes: homes.clone(), advance }
-    }
-
-    fn encode(encoder: &mut PieceEncoder<'a>, piece: Piece) -> Result<Encoded, Error> {
+/// Returns the steps of a file. The header of the frame records the size of the contents if it is known beforehand. If there
+/// turn out to be more contents, the rest becomes another frame.
+pub(super) fn steps<'a>(how: Compression, equipment: Equipment<'a>) -> Steps<'a> {
+    let Equipment { lender, advance } = equipment;
+    let buffers = lender.buffers(how.window());
+    let (cuts, sum, stated) = (Cuts::new(&how, buffers.clone()), sum(&how), stated(&how));
+    let pieces = Pieces { cuts, sum, left: stated, is_stated: true, how: how.clone(), buffers };
+    let frame = |contents| {
+        let header = how.zstd.header(level(&how), how.block_len(), contents);
+        FrameWriter::new(Vec::new(), header, how.block_len())
+    };
+    let (frame, next) = (frame(stated), stated.map(|_| frame(None)));
+    let homes = lender.buffers(how.window());
+    let encode = move |kept: &mut Tool<Kept>, piece: Piece| {
         let Piece { block, checksum, is_stated } = piece;
-        let mut home = encoder.homes.take();
+        let mut home = homes.take();
         let bytes = mem::take(&mut *home);
-        let encoded = encoder.kept.encoder.encode_into(&block, bytes).map_err(Error::Memory)?;
-        encoder.advance.by(block.data.len());
+        let encoded = kept.encoder.encode_into(&block, bytes).map_err(Error::Memory)?;
+        advance.by(block.data.len());
         Ok(Encoded { encoded, home, checksum, is_stated })
-    }
+    };
+    Steps::new(
+        pieces,
+        move || Kept::lent(&how, &lender),
+        encode,
+        move || Ok(Joined { frame, next, missing: stated, bytes: Vec::new() }),
+    )
+}
 
-    fn join(&self) -> Result<Joined, Error> {
-        let frame = |contents| {
-            let (how, block_len) = (&self.how, self.how.block_len());
-            FrameWriter::new(Vec::new(), how.zstd.header(level(how), block_len, contents), block_len)
-        };
-        let stated = self.stated();
-        let next = stated.map(|_| frame(None));
-        Ok(Joined { frame: frame(stated), next, missing: stated, bytes: Vec::new() })
-    }
+/// The size of the contents that the header of a frame records, if it is known and needed: if the whole input is one block,
+/// its size is known once it is read.
+fn stated(how: &Compression) -> Option<u64> {
+    how.contents.filter(|len| *len > 0 && (how.rsyncable || *len >= how.block_len() as u64))
 }
 
 /// A block of a frame.
-pub(super) struct Piece {
+struct Piece {
     block: LentBlock,
     /// The checksum of the contents of the frame up to the end of this block, if it is needed.
     checksum: u32,
@@ -80,7 +59,7 @@ pub(super) struct Piece {
 }
 
 /// Cuts blocks, and computes the checksums.
-pub(super) struct Pieces {
+struct Pieces {
     cuts: Cuts,
     sum: Option<Checksum>,
     /// The number of bytes of the frame that were not yet read, if its size is stated.
@@ -142,13 +121,6 @@ fn sum(how: &Compression) -> Option<Checksum> {
     sums.then(Checksum::new)
 }
 
-/// The tables and buffers of one thread.
-pub(super) struct PieceEncoder<'a> {
-    kept: Tool<Kept>,
-    homes: Recycler<Vec<u8>>,
-    advance: Advance<'a>,
-}
-
 /// An encoder and its settings.
 struct Kept {
     level: i32,
@@ -166,7 +138,7 @@ impl Kept {
 }
 
 /// An encoded block, and the buffer that its bytes go back to once they are written.
-pub(super) struct Encoded {
+struct Encoded {
     encoded: zstd::Encoded,
     home: Recycled<Vec<u8>>,
     checksum: u32,
@@ -174,7 +146,7 @@ pub(super) struct Encoded {
 }
 
 /// Joins blocks to frames.
-pub(super) struct Joined {
+struct Joined {
     /// The frame that has begun.
     frame: FrameWriter<Vec<u8>>,
     /// The frame of the contents behind those that were stated.
@@ -200,7 +172,7 @@ impl Join<Encoded> for Joined {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<u8>, Error> {
+    fn finish(mut self: Box<Self>) -> Result<Vec<u8>, Error> {
         let missing = self.missing.unwrap_or(0);
         let end = self.frame.finish().map_err(|error| match missing {
             0 => Error::Write(error),

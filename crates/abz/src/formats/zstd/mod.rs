@@ -10,22 +10,17 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::zstd::{self, DEFAULT_LEVEL, Decoding, LEVELS, Scanner, Survey, frames, patch_memory};
 use anabranch::{Plan, Recycled};
 
-use self::compress::Frames;
-use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
+use super::reads::{self, Behind, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::{IndexBuilder, Indexed};
-use crate::pipes::{access, carry_out, encode, parts, window};
+use crate::pipes::{access, carry_out, decode, encode, parts, window};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, Writing};
-use crate::reader::line::Decode;
 use crate::run::Run;
-use crate::run_options::{Advance, RunOptions};
-use crate::threads::Threads;
-use crate::tools::Lender;
-use crate::writer::line::{Encode, EncodeLine};
+use crate::run_options::{Equipment, RunOptions};
 
 /// The maximum contents of frames in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
@@ -45,16 +40,8 @@ impl Reads for Zstd {
         true
     }
 
-    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
-        parts::run(scanner(run.how, Behind::START), window(run.how.workers), run)
-    }
-
-    fn read(&self, how: &Decompression, _: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
-        parts::read(scanner(how, Behind::START), window(how.workers), threads)
-    }
-
-    fn plan_to_read(&self, how: &Decompression) -> Plan {
-        parts::plan(scanner(how, Behind::START), how.workers, window(how.workers))
+    fn decode_steps<'a>(&self, how: &Decompression, _: &[u8], equipment: Equipment<'a>) -> decode::Steps<'a> {
+        parts::steps(scanner(how, Behind::START), (how.workers, window(how.workers)), equipment)
     }
 
     fn contents(&self, file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
@@ -67,7 +54,10 @@ impl Reads for Zstd {
 
     fn decompress_from(&self, kind: Kind, from: Behind, run: Run<'_>) -> Result<bool, Error> {
         let Kind::ZstdFrame = kind else { return Ok(false) };
-        parts::run(scanner(run.how, from), window(run.how.workers), run).map(|()| true)
+        let Run { how, options, input, output, .. } = run;
+        let sizes = (how.workers, window(how.workers));
+        let steps = parts::steps(scanner(how, from), sizes, options.equipment());
+        steps.run(options, input, &mut |_, contents| contents.write_to(&mut *output)).map(|()| true)
     }
 
     fn index(
@@ -120,31 +110,29 @@ impl Writes for Zstd {
         if how.zstd.patch_from.is_some() { 1 } else { how.workers }
     }
 
-    fn compress(
-        &self,
-        how: &Compression,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
-        output: Writing<'_>,
-    ) -> Result<Compressed, Error> {
-        let (threads, advance) = (how.threads(options.pool), options.advance());
-        if how.zstd.patch_from.is_some() {
-            return encode::run(patch::steps(how, advance), threads, &options, input, output);
-        }
-        let steps = Frames { how: how.clone(), lender: options.lender(), advance };
-        encode::run(steps, threads, &options, input, output)
+    fn encode_steps<'a>(&self, how: Compression, equipment: Equipment<'a>) -> encode::Steps<'a> {
+        compress::steps(how, equipment)
     }
 
-    fn encode(&self, how: &Compression, threads: Option<Threads>) -> Result<Box<dyn Encode>, Error> {
-        let (lender, advance) = (Lender::of_tools(), Advance::default());
-        EncodeLine::begin(Frames { how: how.clone(), lender, advance }, how.window(), threads)
+    fn compress<'a>(
+        &self,
+        how: &'a Compression,
+        options: &RunOptions<'a>,
+        input: Reading<'a>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        let (threads, equipment) = (how.threads(options.pool), options.equipment());
+        match how.zstd.patch_from {
+            Some(_) => patch::steps(how, equipment.advance).run(threads, options, input, output),
+            None => self.encode_steps(how.clone(), equipment).run(threads, options, input, output),
+        }
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        let (lender, advance) = (Lender::default(), Advance::default());
+        let (threads, equipment) = (how.threads(None), Equipment::default());
         match how.zstd.patch_from {
-            Some(_) => encode::plan(patch::steps(how, advance), how.threads(None)),
-            None => encode::plan(Frames { how: how.clone(), lender, advance }, how.threads(None)),
+            Some(_) => patch::steps(how, equipment.advance).plan(threads),
+            None => self.encode_steps(how.clone(), equipment).plan(threads),
         }
     }
 }
@@ -171,7 +159,7 @@ fn index_of_frames(
         let counts = access::workers_and_window(how, &frames)?;
         Some((frames, counts))
     }) else {
-        let done = decode(&Zstd, how, &options, &mut Along::new(input), &mut builder)?;
+        let done = reads::decode(&Zstd, how, &options, &mut Along::new(input), &mut builder)?;
         return Ok(Indexed { garbage_at: done.garbage_at, ..builder.finish() });
     };
     let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), options.pool);

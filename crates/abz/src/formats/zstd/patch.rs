@@ -8,23 +8,21 @@ use anabranch::{Recycled, Recycler};
 use super::level;
 use crate::error::Error;
 use crate::formats::writes::Compression;
-use crate::pipes::encode::{Join, Portioned};
+use crate::pipes::cut::Portions;
+use crate::pipes::encode::{Join, Steps};
 use crate::run_options::Advance;
 
 /// The size of a portion in bytes.
 pub(super) const PORTION: usize = 1 << 20;
 
 /// Returns the steps of a patch.
-pub(super) fn steps<'a>(
-    how: &'a Compression,
-    advance: Advance<'a>,
-) -> Portioned<impl Fn() -> Result<Patch<'a>, Error>> {
-    let join = move || Patch::new(how, advance);
-    Portioned { most: PORTION, buffers: Recycler::new(how.window(), Vec::new), join }
+pub(super) fn steps<'a>(how: &'a Compression, advance: Advance<'a>) -> Steps<'a> {
+    let cut = Portions::new(PORTION, Recycler::new(how.window(), Vec::new));
+    Steps::portioned(cut, move || Patch::new(how, advance))
 }
 
 /// A patch that is being written.
-pub(super) struct Patch<'a> {
+struct Patch<'a> {
     writer: PatchWriter<'a, Vec<u8>>,
     /// The expected size of the contents in bytes, and the number of bytes written.
     contents: u64,
@@ -64,7 +62,7 @@ impl Join<Recycled<Vec<u8>>> for Patch<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Vec<u8>, Error> {
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, Error> {
         if self.written < self.contents {
             return Err(self.changed("fewer"));
         }
