@@ -11,7 +11,7 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::Format;
 use crate::formats::reads::Behind;
-use crate::pipes::{self, carry_out};
+use crate::pipes;
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading};
 use crate::run::Run;
@@ -152,7 +152,7 @@ impl Decompression {
             let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
             let stream =
                 pipes::access::decode(workers, window, &self.zstd, source, (parts, true), options.pool);
-            unless_done(carry_out(stream, options, write))?;
+            unless_done(stream.carry_out(options, write))?;
             return Ok(true);
         }
         let (before, offset) = (first.number - 1, first.bytes().start);

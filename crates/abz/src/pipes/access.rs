@@ -4,9 +4,9 @@ use std::io;
 
 use abz_codec::access::{Decoder, Part};
 use abz_codec::zstd::Decoding;
-use anabranch::{Pool, Recycled, Recycler, TryStream};
+use anabranch::{Pool, Recycled, Recycler};
 
-use super::{Threads, begin, window};
+use super::{Pipe, Threads, maps, window};
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::positional::ReadAt;
@@ -40,23 +40,24 @@ pub(crate) fn decode<'a>(
     input: &'a dyn ReadAt,
     (parts, exact): (&'a [Part], bool),
     pool: Option<&'a Pool>,
-) -> TryStream<'a, Recycled<Vec<u8>>, Error> {
+) -> Pipe<'a, Recycled<Vec<u8>>> {
     let buffers = Recycler::new(window, Vec::new);
-    begin(parts.iter().map(Ok), "abz range", Threads { workers, window, pool })
-        .name("parts")
-        .try_map_with(
-            || (Decoder::new(decoding), Vec::new()),
-            move |(decoder, bytes), part: &Part| {
-                read_part(input, part, bytes)?;
-                let mut data = buffers.take();
-                match exact {
-                    true => decoder.decode_into(part, bytes, &mut data)?,
-                    false => decoder.decode_at_most_into(part, bytes, &mut data)?,
-                }
-                Ok(data)
-            },
-        )
-        .name("read and decode")
+    let decode = maps(
+        || (Decoder::new(decoding), Vec::new()),
+        move |(decoder, bytes), number: usize| {
+            let part = &parts[number];
+            read_part(input, part, bytes)?;
+            let mut data = buffers.take();
+            match exact {
+                true => decoder.decode_into(part, bytes, &mut data)?,
+                false => decoder.decode_at_most_into(part, bytes, &mut data)?,
+            }
+            Ok(data)
+        },
+    );
+    let numbers = (0..parts.len()).map(Ok);
+    let threads = Threads { workers, window, pool };
+    Pipe::new("abz range", threads, ("parts", numbers), Some(("read and decode", decode)))
 }
 
 /// Reads the bytes of a part into `bytes`.

@@ -164,10 +164,14 @@ impl<'a> Steps<'a> {
             false => Box::new(Inputs::new(Telling::new(input, options.advance()), inputs)),
         };
         let source = begin(source, "abz decompress", Threads { workers, window, pool: options.pool });
-        carry_out(stream(source, farm, Box::new(|_| ())), options, |decoded| match join.next(decoded)? {
-            Some(contents) => write(&*join, contents),
-            None => Ok(()),
-        })?;
+        carry_out(
+            stream(source, farm, Box::new(|_| ())),
+            options,
+            &mut |decoded| match join.next(decoded)? {
+                Some(contents) => write(&*join, contents),
+                None => Ok(()),
+            },
+        )?;
         while let Some(contents) = join.finish()? {
             write(&*join, contents)?;
         }

@@ -3,7 +3,6 @@
 
 use std::any::Any;
 use std::io::{self, Read, Write};
-use std::iter;
 use std::marker::PhantomData;
 use std::mem;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anabranch::{Plan, TryStream};
 
 use super::cut::Cut;
-use super::{Item, Threads, begin, carry_out, carry_out_at, hide, unhide};
+use super::{Item, Maps, Threads, carry_out, carry_out_at, hide, maps, unhide};
 use crate::count::Counted;
 use crate::error::Error;
 use crate::formats::writes::Compressed;
@@ -41,15 +40,9 @@ pub(crate) trait Join<E>: Send {
 pub(crate) struct Steps<'a> {
     pub(crate) cut: Box<dyn Cut<Item> + 'a>,
     /// Makes encoders; `None` if the step that joins encodes.
-    pub(crate) encoders: Option<Encoders<'a>>,
+    pub(crate) encoders: Option<Maps<'a>>,
     pub(crate) join: MakeJoin<'a>,
 }
-
-/// Makes encoders of blocks, on any thread.
-pub(crate) type Encoders<'a> = Arc<dyn Fn() -> Encoder<'a> + Send + Sync + 'a>;
-
-/// Encodes blocks. It stays on the thread that made it.
-pub(crate) type Encoder<'a> = Box<dyn FnMut(Item) -> Result<Item, Error> + 'a>;
 
 /// Makes the step that joins.
 type MakeJoin<'a> = Box<dyn FnOnce() -> Result<Box<dyn Join<Item> + 'a>, Error> + 'a>;
@@ -63,11 +56,7 @@ impl<'a> Steps<'a> {
         encode: impl Fn(&mut T, B) -> Result<E, Error> + Clone + Send + Sync + 'a,
         join: impl FnOnce() -> Result<J, Error> + 'a,
     ) -> Self {
-        let encoders: Encoders<'a> = Arc::new(move || -> Encoder<'a> {
-            let (mut tables, encode) = (make(), encode.clone());
-            Box::new(move |block| encode(&mut tables, unhide(block)).map(hide))
-        });
-        Steps { encoders: Some(encoders), ..Steps::portioned(cut, join) }
+        Steps { encoders: Some(maps(make, encode)), ..Steps::portioned(cut, join) }
     }
 
     /// Creates the steps of a file that one thread encodes as its contents come: the result of `join` encodes portions of
@@ -100,7 +89,7 @@ impl<'a> Steps<'a> {
                     bytes.clear();
                     written
                 };
-                carry_out(stream(cut, encoders, input, threads), options, |encoded| {
+                carry_out(stream(cut, encoders, input, threads), options, &mut |encoded| {
                     join.add(encoded)?;
                     put(join.bytes())
                 })?;
@@ -131,12 +120,12 @@ impl<'a> Steps<'a> {
 /// Returns a stream of the encoded blocks of `input`. The number of bytes that were read goes to `read`.
 fn stream<'a>(
     mut cut: Box<dyn Cut<Item> + 'a>,
-    encoders: Option<Encoders<'a>>,
+    encoders: Option<Maps<'a>>,
     (input, read): (Box<dyn Read + Send + 'a>, Arc<AtomicU64>),
     threads: Threads<'a>,
 ) -> TryStream<'a, Item, Error> {
     let (mut input, mut is_over) = (Counted::new(input), false);
-    let mut next = move || {
+    let next = move || {
         if !is_over {
             let block = cut.next(&mut input);
             read.store(input.bytes, Ordering::Relaxed);
@@ -147,13 +136,10 @@ fn stream<'a>(
         }
         cut.rest(true)
     };
-    let blocks = begin(iter::from_fn(move || next().transpose()), "abz compress", threads);
-    match encoders {
-        Some(encoders) => {
-            blocks.try_map_with(move || encoders(), |encode, block| encode(block)).name("encode")
-        }
-        None => blocks.name_end("encode and write"),
-    }
+    let named = encoders.map(|encoders| ("encode", encoders));
+    let (encodes, next) = (named.is_some(), Box::new(next));
+    let stream = super::stream("abz compress", threads, ("read", next), named);
+    if encodes { stream } else { stream.name_end("encode and write") }
 }
 
 /// A step whose items have hidden types. They are of type `T`.

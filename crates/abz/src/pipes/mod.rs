@@ -8,8 +8,11 @@ pub(crate) mod inputs;
 pub(crate) mod parts;
 
 use std::any::Any;
+use std::iter;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
-use anabranch::{Pool, Stream, TryStream};
+use anabranch::{Plan, Pool, Stream, TryStream};
 
 use crate::error::Error;
 use crate::positional::WriteAt;
@@ -25,7 +28,7 @@ pub(crate) struct Threads<'a> {
 }
 
 /// Begins a stream of `items`, with the settings that are the same for all pipelines.
-pub(crate) fn begin<'a, T, I>(items: I, title: &str, threads: Threads<'a>) -> TryStream<'a, T, Error>
+fn begin<'a, T, I>(items: I, title: &str, threads: Threads<'a>) -> TryStream<'a, T, Error>
 where
     T: Send + 'a,
     I: Iterator<Item = Result<T, Error>> + Send + 'a,
@@ -61,11 +64,79 @@ pub(crate) fn window(workers: usize) -> usize {
     2 * at_work(workers)
 }
 
+/// A stream that makes items in order, and maps them on any thread. The results have the type `T`, which the stream hides.
+pub(crate) struct Pipe<'a, T> {
+    stream: TryStream<'a, Item, Error>,
+    results: PhantomData<fn() -> T>,
+}
+
+/// Makes the next item of a stream.
+pub(crate) type Next<'a> = Box<dyn FnMut() -> Result<Option<Item>, Error> + Send + 'a>;
+
+/// Makes the functions with which the threads of a stream map its items.
+pub(crate) type Maps<'a> = Arc<dyn Fn() -> Map<'a> + Send + Sync + 'a>;
+
+/// Maps items. It stays on the thread that made it.
+pub(crate) type Map<'a> = Box<dyn FnMut(Item) -> Result<Item, Error> + 'a>;
+
+/// Makes the functions that map items by `map`. Each has tables of its own, which `make` makes.
+pub(crate) fn maps<'a, I: Any + Send, S: 'a, T: Any + Send>(
+    make: impl Fn() -> S + Send + Sync + 'a,
+    map: impl Fn(&mut S, I) -> Result<T, Error> + Clone + Send + Sync + 'a,
+) -> Maps<'a> {
+    Arc::new(move || {
+        let (mut tables, map) = (make(), map.clone());
+        Box::new(move |item| map(&mut tables, unhide(item)).map(hide))
+    })
+}
+
+/// Makes a stream of hidden items: `next` makes them, and `maps` maps them if it is there. Both have names.
+pub(crate) fn stream<'a>(
+    title: &str,
+    threads: Threads<'a>,
+    (name, mut next): (&str, Next<'a>),
+    maps: Option<(&str, Maps<'a>)>,
+) -> TryStream<'a, Item, Error> {
+    let stream = begin(iter::from_fn(move || next().transpose()), title, threads).name(name);
+    match maps {
+        Some((name, maps)) => stream.try_map_with(move || maps(), |map, item| map(item)).name(name),
+        None => stream,
+    }
+}
+
+impl<'a, T: Any + Send> Pipe<'a, T> {
+    /// Creates a stream of `items`. Each thread maps some of them by a function of `maps`, which may be left out if items are
+    /// of the type `T` themselves.
+    pub(crate) fn new<I: Any + Send>(
+        title: &str,
+        threads: Threads<'a>,
+        (name, mut items): (&str, impl Iterator<Item = Result<I, Error>> + Send + 'a),
+        maps: Option<(&str, Maps<'a>)>,
+    ) -> Self {
+        let next = Box::new(move || Ok(items.next().transpose()?.map(hide)));
+        Pipe { stream: stream(title, threads, (name, next), maps), results: PhantomData }
+    }
+
+    /// Runs the stream to its end, and reports as `options` asks.
+    pub(crate) fn carry_out(
+        self,
+        options: &RunOptions<'_>,
+        mut write: impl FnMut(T) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
+        carry_out(self.stream, options, &mut |item| write(unhide(item)))
+    }
+
+    /// Returns the plan of the stream.
+    pub(crate) fn plan(self) -> Plan {
+        self.stream.plan()
+    }
+}
+
 /// Runs a stream to its end, and reports as `options` asks.
-pub(crate) fn carry_out<'a, T: Send + 'a>(
-    stream: TryStream<'a, T, Error>,
+pub(crate) fn carry_out(
+    stream: TryStream<'_, Item, Error>,
     options: &RunOptions<'_>,
-    write: impl FnMut(T) -> Result<(), Error> + Send + 'a,
+    write: &mut (dyn FnMut(Item) -> Result<(), Error> + Send),
 ) -> Result<(), Error> {
     let Some(tell) = options.report else { return stream.try_for_each(write) };
     let stream = if options.traces { stream.trace() } else { stream };
@@ -76,22 +147,25 @@ pub(crate) fn carry_out<'a, T: Send + 'a>(
 
 /// As [`carry_out`], but all workers write the bytes that `gather` makes of each result, at their offsets. `end` is the
 /// offset at which the next bytes begin.
-pub(crate) fn carry_out_at<'a, T: Send + 'a>(
-    stream: TryStream<'a, T, Error>,
+pub(crate) fn carry_out_at<'a>(
+    stream: TryStream<'a, Item, Error>,
     options: &RunOptions<'_>,
     sink: &'a dyn WriteAt,
     end: &'a mut u64,
-    mut gather: impl FnMut(T) -> Result<Vec<u8>, Error> + Send + 'a,
+    mut gather: impl FnMut(Item) -> Result<Vec<u8>, Error> + Send + 'a,
 ) -> Result<(), Error> {
     let stream = stream
         .try_serial(move |item| {
             let bytes = gather(item)?;
             let at = *end;
             *end += bytes.len() as u64;
-            Ok((at, bytes))
+            Ok(hide((at, bytes)))
         })
         .name("place")
-        .try_map(move |(at, bytes): (u64, Vec<u8>)| sink.write_at(&bytes, at).map_err(Error::Write))
+        .try_map(move |item| {
+            let (at, bytes): (u64, Vec<u8>) = unhide(item);
+            sink.write_at(&bytes, at).map_err(Error::Write).map(hide)
+        })
         .name("write at its place");
-    carry_out(stream, options, |()| Ok(()))
+    carry_out(stream, options, &mut |_| Ok(()))
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use abz_codec::salvage::Salvage;
 
 use crate::error::Error;
-use crate::pipes::{Threads, begin, carry_out, parts};
+use crate::pipes::{Pipe, Threads, maps, parts};
 use crate::positional::ReadAt;
 use crate::run_options::RunOptions;
 use judge::Judge;
@@ -43,19 +43,17 @@ pub(crate) fn carry<S: Salvage + 'static>(
     let passed = AtomicU64::new(0);
     let mut judge = Judge::<S>::new(input, to, how.fill, &passed)?;
     let candidates = Candidates::<S>::new(input);
-    let stream =
-        begin(candidates, "abz recover", Threads { workers: how.workers, window, pool: options.pool })
-            .name("look for parts")
-            .try_map_with(
-                || Prober::<S>::new(input, hold),
-                |prober, start| {
-                    // The judge would ignore a start that lies inside an accepted part.
-                    let tried = (start >= passed.load(Ordering::Relaxed)).then(|| prober.attempt(start));
-                    Ok((start, tried.transpose()?))
-                },
-            )
-            .name("try");
-    carry_out(stream, &options, |(start, tried)| match tried {
+    let attempt = maps(
+        || Prober::<S>::new(input, hold),
+        |prober, start| {
+            // The judge would ignore a start that lies inside an accepted part.
+            let tried = (start >= passed.load(Ordering::Relaxed)).then(|| prober.attempt(start));
+            Ok((start, tried.transpose()?))
+        },
+    );
+    let threads = Threads { workers: how.workers, window, pool: options.pool };
+    let stream = Pipe::new("abz recover", threads, ("look for parts", candidates), Some(("try", attempt)));
+    stream.carry_out(&options, |(start, tried)| match tried {
         Some(tried) => judge.take(start, tried),
         None => Ok(()),
     })?;

@@ -7,9 +7,9 @@ use std::task::{Context, Poll, ready};
 use anabranch::Offload;
 
 use crate::error::Error;
-use crate::pipes::Item;
 use crate::pipes::cut::Cut;
-use crate::pipes::encode::{Encoders, Join, Steps};
+use crate::pipes::encode::{Join, Steps};
+use crate::pipes::{Item, Maps};
 use crate::threads::Threads;
 
 /// A compression without the types of its blocks.
@@ -32,7 +32,7 @@ pub(crate) trait Encode: Send {
 pub(crate) struct EncodeLine {
     cut: Box<dyn Cut<Item>>,
     /// Makes encoders; `None` if the step that joins encodes.
-    encoders: Option<Encoders<'static>>,
+    encoders: Option<Maps<'static>>,
     /// `None` once the file has ended.
     join: Option<Box<dyn Join<Item>>>,
     /// The last bytes of the file.

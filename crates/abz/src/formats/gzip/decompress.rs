@@ -6,53 +6,50 @@ use abz_codec::Place;
 use abz_codec::gzip::{
     DecodeError, Decoder, Entry, Fault, Guessed, Member, Next, Scanned, Scanner, Stretch, Verifier,
 };
-use anabranch::{Pool, Recycled, Recycler, TryStream};
+use anabranch::{Pool, Recycled, Recycler};
 
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::decode::{Contents, Join, Sizes, Steps};
 use crate::pipes::inputs::Input;
-use crate::pipes::{Threads, begin, window};
-use crate::positional::ReadAt;
+use crate::pipes::{Pipe, Threads, maps, window};
+use crate::positional::{ReadAt, WriteAt};
 use crate::run_options::{Equipment, at_work};
 use crate::tools::Tool;
 
-/// Decompresses the members that `entries` list. Each is read by the worker that decodes it. Gives their contents, and
-/// the offset of these among all contents.
+/// Decompresses the members that `entries` list. Each is read, decoded and written by one thread.
 pub(super) fn decompress_at<'a>(
     workers: usize,
-    input: &'a dyn ReadAt,
+    (input, output): (&'a dyn ReadAt, &'a dyn WriteAt),
     entries: &'a [Entry],
     pool: Option<&'a Pool>,
-) -> TryStream<'a, (Recycled<Vec<u8>>, u64), Error> {
-    let buffers = Recycler::new(window(workers), Vec::new);
+) -> Pipe<'a, ()> {
+    let decode = maps(
+        || (Decoder::new(), Vec::new(), Vec::new(), Vec::new()),
+        move |(decoder, bytes, home, data), number: usize| {
+            let entry = &entries[number];
+            bytes.resize(entry.compressed as usize, 0);
+            input.read_at(bytes, entry.offset).map_err(Error::Read)?;
+            let mut rest = &bytes[..];
+            let mut scanner = Scanner::at(0, entry.offset);
+            let found = match scanner.next(&mut rest, home)? {
+                None => scanner.finish(home)?,
+                found => found,
+            };
+            let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
+                return Err(is_not(entry, bytes.len() - rest.len()));
+            };
+            if member.uncompressed_len() != entry.uncompressed as usize {
+                return Err(is_not(entry, bytes.len()));
+            }
+            decoder.decode_into(&member, data)?;
+            *home = member.into_bytes();
+            output.write_at(data, entry.start).map_err(Error::Write)
+        },
+    );
+    let numbers = (0..entries.len()).map(Ok);
     let threads = Threads { workers, window: window(workers), pool };
-    begin(entries.iter().map(Ok), "abz decompress", threads)
-        .name("index")
-        .try_map_with(
-            || (Decoder::new(), Vec::new(), Vec::new()),
-            move |(decoder, bytes, home), entry: &Entry| {
-                bytes.resize(entry.compressed as usize, 0);
-                input.read_at(bytes, entry.offset).map_err(Error::Read)?;
-                let mut rest = &bytes[..];
-                let mut scanner = Scanner::at(0, entry.offset);
-                let found = match scanner.next(&mut rest, home)? {
-                    None => scanner.finish(home)?,
-                    found => found,
-                };
-                let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
-                    return Err(is_not(entry, bytes.len() - rest.len()));
-                };
-                if member.uncompressed_len() != entry.uncompressed as usize {
-                    return Err(is_not(entry, bytes.len()));
-                }
-                let mut data = buffers.take();
-                decoder.decode_into(&member, &mut data)?;
-                *home = member.into_bytes();
-                Ok((data, entry.start))
-            },
-        )
-        .name("read and decode")
+    Pipe::new("abz decompress", threads, ("index", numbers), Some(("read, decode and write", decode)))
 }
 
 /// The error for an entry that does not match the member in the file.

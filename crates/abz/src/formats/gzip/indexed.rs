@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
-use anabranch::{Plan, Pool, Recycled, Recycler, TryStream};
+use anabranch::{Plan, Pool, Recycled, Recycler};
 
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::formats::reads::ByIndex;
 use crate::index_builder::Indexed;
 use crate::pipes::access::{read_part, workers_and_window};
-use crate::pipes::{Threads, begin, carry_out, window};
+use crate::pipes::{Pipe, Threads, maps, window};
 use crate::positional::{Along, ReadAt};
 use crate::reader::line::Decode;
 use crate::run_options::RunOptions;
@@ -43,9 +43,9 @@ pub(super) fn find(
         }
     });
     let threads = Threads { workers, window: window(workers), pool: options.pool };
-    let stream = begin(contents, "abz index", threads).name("inflate");
+    let stream = Pipe::new("abz index", threads, ("inflate", contents), None);
     let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-    let garbage_at = match carry_out(stream, &options, write) {
+    let garbage_at = match stream.carry_out(&options, write) {
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
     };
@@ -81,7 +81,7 @@ pub(super) fn decompress(
 ) -> Result<ByIndex, Error> {
     let Some(counts) = counts(how, parts) else { return Ok(ByIndex::Unused) };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
-    let done = carry_out(claims(counts, input, parts, options.pool), options, |Claim { decoded, data }| {
+    let done = claims(counts, input, parts, options.pool).carry_out(options, |Claim { decoded, data }| {
         let taken = match decoded {
             Ok(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
             Err(refusal) => Err(refusal),
@@ -143,19 +143,20 @@ fn claims<'a>(
     input: &'a dyn ReadAt,
     parts: &'a [Part],
     pool: Option<&'a Pool>,
-) -> TryStream<'a, Claim, Error> {
+) -> Pipe<'a, Claim> {
     let buffers = Recycler::new(window, Vec::new);
-    begin(parts.iter().map(Ok), "abz decompress", Threads { workers, window, pool })
-        .name("parts")
-        .try_map_with(
-            || (PartDecoder::new(), Vec::new()),
-            move |(decoder, bytes), part: &Part| {
-                read_part(input, part, bytes)?;
-                let mut data = buffers.take();
-                Ok(Claim { decoded: decoder.decode_into(part, bytes, &mut data), data })
-            },
-        )
-        .name("read and decode")
+    let decode = maps(
+        || (PartDecoder::new(), Vec::new()),
+        move |(decoder, bytes), number: usize| {
+            let part = &parts[number];
+            read_part(input, part, bytes)?;
+            let mut data = buffers.take();
+            Ok(Claim { decoded: decoder.decode_into(part, bytes, &mut data), data })
+        },
+    );
+    let numbers = (0..parts.len()).map(Ok);
+    let threads = Threads { workers, window, pool };
+    Pipe::new("abz decompress", threads, ("parts", numbers), Some(("read and decode", decode)))
 }
 
 /// The error that ends the stream when a part is refused.

@@ -10,7 +10,7 @@ use std::ops::{Range, RangeInclusive};
 use abz_codec::access::Part;
 use abz_codec::gzip::{self, BGZF_BLOCK, Decoder, Entry, Finder, Index, Layout, MAX_BLOCK, Salvager, Survey};
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
-use anabranch::{Plan, Recycled};
+use anabranch::Plan;
 
 use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
@@ -18,7 +18,7 @@ use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::Indexed;
-use crate::pipes::{carry_out, decode, encode};
+use crate::pipes::{decode, encode};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, WriteAt, Writing};
 use crate::reader::line::Decode;
@@ -93,12 +93,9 @@ impl Reads for Gzip {
         if !index.entries().iter().all(is_ours) {
             return Ok(None);
         }
-        let stream = decompress::decompress_at(how.workers, input, index.entries(), options.pool)
-            .try_map(|(data, start): (Recycled<Vec<u8>>, u64)| {
-                output.write_at(&data, start).map_err(Error::Write)
-            })
-            .name("write");
-        match carry_out(stream, options, |()| Ok(())) {
+        let io = (input, output);
+        let stream = decompress::decompress_at(how.workers, io, index.entries(), options.pool);
+        match stream.carry_out(options, Ok) {
             Ok(()) => Ok(Some(Decompressed {
                 read: input.size(),
                 written: index.uncompressed(),

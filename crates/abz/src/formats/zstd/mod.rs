@@ -16,7 +16,7 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::{Compressed, Compression};
 use crate::index_builder::{IndexBuilder, Indexed};
-use crate::pipes::{access, carry_out, decode, encode, parts, window};
+use crate::pipes::{access, decode, encode, parts, window};
 use crate::positional::Along;
 use crate::positional::{ReadAt, Reading, Writing};
 use crate::run::Run;
@@ -164,7 +164,7 @@ fn index_of_frames(
     };
     let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), options.pool);
     let mut ahead = frames.iter();
-    carry_out(stream, &options, |data: Recycled<Vec<u8>>| {
+    stream.carry_out(&options, |data: Recycled<Vec<u8>>| {
         let start = builder.position();
         builder.write_all(&data).map_err(Error::Write)?;
         let frame = ahead.next().expect("there is one for each");
