@@ -40,7 +40,7 @@ impl<'a> RunOptions<'a> {
         self.tools.map(Tools::lender).unwrap_or_default()
     }
 
-    /// Returns what the steps of a run need.
+    /// Returns the tools and the observer of the steps.
     pub(crate) fn equipment(&self) -> Equipment<'a> {
         Equipment { lender: self.lender(), advance: self.advance() }
     }
@@ -72,7 +72,7 @@ impl Advance<'_> {
     }
 }
 
-/// What the steps in which a file is made use beside its settings. By default they keep no tools and report nothing.
+/// The tools and the observer of the steps of a run. By default, no tools are kept and nobody observes.
 #[derive(Clone, Default)]
 pub(crate) struct Equipment<'a> {
     pub(crate) lender: Lender,

@@ -49,7 +49,7 @@ impl Drop for LentBlock {
 pub(crate) struct Cuts {
     cutter: Cutter,
     buffers: Recycler<Vec<u8>>,
-    /// What the buffers of the blocks that are being cut go back to.
+    /// The homes of the buffers of the blocks that are being cut, in the order of the blocks.
     homes: VecDeque<Recycled<Vec<u8>>>,
 }
 
