@@ -5,9 +5,17 @@ if ! python3 -m venv "$work/build" >"$work/said" 2>&1 ||
     echo "LEFT OUT, as maturin cannot be installed: the wheel: $(tail -n 1 "$work/said")"
     return 0
 fi
+# The crate is a workspace of its own, so what cargo derives from the paths of its dependencies is in the bytes: in names of
+# symbols and in the order of functions. It is built from a copy in a folder that has the same name each time.
+sources=${TMPDIR:-/tmp}/anabranch-$version-wheel
+mkdir "$sources" || { echo "$sources is the folder of another build of the wheel; remove it if none runs" >&2; exit 1; }
+trap 'rm -rf "$sources"' EXIT
+git archive HEAD | tar --extract --directory "$sources"
+remapped="--remap-path-prefix=$sources=/anabranch --remap-path-prefix=$cargo_home=/cargo"
 # The backend looks for maturin on the path.
 PATH="$work/build/bin:$PATH" RUSTFLAGS=$remapped pip --quiet --disable-pip-version-check wheel --no-deps \
-    --no-build-isolation --config-settings "build-args=--compatibility pypi --auditwheel check" --wheel-dir "$dist" crates/python
+    --no-build-isolation --config-settings "build-args=--compatibility pypi --auditwheel check" --wheel-dir "$dist" \
+    "$sources/crates/python"
 wheel=$(echo "$dist"/abz-"$version"-*.whl)
 
 # The tag says which C library the wheel needs. The symbols of its program and of its library must not need a later one.
