@@ -12,8 +12,7 @@ pub fn usage() -> String {
     for suite in &SUITES {
         text += &format!("  {:16} {}\n", suite.name, suite.about);
     }
-    text + "\
-  all              all suites, one after another
+    text + "  all              all suites, one after another
   suite            applications, next to other libraries: `suite --help`
   signals          signal programs: `signals --help`
 
