@@ -6,6 +6,7 @@
 //! source, and are sorted into the plan's order at the end.
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc as StdArc;
 
 use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Plan};
@@ -22,7 +23,7 @@ use super::gate::Gate;
 use super::head::ResultQueue;
 use super::input::{Drain, Lane};
 use super::line::{Line, ParallelUnit, Place, PlaceUnit};
-use super::measures::{Crossing, Mark};
+use super::measures::{Crossing, Mark, Stopwatch};
 use super::node::{Drive, Parallel, SerialNode, SerialUnit};
 use super::room::RoomNotice;
 use super::run::Run;
@@ -42,6 +43,8 @@ pub(crate) struct Assembly<'run> {
     places: Vec<Place<'run>>,
     /// The source of a [direct](super::direct) line.
     pub(crate) drive: Option<Box<dyn Drive + 'run>>,
+    /// Measures a direct line, if the run is measured.
+    stopwatch: Option<Rc<Stopwatch>>,
     /// What takes the results, if the run is detached.
     pub(crate) queue: Option<StdArc<dyn ResultQueue>>,
 }
@@ -77,7 +80,10 @@ impl<'run> Assembly<'run> {
         let is_direct = plan.settings.executor == Executor::Inline;
         let places = Vec::with_capacity(if is_direct { 0 } else { plan.nodes.len() });
         let (domains, branches) = (Vec::new(), Vec::new());
-        let mut assembly = Self { run, plan, domains, branches, own, places, drive: None, queue: None };
+        let stopwatch =
+            (is_direct && run.measures().is_some()).then(|| Rc::new(Stopwatch::start(&run, &plan)));
+        let mut assembly =
+            Self { run, plan, domains, branches, own, places, drive: None, stopwatch, queue: None };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
         let branches = assembly.plan.nodes.iter().map(|node| node.branch).max().unwrap_or(0);
@@ -113,6 +119,20 @@ impl<'run> Assembly<'run> {
     /// Whether the line is [direct](super::direct): it takes each item from the source to the sink by calls.
     pub(crate) fn is_direct(&self) -> bool {
         self.plan.settings.executor == Executor::Inline
+    }
+
+    /// What measures the line, if it is direct and the run is measured.
+    pub(crate) fn stopwatch(&self) -> Option<&Rc<Stopwatch>> {
+        self.stopwatch.as_ref()
+    }
+
+    /// Measure the indices of node `id` of a direct line: those that enter the domain before the node, if the node is the first
+    /// that takes them, and those that leave it, if the node is the last.
+    pub(crate) fn marks(&self, id: usize) -> (Mark, Mark) {
+        let before = self.domain_before(id);
+        let opened_by = self.domains[before].opened_by;
+        let mark = |is_on: bool| Mark::new(self.run.measures().filter(|_| is_on), opened_by, 0);
+        (mark(id == opened_by + 1), mark(id == self.sink() || self.domain_of(id) != before))
     }
 
     /// The number of the domain of node `id`.
@@ -339,8 +359,8 @@ impl<'run> Assembly<'run> {
         (Line::new(places, links), plan)
     }
 
-    /// Returns the source of a direct line, and the plan.
-    pub(crate) fn finish_direct(self) -> (Box<dyn Drive + 'run>, Plan) {
-        (self.drive.expect("a stream begins with a source"), self.plan)
+    /// Returns the source of a direct line, what measures the line, and the plan.
+    pub(crate) fn finish_direct(self) -> (Box<dyn Drive + 'run>, Option<Rc<Stopwatch>>, Plan) {
+        (self.drive.expect("a stream begins with a source"), self.stopwatch, self.plan)
     }
 }

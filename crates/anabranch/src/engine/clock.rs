@@ -1,4 +1,4 @@
-//! Clocks of the executors, in nanoseconds. They are read a few times a claim, never once an item.
+//! Clocks of the executors, in nanoseconds. They are read a few times a claim, or for some of the items of a direct line.
 
 /// A moment.
 #[derive(Debug, Clone, Copy)]

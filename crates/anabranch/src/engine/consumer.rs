@@ -1,9 +1,12 @@
 //! The node that takes the items of another one, without its type, while a line is built.
 
+use std::rc::Rc;
+
 use anabranch_record::lane::Outlet;
 use anabranch_record::sync::Padded;
 
 use super::assembly::Assembly;
+use super::direct::Timed;
 use super::input::Lane;
 use super::push::{Pass, Push};
 use super::unit::Stages;
@@ -34,8 +37,13 @@ impl<'run, S: Send + 'run> Consumer<'run, S> {
     }
 
     /// The part of a direct line that takes the items of node `id`'s predecessor.
-    pub(crate) fn pass(id: usize, pass: impl Pass<S> + 'run) -> Self {
-        Self { id, end: End::Pass(Box::new(pass)) }
+    pub(crate) fn pass(assembly: &Assembly<'run>, id: usize, pass: impl Pass<S> + 'run) -> Self {
+        let pass = Box::new(pass);
+        let pass = match assembly.stopwatch() {
+            Some(stopwatch) => Box::new(Timed::new(assembly, id, Rc::clone(stopwatch), pass)),
+            None => pass as Box<dyn Pass<S> + 'run>,
+        };
+        Self { id, end: End::Pass(pass) }
     }
 
     /// The part of a direct line that the consumer is, if it is one.

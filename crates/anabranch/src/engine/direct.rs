@@ -1,12 +1,13 @@
 //! Direct lines: the executor for a worker that is alone, in a stream in which each item only goes from the source to the sink.
 //!
 //! The nodes of other lines take each cell with a turn, and may count it. A line is direct if it has no branches and
-//! no loops, and nobody measures the run. Then no lane carries a cell, so an index is just a number. An item goes from
-//! one stage to the next by one call, as a value.
+//! no loops. Then no lane carries a cell, so an index is just a number. An item goes from one stage to the next by one call, as
+//! a value. If the run is measured, each call also goes through a [`Timed`] node.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use anabranch_record::lane::{Cell, Stop};
 use anabranch_record::sync::Arc;
@@ -18,6 +19,7 @@ use super::clock::Moment;
 use super::consumer::Consumer;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
+use super::measures::{Mark, Stopwatch};
 use super::node::Drive;
 use super::push::{Demand, Pass};
 use super::site::Spot;
@@ -231,6 +233,53 @@ impl<T: Send, E, Op: Serial<T, E, Out = Infallible>> Pass<T> for DirectSink<'_, 
             return Demand::Nothing;
         }
         self.end.pass_direct(index)
+    }
+}
+
+/// A node of a direct line that is measured.
+pub(crate) struct Timed<'run, S> {
+    id: usize,
+    stopwatch: Rc<Stopwatch>,
+    enters: Mark,
+    leaves: Mark,
+    node: Box<dyn Pass<S> + 'run>,
+}
+
+impl<'run, S: Send> Timed<'run, S> {
+    pub(crate) fn new(
+        assembly: &Assembly<'run>,
+        id: usize,
+        stopwatch: Rc<Stopwatch>,
+        node: Box<dyn Pass<S> + 'run>,
+    ) -> Self {
+        let (enters, leaves) = assembly.marks(id);
+        Self { id, stopwatch, enters, leaves, node }
+    }
+
+    /// Measures `pass`, which takes a cell with this many items.
+    #[inline]
+    fn measure(
+        &mut self,
+        index: u64,
+        items: u64,
+        pass: impl FnOnce(&mut (dyn Pass<S> + 'run)) -> Demand,
+    ) -> Demand {
+        self.enters.enters(index);
+        let giver = self.stopwatch.enter(self.id, items);
+        let demand = pass(&mut *self.node);
+        self.stopwatch.leave(self.id, giver);
+        self.leaves.has_left(index);
+        demand
+    }
+}
+
+impl<S: Send> Pass<S> for Timed<'_, S> {
+    fn pass(&mut self, index: u64, item: S) -> Demand {
+        self.measure(index, 1, |node| node.pass(index, item))
+    }
+
+    fn pass_cell(&mut self, index: u64, cell: Cell<S>) -> Demand {
+        self.measure(index, cell.len(), |node| node.pass_cell(index, cell))
     }
 }
 

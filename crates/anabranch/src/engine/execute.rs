@@ -6,6 +6,7 @@ use anabranch_record::{EventCount, ThreadPool};
 
 use super::assembly::Assembly;
 use super::line::Line;
+use super::measures::Measures;
 use super::run::Run;
 use super::threads;
 use super::worker::RunContext;
@@ -53,8 +54,12 @@ pub(crate) fn execute<'run>(
     code(&mut assembly);
     let _entered = run.spans().enter_run();
     if assembly.is_direct() {
-        let (mut source, plan) = assembly.finish_direct();
+        let (mut source, stopwatch, plan) = assembly.finish_direct();
+        let _track = run.measures().map(Measures::on_track);
         let pulled = source.drive();
+        if let Some(stopwatch) = stopwatch {
+            stopwatch.finish();
+        }
         run.drop_leftovers(source);
         return (plan, pulled);
     }

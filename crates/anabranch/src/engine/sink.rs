@@ -36,7 +36,8 @@ where
 {
     let id = assembly.sink();
     if assembly.is_direct() {
-        return Consumer::pass(id, DirectSink::new(assembly, op, errors, reporter));
+        let sink = DirectSink::new(assembly, op, errors, reporter);
+        return Consumer::pass(assembly, id, sink);
     }
     let (spot, counter) = (assembly.spot(id, errors), assembly.counter(id));
     let end = assembly.line_end(id, reporter);

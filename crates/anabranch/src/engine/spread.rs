@@ -50,7 +50,8 @@ impl<T: Send, E: Send, Op: Spread<T, E>> Upstream<Op::Out> for SpreadUpstream<'_
         op.starts(&assembly.run, assembly.plan.domains[assembly.domain_of(id)].ordered);
         if assembly.is_direct() {
             let stage = DirectSpread::new(assembly.spot(id, &errors), op, pass_of(consumer));
-            return before.connect(assembly, Consumer::pass(id, stage));
+            let consumer = Consumer::pass(assembly, id, stage);
+            return before.connect(assembly, consumer);
         }
         let out = assembly.after_serial(id, consumer);
         let read = SpreadRead::<T, E, Op> { id, errors, op, out, takes: PhantomData };

@@ -36,8 +36,9 @@ impl<T: Send, E: Send, Op: Serial<T, E>> Upstream<Op::Out> for StageUpstream<'_,
         let Self { before, errors, op, id } = *self;
         let (spot, op) = (assembly.spot(id, &errors), SerialItems(op));
         if assembly.is_direct() {
-            return before
-                .connect(assembly, Consumer::pass(id, DirectStage::new(spot, op, pass_of(consumer))));
+            let stage = DirectStage::new(spot, op, pass_of(consumer));
+            let consumer = Consumer::pass(assembly, id, stage);
+            return before.connect(assembly, consumer);
         }
         let (out, counter) = (assembly.after_serial(id, consumer), assembly.counter(id));
         let call = StageCall::<T, E, Op> { spot, counter, op, out, takes: PhantomData };

@@ -61,7 +61,8 @@ where
         let spot = assembly.spot(assembly.first_of_unit(id), &errors);
         if assembly.is_direct() {
             let stage = DirectParallel::new(spot, op, pass_of(consumer));
-            return before.connect(assembly, Consumer::pass(id, stage));
+            let consumer = Consumer::pass(assembly, id, stage);
+            return before.connect(assembly, consumer);
         }
         let code: Box<dyn Code<T, Op::Out> + 'run> = Box::new(OpCode { spot, op, takes: PhantomData });
         connect(assembly, before, id, code, kind, consumer);

@@ -17,8 +17,6 @@ pub(crate) struct Attached<'env> {
     pub(crate) handle: Option<Workers>,
     /// Present if a thread watches the run.
     pub(crate) watch: Option<MonitorThread<'env>>,
-    /// Whether the end returns a report.
-    pub(crate) reports: bool,
     /// Whether the report is to have the events of the run.
     pub(crate) traces: bool,
     pub(crate) tokens: Vec<CancelToken>,

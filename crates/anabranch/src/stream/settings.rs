@@ -343,8 +343,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// println!("{report}");
     /// ```
     pub fn report(self) -> Stream<'env, T, Reported<M>> {
-        let Self { code, errors, mut draft, .. } = self;
-        draft.attached.reports = true;
+        let Self { code, errors, draft, .. } = self;
         Stream { code, errors, draft, mode: std::marker::PhantomData }
     }
 

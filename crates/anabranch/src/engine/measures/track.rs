@@ -93,6 +93,20 @@ impl Track {
 
     /// Adds a piece of work.
     pub(crate) fn work(&mut self, event: Event, tally: Tally) {
+        self.spend(event, (1, 1), tally);
+        self.events.add(event);
+    }
+
+    /// Adds work that stands for `weight` times as much. It is a piece of work if `is_piece`, else a part of one.
+    pub(crate) fn sample(&mut self, event: Event, weight: u64, is_piece: bool) {
+        self.spend(event, (weight, weight * u64::from(is_piece)), Tally::default());
+        if is_piece {
+            self.events.add(event);
+        }
+    }
+
+    /// Adds the time of work that stands for `weight` times as much, and for so many pieces of work.
+    fn spend(&mut self, event: Event, (weight, pieces): (u64, u64), tally: Tally) {
         let What::Node(id) = event.what else { return };
         // All the time without a processor since the last reading belongs to this piece. The pieces in
         // between were too short to have any, and the processor time is read after each wait for work.
@@ -100,9 +114,10 @@ impl Track {
             0..MAY_WAIT_NS => 0,
             nanos => self.look_at_clocks(event.at + nanos).min(nanos),
         };
-        let slept = u64::from(off > 0 && 2 * off >= event.nanos);
-        self.count(id as usize, Reading { tally, spent: event.nanos, off, pieces: 1, slept });
-        self.add(event);
+        let slept = if off > 0 && 2 * off >= event.nanos { pieces } else { 0 };
+        let spent = event.nanos * weight;
+        self.count(id as usize, Reading { tally, spent, off: off * weight, pieces, slept });
+        self.time.add_time(event.at, spent, id as usize);
     }
 
     /// Adds a wait for work.
@@ -110,7 +125,8 @@ impl Track {
         if event.nanos >= MAY_PARK_NS {
             self.look_at_clocks(event.at + event.nanos);
         }
-        self.add(event);
+        self.time.add_time(event.at, event.nanos, self.nodes.len());
+        self.events.add(event);
     }
 
     /// Reads the processor time. Returns how many nanoseconds the thread had no processor since the last
@@ -131,15 +147,6 @@ impl Track {
     /// The counts of node `id`.
     pub(crate) fn read(&self, id: usize) -> Reading {
         self.nodes.get(id).copied().unwrap_or_default()
-    }
-
-    fn add(&mut self, event: Event) {
-        let column = match event.what {
-            What::Node(id) => id as usize,
-            What::Waiting => self.nodes.len(),
-        };
-        self.time.add_time(event.at, event.nanos, column);
-        self.events.add(event);
     }
 }
 
