@@ -79,6 +79,7 @@ mod misuse;
 mod network;
 #[cfg(not(shuttle))]
 mod offload;
+#[cfg(not(shuttle))]
 mod one_plan;
 #[cfg(not(shuttle))]
 mod one_type;
