@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anabranch::default_workers;
-use anabranch::plan::{Machine, Overhead};
+use anabranch::plan::Machine;
 
 use crate::lines::{self, Knobs, Line, Ran};
 use crate::look::{Look, Measured};
@@ -42,9 +42,9 @@ pub fn measure(look: &Look) -> Measured {
     Measured { rows, notes: Vec::new() }
 }
 
-/// This machine, as a report predicts for it: the costs that were measured include handing items on.
+/// This machine, as a report of one worker predicts for it.
 fn machine() -> Machine {
-    Machine::new(default_workers()).overhead(Overhead { lane: 0.0, ..Overhead::MEASURED })
+    Machine::new(default_workers())
 }
 
 struct Setup {

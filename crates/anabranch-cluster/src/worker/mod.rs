@@ -6,8 +6,11 @@ mod threads;
 use std::fmt;
 use std::future::{Future, pending};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use async_nats::Client;
+use async_nats::connection::State;
+use futures_util::future::FutureExt;
 use tokio::runtime::{self, Runtime};
 use tokio::sync::{oneshot, watch};
 
@@ -17,6 +20,12 @@ use crate::options::ClusterOptions;
 
 use serving::Serving;
 use threads::Threads;
+
+/// A worker that is to end waits so long for a server that is away.
+const WITHOUT_SERVER: Duration = Duration::from_secs(5);
+
+/// How often it looks whether the server is back.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A process that runs the functions of programs. Any number of them serve a program, on any machine, and may come and go at any
 /// time.
@@ -76,7 +85,7 @@ impl Worker {
     /// Serves programs until the process gets the signal SIGTERM. Then it finishes the items that it has, and takes no more.
     ///
     /// Programs that end, also by a crash, are forgotten within a few seconds, with their items. If the server goes away, the worker
-    /// waits until it is there again.
+    /// waits until it is there again. After SIGTERM it waits for 5 seconds only, and then ends: other workers compute its items.
     ///
     /// # Errors
     /// If threads or the signal cannot be had.
@@ -88,14 +97,33 @@ impl Worker {
     fn serve_until(self, functions: Functions, stop: impl Future<Output = ()>) -> Result<(), Error> {
         let Self { runtime, client, connections, options, threads } = self;
         let (threads, finished) = Threads::start(threads).map_err(Error::Thread)?;
+        let stop = stop.shared();
+        let cut_off = cut_off(client.clone(), stop.clone());
         let serving = Serving::new(client, options, functions, threads);
-        runtime.block_on(serving.serve(finished, connections, stop))
+        runtime.block_on(async {
+            tokio::select! {
+                served = serving.serve(finished, connections, stop) => served,
+                () = cut_off => Ok(()),
+            }
+        })
     }
 }
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").field("options", &self.options).field("threads", &self.threads).finish()
+    }
+}
+
+/// Is over when the worker is to end and has been without its server for a while.
+async fn cut_off(client: Client, stop: impl Future<Output = ()>) {
+    stop.await;
+    let mut connected = Instant::now();
+    while connected.elapsed() < WITHOUT_SERVER {
+        if client.connection_state() == State::Connected {
+            connected = Instant::now();
+        }
+        tokio::time::sleep(LOOK).await;
     }
 }
 

@@ -12,7 +12,9 @@ use anabranch_cluster::{Cluster, Event, RemoteError, prelude::*};
 use bytes::Bytes;
 
 use crate::fleet::Fleet;
-use crate::support::{Act, Job, Server, function, have_server, options, queues, role, within, work, worker};
+use crate::support::{
+    Act, Job, Process, Server, function, have_server, options, queues, role, within, work, worker,
+};
 
 const TIME: Duration = Duration::from_secs(60);
 
@@ -236,6 +238,52 @@ fn workers_come_late_and_leave_early_with_their_items_finished() {
         let processes: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').nth(1)).collect();
         assert_eq!(processes.len(), 2);
         assert!(events.lock().unwrap().iter().any(|event| matches!(event, Event::Left { .. })));
+    });
+}
+
+#[test]
+fn a_worker_ends_when_it_is_told_to_although_its_server_is_gone() {
+    if !have_server() {
+        return;
+    }
+    within(TIME, || {
+        let mut server = Server::start();
+        let (folder, cluster) = (tempfile::tempdir().unwrap(), server.cluster());
+        let (log, until) = (folder.path().join("log"), folder.path().join("until"));
+        let mut workers = [server.worker(1), server.worker(1)];
+        assert_eq!(Stream::from_iter(jobs(20)).map_remote(&function(&cluster)).count(), Ok(20));
+        // One has an item, and the other has none.
+        let run = thread::spawn({
+            let jobs = vec![awaiting(0, &log, &until)];
+            move || Stream::from_iter(jobs).map_remote(&function(&cluster)).count()
+        });
+        while begun(&log).is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        server.end();
+        workers.iter().for_each(|worker| worker.signal("TERM"));
+        fs::write(&until, "").unwrap();
+        assert!(workers.iter_mut().all(Process::wait), "they end without an error");
+        // Another worker computes the item once the server is back.
+        server.begin();
+        let _worker = server.worker(1);
+        assert_eq!(run.join().unwrap(), Ok(1));
+    });
+}
+
+#[test]
+fn a_program_that_works_too_ends_although_its_server_is_gone() {
+    if !have_server() {
+        return;
+    }
+    within(TIME, || {
+        let server = Server::start();
+        let cluster = server.cluster();
+        let remote = function(&cluster).or_local().unwrap();
+        assert_eq!(Stream::from_iter(jobs(20)).map_remote(&remote).count(), Ok(20));
+        drop(server);
+        drop(remote);
+        drop(cluster);
     });
 }
 

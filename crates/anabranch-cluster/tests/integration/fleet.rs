@@ -14,6 +14,8 @@ pub struct Fleet {
     deaths: Arc<AtomicUsize>,
     ends: Arc<AtomicBool>,
     start: Arc<Start>,
+    /// The workers that were told to leave, some of which may have left.
+    leaving: Mutex<Vec<Process>>,
     keeper: Option<JoinHandle<()>>,
 }
 
@@ -38,7 +40,7 @@ impl Fleet {
                 }
             }
         });
-        Self { workers, deaths, ends, start, keeper: Some(keeper) }
+        Self { workers, deaths, ends, start, leaving: Mutex::default(), keeper: Some(keeper) }
     }
 
     pub fn workers(&self) -> MutexGuard<'_, Vec<Process>> {
@@ -52,10 +54,12 @@ impl Fleet {
             let new = (self.start)(workers.len()).start();
             workers.push(new);
         }
-        for mut worker in workers.drain(count..) {
+        let mut leaving = self.leaving.lock().unwrap();
+        leaving.retain_mut(|worker| !worker.has_ended());
+        for worker in workers.drain(count..) {
             worker.signal("TERM");
             // It finishes what it has.
-            thread::spawn(move || worker.wait());
+            leaving.push(worker);
         }
     }
 

@@ -182,8 +182,18 @@ impl Server {
 
     /// The same, with a time between them.
     pub fn restart_after(&mut self, time: Duration) {
-        self.process = None;
+        self.end();
         thread::sleep(time);
+        self.begin();
+    }
+
+    /// Ends it at once.
+    pub fn end(&mut self) {
+        self.process = None;
+    }
+
+    /// Starts it at its address.
+    pub fn begin(&mut self) {
         let mut command = abz_foreign::command("nats-server");
         command.args(["-a", &self.address, "-p", &self.port.to_string(), "-sd"]).arg(self.folder.path());
         command.args(&self.arguments).stdout(Stdio::null()).stderr(Stdio::null());

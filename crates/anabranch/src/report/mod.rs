@@ -17,7 +17,8 @@ mod writer;
 use std::time::Duration;
 
 use anabranch_plan::{
-    Curve, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction, Rate, Role,
+    Curve, Executor, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction,
+    Rate, Role,
 };
 
 use crate::engine::{Measures, Reading, Series, Track};
@@ -128,9 +129,14 @@ impl NodeReport {
 /// The least utilization for which a node is called the bottleneck.
 const LEAST_BOTTLENECK: f64 = 0.5;
 
-/// The measured costs include handing items on, so the model must not add that. They do not include looking
-/// for work.
-const OVERHEAD: Overhead = Overhead { lane: 0.0, ..Overhead::MEASURED };
+/// What a prediction must add to the measured costs. If workers have handed items on to each other, that is in the costs. In the
+/// plain loop nothing is handed on.
+fn overhead(plan: &Plan) -> Overhead {
+    match plan.settings.executor {
+        Executor::Inline => Overhead::MEASURED,
+        Executor::Threads | Executor::Pool => Overhead { lane: 0.0, ..Overhead::MEASURED },
+    }
+}
 
 fn each(time: Duration, items: u64) -> u64 {
     let nanos = time.as_nanos() as f64 / items.max(1) as f64;
@@ -152,7 +158,7 @@ impl Report {
         let busiest = (0..nodes.len()).max_by(|&a, &b| nodes[a].utilization.total_cmp(&nodes[b].utilization));
         let bottleneck = busiest.filter(|&at| nodes[at].utilization >= LEAST_BOTTLENECK);
         let costed = costed(&plan, &nodes);
-        let machine = Machine::new(cores).overhead(OVERHEAD);
+        let machine = Machine::new(cores).overhead(overhead(&plan));
         let prediction = costed.predict_on(&machine, plan.settings.workers).ok();
         // The caller comes first, then the helpers by their numbers.
         let mut tracks = measures.tracks();
@@ -228,7 +234,7 @@ impl Report {
     /// What the plan predicts for 1 to 64 workers, each with a processor of its own. `None` if nothing was
     /// measured.
     pub fn curve(&self) -> Option<Curve> {
-        self.costed.predict_range_on(&Machine::ample().overhead(OVERHEAD), 1..=64).ok()
+        self.costed.predict_range_on(&Machine::ample().overhead(overhead(&self.plan)), 1..=64).ok()
     }
 
     /// What [passes](crate::Stream::passes) would choose from the measured costs, and why.
@@ -267,7 +273,7 @@ impl Report {
     }
 
     fn machine(&self) -> Machine {
-        Machine::new(self.cores).overhead(OVERHEAD)
+        Machine::new(self.cores).overhead(overhead(&self.plan))
     }
 
     fn source_items(&self) -> u64 {
