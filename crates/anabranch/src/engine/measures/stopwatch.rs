@@ -16,10 +16,10 @@ use super::track::{self, Event, What};
 use crate::engine::clock::Moment;
 use crate::engine::run::Run;
 
-/// The time from one measured item to the next, in nanoseconds. With this distance, about 1 % of the time is spent on
+/// The mean time from one measured item to the next, in nanoseconds. With this distance, about 1 % of the time is spent on
 /// measuring.
 const PACE_NS: u64 = 50_000;
-/// At least one in this many items is measured.
+/// On average at least one in this many items is measured.
 const LONGEST_GAP_ITEMS: u64 = 256;
 /// Each of this many items at the beginning is measured.
 const FIRST_ITEMS: u64 = 64;
@@ -31,16 +31,14 @@ pub(crate) struct Stopwatch {
     units: Box<[usize]>,
     /// For each node, what it has taken.
     taken: Box<[Cell<Tally>]>,
-    /// How many items were measured.
-    measured: Cell<u64>,
-    /// The distance from one measured item to the next, in items.
-    gap: Cell<u64>,
+    /// The distance from the last measured item to the next one, in items.
+    distance: Cell<u64>,
     /// How many items are left out before the next one is measured.
     left: Cell<u64>,
-    /// How many items the current one stands for. 0 if it is not measured.
+    /// How many items the current one stands for: itself and those before it that were left out. 0 if it is not measured.
     weight: Cell<u64>,
-    /// How long the current item took in the units before, in nanoseconds.
-    nanos: Cell<u64>,
+    /// The last random number.
+    random: Cell<u64>,
     /// The unit whose clock runs.
     unit: Cell<usize>,
     /// When its clock was started.
@@ -57,11 +55,10 @@ impl Stopwatch {
             run: Arc::clone(run),
             units: first.collect(),
             taken: iter::repeat_with(Cell::default).take(plan.nodes.len()).collect(),
-            measured: Cell::new(0),
-            gap: Cell::new(1),
+            distance: Cell::new(1),
             left: Cell::new(0),
             weight: Cell::new(1),
-            nanos: Cell::new(0),
+            random: Cell::new(0x9e37_79b9_7f4a_7c15),
             unit: Cell::new(0),
             since: Cell::new(Moment::now()),
             has_given: Cell::new(false),
@@ -106,7 +103,7 @@ impl Stopwatch {
         }
         match self.left.get() {
             0 => {
-                self.weight.set(self.gap.get());
+                self.weight.set(self.distance.get());
                 self.go(0, false);
             }
             left => {
@@ -116,18 +113,30 @@ impl Stopwatch {
         }
     }
 
-    /// Ends a measured item.
+    /// Ends a measured item, and chooses the next one. The shorter an item takes on average, the more are left out. The distance
+    /// is random, so that a source that waits before each 16th item is not always met at the same beat.
     #[cold]
     fn end_item(&self) {
         self.stop(false);
         self.unit.set(0);
-        let measured = self.measured.get() + 1;
-        self.measured.set(measured);
-        let nanos = self.nanos.take();
-        if measured >= FIRST_ITEMS {
-            self.gap.set((PACE_NS / nanos.max(1)).clamp(1, LONGEST_GAP_ITEMS));
-            self.left.set(self.gap.get() - 1);
+        let items = self.taken[1].get().cells;
+        if items >= FIRST_ITEMS {
+            let mean = self.measures().now() / items;
+            let gap = (PACE_NS / mean.max(1)).clamp(1, LONGEST_GAP_ITEMS);
+            let distance = 1 + self.random() % (2 * gap - 1);
+            self.distance.set(distance);
+            self.left.set(distance - 1);
         }
+    }
+
+    /// A random number (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003).
+    fn random(&self) -> u64 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        self.random.set(random);
+        random
     }
 
     /// Starts the clock of a unit.
@@ -144,7 +153,6 @@ impl Stopwatch {
     fn stop(&self, gives: bool) {
         let (measures, weight, began) = (self.measures(), self.weight.get(), self.since.get());
         let nanos = began.elapsed().saturating_sub(measures.clock());
-        self.nanos.set(self.nanos.get() + nanos);
         let (at, what) = (began.since(measures.began()), What::Node(self.unit.get() as u32));
         let is_piece = gives || !self.has_given.get();
         let event = Event { at, nanos, what, items: u64::from(is_piece) };
