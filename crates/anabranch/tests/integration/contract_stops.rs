@@ -339,7 +339,7 @@ fn one_worker_is_watched_too() {
     });
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(portable)))]
 #[test]
 fn helpers_that_come_later_have_processors_of_their_own() {
     within(|| {
