@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, message, others_rest, panic_of, within};
-use anabranch::{CancelToken, Monitor, Pool, Stream, Watch, Workers};
+use anabranch::{CancelToken, Monitor, Pool, Stream, Watch};
 use futures::executor::block_on_stream;
 
 /// Counts the calls that begin after a token has cancelled their run. Each call takes long.
@@ -349,7 +349,7 @@ fn helpers_that_come_later_have_processors_of_their_own() {
             let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
             list.trim().to_owned()
         };
-        let workers = Workers::new(2);
+        let workers = anabranch::Workers::new(2);
         let seen = std::sync::Mutex::new(std::collections::BTreeMap::new());
         Stream::from_iter(0..2_000u64)
             .with_plan(|plan| plan.settings.pinned = true)
