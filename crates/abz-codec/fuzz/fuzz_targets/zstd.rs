@@ -38,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What libzstd decodes if it is given so many bytes at a time, and whether it accepts the file.
+/// Decodes `bytes` by libzstd, `step` bytes at a time. Returns the contents, and whether libzstd accepts the file.
 fn decoded(bytes: &[u8], step: usize) -> (Vec<u8>, bool) {
     let (mut data, mut context) = (Vec::new(), zstd_safe::DCtx::create());
     let mut chunk = vec![0; 1 << 17];

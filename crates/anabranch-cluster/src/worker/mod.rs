@@ -21,10 +21,10 @@ use crate::options::ClusterOptions;
 use serving::Serving;
 use threads::Threads;
 
-/// A worker that is to end waits so long for a server that is away.
+/// How long a worker that is to end waits for a server that is away.
 const WITHOUT_SERVER: Duration = Duration::from_secs(5);
 
-/// How often it looks whether the server is back.
+/// The time between two looks at the connection meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A process that runs the functions of programs. Any number of them serve a program, on any machine, and may come and go at any
@@ -115,7 +115,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// Is over when the worker is to end and has been without its server for a while.
+/// Ends when the worker is to end and its server has been away for [`WITHOUT_SERVER`].
 async fn cut_off(client: Client, stop: impl Future<Output = ()>) {
     stop.await;
     let mut connected = Instant::now();

@@ -121,13 +121,13 @@ impl<'run> Assembly<'run> {
         self.plan.settings.executor == Executor::Inline
     }
 
-    /// What measures the line, if it is direct and the run is measured.
+    /// Returns the stopwatch of a direct line whose run is measured.
     pub(crate) fn stopwatch(&self) -> Option<&Rc<Stopwatch>> {
         self.stopwatch.as_ref()
     }
 
-    /// Measure the indices of node `id` of a direct line: those that enter the domain before the node, if the node is the first
-    /// that takes them, and those that leave it, if the node is the last.
+    /// Returns two marks for the indices that node `id` of a direct line takes. The first one measures if the node is the first in
+    /// the domain of these indices, and the second one if it is the last.
     pub(crate) fn marks(&self, id: usize) -> (Mark, Mark) {
         let before = self.domain_before(id);
         let opened_by = self.domains[before].opened_by;
@@ -359,7 +359,7 @@ impl<'run> Assembly<'run> {
         (Line::new(places, links), plan)
     }
 
-    /// Returns the source of a direct line, what measures the line, and the plan.
+    /// Returns the source of a direct line, its stopwatch, and the plan.
     pub(crate) fn finish_direct(self) -> (Box<dyn Drive + 'run>, Option<Rc<Stopwatch>>, Plan) {
         (self.drive.expect("a stream begins with a source"), self.stopwatch, self.plan)
     }

@@ -129,8 +129,8 @@ impl NodeReport {
 /// The least utilization for which a node is called the bottleneck.
 const LEAST_BOTTLENECK: f64 = 0.5;
 
-/// What a prediction must add to the measured costs. If workers have handed items on to each other, that is in the costs. In the
-/// plain loop nothing is handed on.
+/// Returns the overhead that a prediction adds to the measured costs of a run of `plan`. The costs of several workers include
+/// handing items on, and those of the plain loop do not.
 fn overhead(plan: &Plan) -> Overhead {
     match plan.settings.executor {
         Executor::Inline => Overhead::MEASURED,
