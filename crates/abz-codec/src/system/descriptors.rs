@@ -1,11 +1,28 @@
-//! Detection of standard streams that were closed when the process started.
+//! Descriptors: the error of closing one, and standard streams that were closed when the process started.
 //!
 //! If standard input, output or error is closed, the standard library opens `/dev/null` in its place before `main`, so
 //! that no file that is opened later gets its number. A program that was started without standard output (`>&-` in a
 //! shell) then writes to nowhere and gets no error. Only code that runs earlier can tell: the system's loader calls a
 //! function of this module, which checks the descriptors.
 
+use std::io;
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Closes a file. Dropping a [`File`](std::fs::File) closes it too, but hides the error.
+///
+/// # Errors
+///
+/// If data that was written before cannot be stored. File systems on a network, and some others, only find out about a
+/// full disk or an exceeded quota when the file is closed. The file is closed in any case.
+pub fn close(file: impl Into<OwnedFd>) -> io::Result<()> {
+    let descriptor = file.into().into_raw_fd();
+    // SAFETY: the descriptor was owned, so it is open, and nothing else closes or uses it from here on.
+    match unsafe { libc::close(descriptor) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
 
 /// One of the standard streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

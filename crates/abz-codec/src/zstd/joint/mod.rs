@@ -6,15 +6,15 @@
 //! uses these like others. Only that has to be changed. A match with one of them gets the offset itself. The sequences
 //! behind it may then refer to another entry of the list, and are changed too, until the lists before and after the
 //! change agree. That is soon: except for a handful of sequences, all bits stay unchanged. If the code of a block has
-//! no symbol for an offset, the block gets a code with all symbols, and the next block that repeats the old code gets
-//! that code explicitly.
+//! no symbol for an offset, the block gets a code for the offsets that it has then, and the next block that repeats the
+//! old code gets that code explicitly.
 
 mod bits;
 mod sequences;
 mod table;
 
 use sequences::{Code, Field, Header, Mode, Sequence, Sequences, rewrite};
-use table::{Table, describe_even};
+use table::Table;
 
 use super::{BLOCK_HEADER, MAX_BLOCK};
 
@@ -178,16 +178,16 @@ impl Joint {
             is_changed = true;
         }
         self.is_replaced = false;
-        let even;
+        let new;
         let stream = match change(&mut self.state, codes, stream, header.count)? {
             Change::Nothing => stream.to_vec(),
             Change::Stream(changed) => {
                 is_changed = true;
                 changed
             }
-            Change::StreamAndCode(changed) => {
-                even = describe_even();
-                said = (Mode::Described, &even);
+            Change::StreamAndCode(changed, code) => {
+                new = code;
+                said = (new.mode, &new.description);
                 self.is_replaced = true;
                 is_changed = true;
                 changed
@@ -213,8 +213,8 @@ enum Change {
     Nothing,
     /// A new stream.
     Stream(Vec<u8>),
-    /// A new stream and the even code for offsets.
-    StreamAndCode(Vec<u8>),
+    /// A new stream and a new code for offsets.
+    StreamAndCode(Vec<u8>, Code),
 }
 
 /// Changes the sequences in `stream` as far as necessary. `None` if they break the rules.
@@ -249,6 +249,7 @@ fn change(state: &mut Offsets, codes: [&Table; 3], stream: &[u8], count: usize) 
     while sequences.len() < count {
         sequences.push(reader.read()?);
     }
-    let even = Table::new(&[1; 32], 5);
-    rewrite(stream, &sequences, None, codes, &even).map(Change::StreamAndCode)
+    let code = Code::for_offsets(&sequences);
+    let stream = rewrite(stream, &sequences, None, codes, &code.table)?;
+    Some(Change::StreamAndCode(stream, code))
 }

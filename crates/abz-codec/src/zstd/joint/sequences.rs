@@ -1,7 +1,7 @@
 //! The sequences of a block (RFC 8878, section 3.1.1.3.2).
 
 use super::bits::{Reader, Writer};
-use super::table::Table;
+use super::table::{HIGHEST_OFFSET_LOG, Table, describe, fit};
 
 /// A kind of number in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Code {
     pub(super) fn parse(field: Field, mode: Mode, bytes: &[u8]) -> Option<Code> {
         let (highest_log, highest_symbol, (counts, log)): (_, _, (&[i16], _)) = match field {
             Field::LiteralLength => (9, 35, (&LITERAL_LENGTHS, 6)),
-            Field::Offset => (8, 31, (&OFFSETS, 5)),
+            Field::Offset => (HIGHEST_OFFSET_LOG, 31, (&OFFSETS, 5)),
             Field::MatchLength => (9, 52, (&MATCH_LENGTHS, 6)),
         };
         let (table, len) = match mode {
@@ -117,6 +117,21 @@ impl Code {
             Mode::Repeat => return None,
         };
         Some(Code { mode, description: bytes[..len].to_vec(), table })
+    }
+
+    /// Returns a code for the offsets of these sequences. It has no other symbols: the format has offsets of up to 4
+    /// GiB, and many decoders refuse a code with a symbol of which they know that no offset can have it.
+    pub(super) fn for_offsets(sequences: &[Sequence]) -> Code {
+        let symbols = sequences.iter().map(|sequence| sequence.offset.ilog2() as usize);
+        let highest = symbols.clone().max().expect("a block with a new code has sequences");
+        let mut occurrences = vec![0; highest + 1];
+        symbols.for_each(|symbol| occurrences[symbol] += 1);
+        if occurrences[highest] as usize == sequences.len() {
+            let symbol = highest as u8;
+            return Code { mode: Mode::Single, description: vec![symbol], table: Table::single(symbol) };
+        }
+        let (counts, log) = fit(&occurrences);
+        Code { mode: Mode::Described, description: describe(&counts, log), table: Table::new(&counts, log) }
     }
 }
 

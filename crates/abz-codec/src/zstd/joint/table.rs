@@ -150,6 +150,9 @@ impl Table {
 /// The logarithm to base 2 of the smallest number of states.
 const LOWEST_LOG: u32 = 5;
 
+/// The logarithm to base 2 of the largest number of states of a code for offsets.
+pub(super) const HIGHEST_OFFSET_LOG: u32 = 8;
+
 /// Returns the largest number of bits of the next count in a description, if the counts from there on and one more add
 /// up to `left`; and the number below which one bit less is enough.
 fn width(left: u32) -> (u32, u32) {
@@ -157,27 +160,59 @@ fn width(left: u32) -> (u32, u32) {
     (width, (1 << width) - 1 - left)
 }
 
-/// Returns the description of the code in which each of the symbols 0 to 31 has one of 32 states.
-pub(super) fn describe_even() -> Vec<u8> {
-    let (mut bits, mut at) = ([0u8; 24], 4);
-    let mut left = 33u32;
-    while left > 1 {
-        let (width, more) = width(left);
-        // The number for a count of one.
-        let (mut number, mut count) = (2, width - 1);
-        if number >= more {
-            count = width;
-            if number >= 1 << (width - 1) {
-                number += more;
-            }
-        }
+/// Returns counts for symbols that occur this often, and the logarithm to base 2 of their sum. A symbol that does not
+/// occur has the count 0, and the last one occurs. At least two symbols do, and at most 32.
+pub(super) fn fit(occurrences: &[u32]) -> (Vec<i16>, u32) {
+    let total: u32 = occurrences.iter().sum();
+    // More states describe the frequencies better, but the description becomes longer.
+    let log = total.ilog2().saturating_sub(2).clamp(LOWEST_LOG, HIGHEST_OFFSET_LOG);
+    let mut counts: Vec<i16> = occurrences
+        .iter()
+        .map(|&count| ((u64::from(count) << log) / u64::from(total)).max(u64::from(count > 0)) as i16)
+        .collect();
+    let mut missing = (1i16 << log) - counts.iter().sum::<i16>();
+    while missing != 0 {
+        let most = counts.iter_mut().max().expect("there are symbols");
+        *most += missing.signum();
+        missing -= missing.signum();
+    }
+    (counts, log)
+}
+
+/// Returns the description of the code with these counts, none of which is less than one. The last count is not 0.
+pub(super) fn describe(counts: &[i16], log: u32) -> Vec<u8> {
+    let (mut bytes, mut at) = (Vec::new(), 0);
+    let mut write = |number: u32, count: u32| {
         for bit in 0..count {
-            bits[at / 8] |= ((number >> bit & 1) as u8) << (at % 8);
+            bytes.resize(at / 8 + 1, 0u8);
+            bytes[at / 8] |= ((number >> bit & 1) as u8) << (at % 8);
             at += 1;
         }
-        left -= 1;
+    };
+    write(log - LOWEST_LOG, 4);
+    let mut left = (1u32 << log) + 1;
+    let mut counts = counts.iter().copied().peekable();
+    while let Some(count) = counts.next() {
+        let (width, more) = width(left);
+        let number = count as u32 + 1;
+        match number {
+            low if low < more => write(low, width - 1),
+            high if high >= 1 << (width - 1) => write(high + more, width),
+            between => write(between, width),
+        }
+        left -= count as u32;
+        if count == 0 {
+            let mut zeros = 0;
+            while counts.next_if_eq(&0).is_some() {
+                zeros += 1;
+            }
+            for _ in 0..zeros / 3 {
+                write(3, 2);
+            }
+            write(zeros % 3, 2);
+        }
     }
-    bits[..at.div_ceil(8)].to_vec()
+    bytes
 }
 
 #[cfg(test)]
@@ -186,12 +221,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_even_code_is_described_as_it_is() {
-        let description = describe_even();
-        let (table, len) = Table::parse(&description, 8, 31).unwrap();
-        assert_eq!((&table, len), (&Table::new(&[1; 32], 5), description.len()));
-        assert!(Table::parse(&description[..len - 1], 8, 31).is_none());
-        assert!(Table::parse(&description, 8, 30).is_none());
+    fn a_code_is_described_as_it_is_and_has_no_other_symbol() {
+        let few = |at: &[usize]| {
+            let mut occurrences = vec![0; at.iter().max().unwrap() + 1];
+            at.iter().for_each(|&at| occurrences[at] += 1);
+            occurrences
+        };
+        let skewed = |symbol: u32| if symbol % 5 == 2 { 0 } else { 1 + (symbol * symbol * 37) % 901 };
+        let cases = (0..31)
+            .flat_map(|low| (low + 1..32).map(move |high| few(&[low, high, high])))
+            .chain((2..33).map(|count| vec![1; count]))
+            .chain((5..32).map(|count| (0..count).map(skewed).chain([1]).collect()))
+            .chain([vec![1_000_000, 1], [vec![1; 31], vec![131_000]].concat()]);
+        for occurrences in cases {
+            let (counts, log) = fit(&occurrences);
+            assert_eq!(counts.iter().sum::<i16>(), 1 << log, "{occurrences:?}");
+            assert!(counts.iter().zip(&occurrences).all(|(&count, &occurs)| (count > 0) == (occurs > 0)));
+            let description = describe(&counts, log);
+            let (table, len) = Table::parse(&description, HIGHEST_OFFSET_LOG, 31).unwrap();
+            assert_eq!((&table, len), (&Table::new(&counts, log), description.len()), "{occurrences:?}");
+            assert!(Table::parse(&description[..len - 1], HIGHEST_OFFSET_LOG, 31).is_none());
+            assert!(Table::parse(&description, HIGHEST_OFFSET_LOG, counts.len() - 2).is_none());
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use abz::Format;
+use abz::descriptors::close;
 
 use super::measured::{Bench, Cost, Row};
 use super::table::{megabytes, memory, ratio, speed, title};
@@ -17,8 +18,9 @@ pub(super) fn write(path: &Path, benches: &[Bench], force: bool) -> Result<(), P
     options.write(true).create(true).truncate(true).create_new(!force);
     let opened =
         options.open(path).map_err(|error| Problem::of_file(path.display(), "cannot be created", &error));
-    opened?
-        .write_all(page(benches).as_bytes())
+    let mut file = opened?;
+    file.write_all(page(benches).as_bytes())
+        .and_then(|()| close(file))
         .map_err(|error| Problem::of_file(path.display(), "cannot be written to", &error))
 }
 

@@ -22,13 +22,14 @@ use super::input::Input;
 use super::list::Listing;
 use super::messages::Messages;
 use super::one_file::Setting;
-use super::output::Output;
+use super::output::{Attributes, Output};
 use super::recover;
 use super::request::{Asked, Destination, List, Outputs, Reporting, Request, Source, Talk};
 use crate::command::input::walk::{self, Walk};
 use crate::command::messages::console::Console;
 use crate::command::messages::problem::Problem;
 use crate::command::messages::progress::Progress;
+use crate::command::messages::stdout;
 use crate::command::output::prompt;
 
 /// The largest number of files that are open at once.
@@ -60,6 +61,9 @@ pub fn run(asked: &Asked, console: &mut Console) {
         Request::Bench(request) => bench::run(request, console),
     }
     progress.end();
+    if let Err(problem) = stdout::end() {
+        console.tell_problem(&problem);
+    }
 }
 
 /// Runs an action on each input, and writes the reports that are requested.
@@ -182,15 +186,21 @@ impl ManyFiles<'_> {
             }
             if messages.is_hopeless { Err(()) } else { Ok(()) }
         };
-        match self.reports.is_wanted {
-            false => stream.try_for_each(end).is_ok(),
+        let result = match self.reports.is_wanted {
+            false => stream.try_for_each(end),
             true => {
                 let stream = if self.reports.traces { stream.trace() } else { stream };
                 let (result, report) = stream.report().try_for_each(end);
                 self.reports.tell(&report);
-                result.is_ok()
+                result
             }
+        };
+        if let Some((stdout, outputs)) = stdout.zip(outputs)
+            && let Err(problem) = stdout.commit(Attributes::Usual, outputs)
+        {
+            console.tell_problem(&problem);
         }
+        result.is_ok()
     }
 
     fn pool(&self) -> &Pool {

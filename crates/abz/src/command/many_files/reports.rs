@@ -1,11 +1,12 @@
 //! The output of `--report` and `--trace`.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use abz::Report;
+use abz::descriptors::close;
 use anabranch::{ReportFormat, ReportWriter};
 
 use crate::command::arguments::Reported;
@@ -17,11 +18,42 @@ use crate::command::system::patient::Patient;
 
 /// A report or trace that is being written.
 struct Document {
-    writer: ReportWriter<Box<dyn Write + Send>>,
+    writer: ReportWriter<Destination>,
     /// The name of its destination, for messages.
     name: String,
     /// The first error, after which nothing more is written.
     error: Option<io::Error>,
+}
+
+/// The destination of a document.
+enum Destination {
+    File(BufWriter<File>),
+    StandardError,
+}
+
+impl Destination {
+    fn close(self) -> io::Result<()> {
+        match self {
+            Destination::File(file) => close(file.into_inner()?),
+            Destination::StandardError => Ok(()),
+        }
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Destination::File(file) => file.write(bytes),
+            Destination::StandardError => Patient(io::stderr()).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Destination::File(file) => file.flush(),
+            Destination::StandardError => Patient(io::stderr()).flush(),
+        }
+    }
 }
 
 /// Writes the reports of all runs to their documents.
@@ -44,9 +76,7 @@ impl Reports {
             };
             let (out, name) = match &reporting.report_file {
                 Some(path) => create(path, inputs, reporting.force)?,
-                None => {
-                    (Box::new(Patient(io::stderr())) as Box<dyn Write + Send>, "standard error".to_owned())
-                }
+                None => (Destination::StandardError, "standard error".to_owned()),
             };
             documents.push(Document { writer: ReportWriter::new(out, format), name, error: None });
         }
@@ -78,7 +108,7 @@ impl Reports {
         let ended = documents.into_iter().filter_map(|Document { writer, name, error }| {
             let error = match error {
                 Some(error) => error,
-                None => writer.finish().err()?,
+                None => writer.finish().and_then(Destination::close).err()?,
             };
             Some(Problem::of_file(name, "cannot be written to", &error))
         });
@@ -87,7 +117,7 @@ impl Reports {
 }
 
 /// Opens a file that is new or may be replaced, or one that is not regular, such as a pipe or a terminal.
-fn create(path: &Path, inputs: &Inputs, force: bool) -> Result<(Box<dyn Write + Send>, String), Problem> {
+fn create(path: &Path, inputs: &Inputs, force: bool) -> Result<(Destination, String), Problem> {
     let name = path.display().to_string();
     if !force && is_regular(path) {
         let text = "exists already; name another file for the report or the trace, or use -f to replace it";
@@ -96,7 +126,7 @@ fn create(path: &Path, inputs: &Inputs, force: bool) -> Result<(Box<dyn Write + 
     Target::File(path.to_owned()).spare_named(inputs)?;
     let opened = OpenOptions::new().write(true).create(true).truncate(true).open(path);
     let file = opened.map_err(|error| Problem::of_file(&name, "cannot be written to", &error))?;
-    Ok((Box::new(BufWriter::new(file)), name))
+    Ok((Destination::File(BufWriter::new(file)), name))
 }
 
 fn is_regular(path: &Path) -> bool {

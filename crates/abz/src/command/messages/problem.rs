@@ -250,3 +250,6 @@ pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// The message for a standard stream that was closed when the program started.
 pub(crate) const CLOSED: &str = "is closed: the program was started without it";
+
+/// The message for a file that cannot be closed: the system has accepted the data before, but cannot store it.
+pub(crate) const UNSTORED: &str = "cannot be closed, so it may be incomplete";

@@ -160,11 +160,11 @@ impl Setting<'_> {
         if let Some(outputs) = outputs {
             messages.add(output.commit(Attributes::Of(&input), outputs));
         }
+        if let (Some(checksum), Some(sum), false) = (checksum, &done.sha256, messages.has_failed()) {
+            checksum.tell(sum, &input, outputs, messages);
+        }
         if messages.has_failed() {
             return Ok(());
-        }
-        if let (Some(checksum), Some(sum)) = (checksum, &done.sha256) {
-            checksum.tell(sum, &input, outputs, messages);
         }
         messages.add(conversion.remark(&input).map_or(Ok(()), |remark| Err(remark.afterwards())));
         let details = conversion.details(&input, *self)?;

@@ -99,11 +99,11 @@ fn one_after_the_other<R: Read + Send>(
     run_options: RunOptions<'_>,
     decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
-    let Some(mut written) = output.written().map_err(Error::Write)? else {
+    let Some(start) = output.position().map_err(Error::Write)? else {
         return alone(compression, input, output, run_options, decompression);
     };
     let done = compression.run_with(run_options, input, &mut *output)?;
-    Ok((done, fingerprint(|data| decompression.run(&mut written, data))))
+    Ok((done, fingerprint(|data| decompression.run(output.written_from(start), data))))
 }
 
 /// Returns the fingerprint of the data that `decompress` writes.

@@ -8,9 +8,9 @@ pub(crate) mod target;
 use std::fmt;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -18,12 +18,13 @@ use rustix::fs::{OFlags, fcntl_getfl};
 use self::target::Target;
 use super::input::{Input, special_bits};
 use super::request::{Made, Outputs, Sparse};
-use crate::command::messages::problem::{CLOSED, Problem};
+use crate::command::messages::problem::{CLOSED, Problem, UNSTORED};
+use crate::command::messages::stdout;
 use crate::command::system::file_id::FileId;
 use crate::command::system::holes::Holes;
 use crate::command::system::patient::Patient;
-use crate::command::system::temporary::Unnamed;
-use abz::descriptors::{StandardStream, was_closed};
+use crate::command::system::temporary::{Unnamed, Unplaced};
+use abz::descriptors::{StandardStream, close, was_closed};
 
 /// The permissions of a new file that everybody may read, before the umask applies.
 pub(crate) const USUAL: u32 = 0o666;
@@ -129,22 +130,20 @@ impl Output {
         if was_closed(StandardStream::Output) {
             return Err(Problem::error(name, CLOSED));
         }
-        let stdout = io::stdout();
-        if outputs.made == Made::Compressed && stdout.is_terminal() && !outputs.force {
+        if outputs.made == Made::Compressed && io::stdout().is_terminal() && !outputs.force {
             return Err(Problem::error(
                 name,
                 "compressed data is not written to a terminal: send it to a file or a pipe, or use -f to force it",
             ));
         }
         // `std::io::Stdout` would search the data for line feeds.
-        match stdout.as_fd().try_clone_to_owned() {
+        match stdout::file() {
             Ok(file) => {
-                let file = File::from(file);
                 let holes = match outputs.sparse == Sparse::Everywhere && outputs.made == Made::Plain {
                     true => at_its_end(&file).map(Holes::from),
                     false => None,
                 };
-                Ok(Output::Direct(Direct { name, file: Patient(file), holes }))
+                Ok(Output::Direct(Direct { name, file: Some(file), holes }))
             }
             Err(error) => Err(Problem::of_file(name, "cannot be written to", &error)),
         }
@@ -168,17 +167,17 @@ impl Output {
         }
     }
 
-    /// Returns a reader of the bytes that will be written from here on, or `None` if the output is not a temporary
-    /// file.
-    pub(crate) fn written(&self) -> io::Result<Option<Written>> {
+    /// Returns the position at which the next bytes are written, or `None` if the output is not a temporary file.
+    pub(crate) fn position(&self) -> io::Result<Option<u64>> {
         match self {
-            Output::Temporary(temporary) => {
-                let file = temporary.file().try_clone()?;
-                let at = (&file).stream_position()?;
-                Ok(Some(Written { file, at }))
-            }
+            Output::Temporary(temporary) => temporary.file().stream_position().map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Returns a reader of the bytes that were written to a temporary file from this position on.
+    pub(crate) fn written_from(&self, at: u64) -> Written<'_> {
+        Written { output: self, at }
     }
 
     /// Writes `len` zeros, or leaves a hole.
@@ -204,13 +203,14 @@ impl Output {
                 let finished = direct.finish();
                 finished
                     .map_err(|error| Problem::of_file(&direct.name, "its length cannot be set", &error))?;
-                return match if outputs.sync { direct.file.sync_all() } else { Ok(()) } {
+                match if outputs.sync { direct.file().sync_all() } else { Ok(()) } {
                     // A pipe or a terminal cannot be synchronised.
                     Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-                        Err(Problem::of_file(&direct.name, "cannot be synchronised", &error))
+                        return Err(Problem::of_file(&direct.name, "cannot be synchronised", &error));
                     }
-                    _ => Ok(()),
-                };
+                    _ => {}
+                }
+                return direct.close();
             }
             _ => return Ok(()),
         };
@@ -235,9 +235,12 @@ impl Output {
         };
         let synced = if outputs.sync { temporary.file().sync_all() } else { Ok(()) };
         synced.map_err(|error| Problem::of_file(subject, "cannot be synchronised", &error))?;
-        temporary.rename().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&target, outputs),
-            _ => Problem::of_file(subject, "cannot be put in its place", &error),
+        temporary.rename().map_err(|unplaced| match unplaced {
+            Unplaced::Close(error) => Problem::of_file(subject, UNSTORED, &error),
+            Unplaced::Rename(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                exists(&target, outputs)
+            }
+            Unplaced::Rename(error) => Problem::of_file(subject, "cannot be put in its place", &error),
         })?;
         if outputs.sync {
             // The name is stored in the folder, which has to be written too.
@@ -277,21 +280,37 @@ impl Write for Output {
 #[derive(Debug)]
 pub(crate) struct Direct {
     name: String,
-    file: Patient<File>,
+    /// `None` when it is closed. Other outputs share standard output.
+    file: Option<Arc<File>>,
     /// `None` if zeros are written instead of holes.
     holes: Option<Holes>,
 }
 
 impl Direct {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.holes {
-            Some(holes) => holes.write(&self.file, bytes),
-            None => self.file.write(bytes),
+        match (&mut self.holes, &self.file) {
+            (Some(holes), Some(file)) => holes.write(file, bytes),
+            _ => Patient(self.file()).write(bytes),
+        }
+    }
+
+    fn file(&self) -> &File {
+        self.file.as_ref().expect("it is open until it is complete")
+    }
+
+    /// Closes the file, unless it is standard output, which is closed at the end of the program.
+    fn close(mut self) -> Result<(), Problem> {
+        match self.file.take().and_then(Arc::into_inner).map(close) {
+            Some(Err(error)) => Err(Problem::of_file(&self.name, UNSTORED, &error)),
+            _ => Ok(()),
         }
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.holes.as_mut().map_or(Ok(()), |holes| holes.finish(&self.file))
+        match (&mut self.holes, &self.file) {
+            (Some(holes), Some(file)) => holes.finish(file),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -308,16 +327,17 @@ fn at_its_end(mut file: &File) -> Option<u64> {
     file.stream_position().ok().filter(|at| *at == metadata.len())
 }
 
-/// Reads back what another handle writes to a file, at offsets, so that the writer's position does not change.
+/// Reads back what was written to a file, at offsets, so that the writer's position does not change.
 #[derive(Debug)]
-pub(crate) struct Written {
-    file: File,
+pub(crate) struct Written<'a> {
+    output: &'a Output,
     at: u64,
 }
 
-impl Read for Written {
+impl Read for Written<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let len = self.file.read_at(bytes, self.at)?;
+        let Output::Temporary(temporary) = self.output else { return Ok(0) };
+        let len = temporary.file().read_at(bytes, self.at)?;
         self.at += len as u64;
         Ok(len)
     }
@@ -379,7 +399,7 @@ impl Temporary {
         file.set_times(FileTimes::new().set_modified(modified))
     }
 
-    fn rename(&mut self) -> io::Result<()> {
+    fn rename(&mut self) -> Result<(), Unplaced> {
         let file = self.file.take().expect("it is renamed once");
         file.rename(&self.target, self.overwrite)
     }
@@ -397,7 +417,7 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
                 let name = target.display().to_string();
-                return Ok(Output::Direct(Direct { name, file: Patient(file), holes: None }));
+                return Ok(Output::Direct(Direct { name, file: Some(Arc::new(file)), holes: None }));
             }
             // This also holds for another hard link, or a symbolic link.
             Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {

@@ -1,14 +1,13 @@
 //! The target of the output of an input.
 
-use std::fs::{self, File};
-use std::io;
-use std::os::fd::AsFd;
+use std::fs;
 use std::path::PathBuf;
 
 use super::mirror::folder_for;
 use crate::command::input::Input;
 use crate::command::messages::Messages;
 use crate::command::messages::problem::Problem;
+use crate::command::messages::stdout;
 use crate::command::output::STDOUT;
 use crate::command::request::suffix::{INDEX_SUFFIX, with_suffix};
 use crate::command::request::{Destination, Inputs, Made, Outputs, Source};
@@ -84,8 +83,8 @@ impl Target {
         let found = match self {
             Target::File(path) => fs::metadata(path).ok(),
             Target::Stdout => {
-                let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-                stdout.and_then(|stdout| stdout.metadata()).ok().filter(|found| found.len() > 0)
+                let found = stdout::file().and_then(|stdout| stdout.metadata());
+                found.ok().filter(|found| found.len() > 0)
             }
             Target::Nowhere => None,
         };
