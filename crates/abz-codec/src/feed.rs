@@ -52,7 +52,7 @@ pub(crate) trait States {
     /// Whether data is given out when the input runs out, even if [`Giving::prompt`] is not set.
     const IS_EAGER: bool = false;
 
-    /// Whether the chunk that was being filled is dropped at an error, unless [`Giving::prompt`] is set.
+    /// Whether the chunk that was being filled is dropped at an error, if [`Giving::verified`] is set.
     const WITHHOLDS: bool = false;
 
     fn feed(&mut self) -> &mut Feed<Self::Error>;
@@ -112,7 +112,7 @@ pub(crate) fn next<S: States>(
             Err(error) => {
                 scanner.end();
                 let is_behind = error.remedy() == Remedy::Ignore;
-                if S::WITHHOLDS && !scanner.feed().giving.prompt {
+                if S::WITHHOLDS && scanner.feed().giving.verified {
                     scanner.feed().filled = 0;
                 }
                 // The data decoded before the error comes first.

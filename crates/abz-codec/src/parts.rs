@@ -15,10 +15,11 @@ pub(crate) const CHUNK: usize = 256 * 1024;
 pub struct Giving {
     /// Whether to give out data as soon as all input that has come was used, so that a reader of a pipe or a connection
     /// gets everything that there is when it pauses. Otherwise the scanner waits until it has 256 KiB, or the part or
-    /// the file ends; if a gzip member turns out to be damaged, the data decoded since then is not given out.
+    /// the file ends.
     pub prompt: bool,
     /// Whether to give out only verified data of a part that would be taken as a whole, if the file ends inside that
-    /// part. Otherwise the scanner gives out what can be decoded of it, and then the error.
+    /// part; of a whole frame of zstd that is damaged; and of the last 256 KiB of a gzip member before damage.
+    /// Otherwise what can be decoded of these is given out, and then the error.
     pub verified: bool,
 }
 
@@ -150,7 +151,8 @@ pub trait Scan {
     ///
     /// # Errors
     ///
-    /// If the part is damaged. `data` is empty then.
+    /// If the part is damaged. `data` has the contents before the damage then, if the format gives those out, and is
+    /// empty otherwise.
     fn decode_into(
         decoder: &mut Self::Decoder,
         whole: &Self::Whole,
@@ -168,6 +170,8 @@ pub struct Reader<R, S: Scan> {
     decoder: S::Decoder,
     /// An allocation for the scanner.
     spare: Vec<u8>,
+    /// The error to return once the contents before it were read.
+    failed: Option<io::Error>,
     has_ended: bool,
 }
 
@@ -175,7 +179,14 @@ impl<R: Read, S: Scan> Reader<R, S> {
     /// Creates a reader of the file that `reader` gives. It has its own buffer.
     pub fn with(scanner: S, reader: R) -> Self {
         let decoder = scanner.decoder();
-        Reader { input: Input::new(reader), scanner, decoder, spare: Vec::new(), has_ended: false }
+        Reader {
+            input: Input::new(reader),
+            scanner,
+            decoder,
+            spare: Vec::new(),
+            failed: None,
+            has_ended: false,
+        }
     }
 
     /// Replaces the contents of `data` by the next contents of the file. Returns `false` if there are no more.
@@ -194,6 +205,9 @@ impl<R: Read, S: Scan> Reader<R, S> {
     }
 
     fn step(&mut self, data: &mut Vec<u8>) -> io::Result<bool> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         loop {
             let found = match self.input.is_over() {
                 true => self.scanner.finish(&mut self.spare),
@@ -201,8 +215,12 @@ impl<R: Read, S: Scan> Reader<R, S> {
             };
             match found.map_err(Into::into)? {
                 Some(Scanned::Whole(whole)) => {
-                    S::decode_into(&mut self.decoder, &whole, data).map_err(Into::into)?;
+                    let decoded = S::decode_into(&mut self.decoder, &whole, data).map_err(Into::into);
                     self.spare = S::into_bytes(whole);
+                    match decoded {
+                        Err(error) if data.is_empty() => return Err(error),
+                        decoded => self.failed = decoded.err(),
+                    }
                     return Ok(true);
                 }
                 Some(Scanned::Data) => {

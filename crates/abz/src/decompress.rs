@@ -39,6 +39,9 @@ pub struct Decompressed {
     /// The offset in the input, in bytes, of garbage after the last member, if there is any: bytes that are neither a
     /// member nor zeros. The contents before it are whole and right.
     pub garbage_at: Option<u64>,
+    /// The offset in the input, in bytes, of zeros that fill the rest of it, if the format itself knows no padding, as
+    /// bzip2 and zstd.
+    pub padding_at: Option<u64>,
     /// The number of the first gzip member whose size differs from the one that the extra field of its header seems to
     /// record, if there is one. That is no error. Such sizes are ignored from there on.
     pub mistaken: Option<u64>,

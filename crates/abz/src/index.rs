@@ -15,6 +15,7 @@ use crate::index_builder::Indexed;
 use crate::positional::Along;
 use crate::positional::ReadAt;
 use crate::run_options::RunOptions;
+use crate::zeros;
 
 impl Decompression {
     /// Makes an [`Index`] of a compressed file, for [`span`](Decompression::span). It decodes and verifies the whole
@@ -105,9 +106,15 @@ impl Decompression {
         };
         let found = self.in_two_tries(output, decode, |how, output| Some(decode(how, output)))?;
         output.flush().map_err(Error::Write)?;
-        let Indexed { parts, contents, lines, garbage_at, mistaken } = found;
+        let Indexed { parts, contents, lines, mut garbage_at, mistaken } = found;
         let index = Index::new(&mut Along::new(input), parts, contents, lines).map_err(Error::Read)?;
-        let done = Decompressed { read: input.size(), written: contents, garbage_at, mistaken };
+        let padding_at = match garbage_at {
+            Some(at) if format.reads().may_be_padded() && zeros::fill(input, at).map_err(Error::Read)? => {
+                garbage_at.take()
+            }
+            _ => None,
+        };
+        let done = Decompressed { read: input.size(), written: contents, garbage_at, padding_at, mistaken };
         Ok((done, index))
     }
 

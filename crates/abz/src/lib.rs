@@ -72,6 +72,7 @@ mod tools;
 mod tries;
 mod wait;
 mod writer;
+mod zeros;
 
 pub use access::Spanned;
 #[cfg(feature = "tokio")]

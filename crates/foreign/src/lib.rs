@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
@@ -83,6 +83,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("script", "bsdutils"),
     ("setpriv", "util-linux"),
     ("sha256sum", "coreutils"),
+    ("strace", "strace"),
     ("tar", "tar"),
     ("toybox", "toybox"),
     ("unpigz", "pigz"),
@@ -117,13 +118,17 @@ const PACKAGES: &[(&str, &str)] = &[
 const HEADERS: [(&str, &str); 3] =
     [("bzlib.h", "libbz2-dev"), ("lzlib.h", "liblz-dev"), ("oneapi/tbb/parallel_pipeline.h", "libtbb-dev")];
 
+/// Each library of another language that a test may need: a folder or file of it, and its Debian package.
+const LIBRARIES: [(&str, &str); 1] =
+    [("/usr/share/gocode/src/github.com/klauspost/compress/zstd", "golang-github-klauspost-compress-dev")];
+
 /// The Debian package of the kernel that tests boot in a virtual machine.
 const KERNEL: &str = "linux-image-cloud-amd64";
 
-/// The Debian packages of all programs and headers that have one, and of the kernel where that is one of this processor.
+/// The Debian packages of all programs, headers and libraries that have one, and of the kernel where that is one of this processor.
 pub fn packages() -> BTreeSet<&'static str> {
     let kernel = cfg!(target_arch = "x86_64").then_some(KERNEL);
-    let all = PACKAGES.iter().chain(&HEADERS).map(|(_, package)| *package).chain(kernel);
+    let all = PACKAGES.iter().chain(&HEADERS).chain(&LIBRARIES).map(|(_, package)| *package).chain(kernel);
     all.filter(|package| !package.is_empty()).collect()
 }
 
@@ -182,6 +187,23 @@ pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {said}");
     Some(output.stdout)
+}
+
+/// Whether a library of another language is installed, in this folder or file. If it is not, the test must leave out the
+/// part that needs it.
+///
+/// # Panics
+/// If it is not installed, and [`REQUIRED`] is set. Also if the table of libraries does not have it, on every machine.
+pub fn have_library(path: &str) -> bool {
+    let known = LIBRARIES.iter().find(|(name, _)| *name == path);
+    let (_, package) = known.unwrap_or_else(|| panic!("{path}: add it to `LIBRARIES`"));
+    let is_there = Path::new(path).exists();
+    let is_required = std::env::var_os(REQUIRED).is_some();
+    assert!(!is_required || is_there, "{path} does not exist: apt-get install {package}");
+    if !is_there {
+        leave_out(&format!("what needs {path} (apt-get install {package})"));
+    }
+    is_there
 }
 
 /// Notes that the compiler does not find a header. The test must leave out the part that needs it.

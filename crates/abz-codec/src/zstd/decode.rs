@@ -22,12 +22,21 @@ pub struct Decoder {
     /// Made for the first frame.
     context: Option<DCtx<'static>>,
     dictionary: Option<Dictionary>,
+    /// Whether the contents of a damaged frame are withheld.
+    gives_verified: bool,
 }
 
 impl Decoder {
     /// Creates a decoder with the dictionary of `decoding`.
     pub fn new(decoding: &Decoding) -> Self {
-        Decoder { context: None, dictionary: decoding.dictionary.clone() }
+        Decoder { context: None, dictionary: decoding.dictionary.clone(), gives_verified: false }
+    }
+
+    /// Sets whether the contents of a damaged frame are withheld; they are not by default.
+    #[must_use]
+    pub fn giving_verified(mut self, verified: bool) -> Self {
+        self.gives_verified = verified;
+        self
     }
 
     /// Decodes a frame, and verifies its size and, if it has one, its checksum. Replaces the contents of `data` and
@@ -35,7 +44,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// If the frame is damaged, or there is no memory for its contents. `data` is empty then.
+    /// If the frame is damaged, or there is no memory for its contents. `data` has the contents before the damage then.
+    /// If the frame is a piece of another one, which has a checksum of its own, `data` is empty.
     pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         let error = |offset, fault| DecodeError { place: frame.place(), offset, fault };
         make_exact_room(data, frame.most).map_err(|fault| error(frame.at, fault.into()))?;
@@ -47,20 +57,19 @@ impl Decoder {
             }
         };
         let decoded = context.decompress(data, frame.bytes());
-        let result = match (decoded, frame.piece) {
-            (Ok(_), Some(expected)) if crc32(data) != expected => {
-                Err(error(frame.at, Fault::Piece { expected }))
-            }
-            (Ok(_), _) => Ok(()),
-            (Err(_), _) => Err(self.look_closely(frame, data)),
+        let error = match (decoded, frame.piece) {
+            (Ok(_), Some(expected)) if crc32(data) != expected => error(frame.at, Fault::Piece { expected }),
+            (Ok(_), _) => return Ok(()),
+            (Err(_), _) => self.look_closely(frame, data),
         };
-        if result.is_err() {
+        if frame.piece.is_some() || self.gives_verified {
             data.clear();
         }
-        result
+        Err(error)
     }
 
-    /// Decodes a frame again, block by block, to find the fault and its place.
+    /// Decodes a frame again, block by block, to find the fault and its place. The contents before it are in `data`
+    /// afterwards.
     #[cold]
     fn look_closely(&self, frame: &Frame, data: &mut Vec<u8>) -> DecodeError {
         let decoding = Decoding {
@@ -72,11 +81,16 @@ impl Decoder {
         };
         let mut scanner = Scanner::at(&decoding, frame.number - 1, frame.at);
         let mut input = frame.bytes();
+        let mut chunk = Vec::new();
+        data.clear();
         loop {
-            match feed::next(&mut scanner, &mut input, data) {
+            match feed::next(&mut scanner, &mut input, &mut chunk) {
                 // A piece is not a frame by itself.
                 Err(error) => return DecodeError { place: frame.place(), ..error },
-                Ok(Some(_)) => {}
+                // There is room for the contents that the frame states. More than those are not its contents.
+                Ok(Some(_)) => {
+                    data.extend_from_slice(&chunk[..chunk.len().min(data.capacity() - data.len())])
+                }
                 Ok(None) => {
                     let fault = match frame.piece {
                         Some(expected) => Fault::Piece { expected },

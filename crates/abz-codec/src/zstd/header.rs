@@ -100,6 +100,8 @@ fn number(bytes: &[u8]) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockHeader {
     pub(super) is_last: bool,
+    /// Whether the bytes that follow are the contents.
+    pub(super) is_stored: bool,
     /// The number of bytes of the file that follow the header.
     pub(super) len: usize,
     /// The largest size of the block's contents, in bytes.
@@ -124,7 +126,7 @@ impl BlockHeader {
         if size > MAX_BLOCK {
             return Err("a block of at most 128 KiB");
         }
-        Ok(BlockHeader { is_last: bits & 1 != 0, len, most })
+        Ok(BlockHeader { is_last: bits & 1 != 0, is_stored: bits >> 1 & 3 == 0, len, most })
     }
 }
 
@@ -182,9 +184,18 @@ mod tests {
             let bytes = bits.to_le_bytes();
             BlockHeader::parse([bytes[0], bytes[1], bytes[2]], &frame)
         };
-        assert_eq!(parse(100 << 3 | 1), Ok(BlockHeader { is_last: true, len: 100, most: 100 }));
-        assert_eq!(parse(100 << 3 | 2), Ok(BlockHeader { is_last: false, len: 1, most: 100 }));
-        assert_eq!(parse(100 << 3 | 4), Ok(BlockHeader { is_last: false, len: 100, most: 2048 }));
+        assert_eq!(
+            parse(100 << 3 | 1),
+            Ok(BlockHeader { is_last: true, is_stored: true, len: 100, most: 100 })
+        );
+        assert_eq!(
+            parse(100 << 3 | 2),
+            Ok(BlockHeader { is_last: false, is_stored: false, len: 1, most: 100 })
+        );
+        assert_eq!(
+            parse(100 << 3 | 4),
+            Ok(BlockHeader { is_last: false, is_stored: false, len: 100, most: 2048 })
+        );
         assert!(parse(100 << 3 | 6).is_err());
         assert!(parse((MAX_BLOCK as u32 + 1) << 3).is_err());
     }

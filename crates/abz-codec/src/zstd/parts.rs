@@ -18,8 +18,8 @@ impl Scan for Scanner {
     }
 
     fn decoders(&self) -> impl Fn() -> Decoder + Send + Sync + use<> {
-        let decoding = self.decoding().clone();
-        move || Decoder::new(&decoding)
+        let (decoding, verified) = (self.decoding().clone(), self.gives_verified());
+        move || Decoder::new(&decoding).giving_verified(verified)
     }
 
     fn decode_into(decoder: &mut Decoder, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {

@@ -124,7 +124,7 @@ fn recover(
         }
         match done.gaps {
             _ if is_empty => tell(
-                &"no part of it is undamaged: there is no output (-dc writes what comes before the damage)",
+                &"no part of it is undamaged: there is no output (-dc writes what it can of the contents before the damage)",
             ),
             0 if talk.is_verbose() => messages.say(format!("{input}: {}", summary(&done, &output_name))),
             0 => {}
@@ -159,7 +159,7 @@ fn recovery(input: &Input, named: Option<Format>) -> Result<Recovery, Problem> {
 
 fn cannot(input: &Input, format: Format) -> Problem {
     let message = format_args!(
-        "--recover is for gzip, bzip2 and lzip, not for {format} (-dc writes what comes before damage)"
+        "--recover is for gzip, bzip2 and lzip, not for {format} (-dc writes what it can of the contents before the damage)"
     );
     Problem::error(input, message)
 }

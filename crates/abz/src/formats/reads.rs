@@ -20,6 +20,7 @@ use crate::run::Run;
 use crate::run_options::{Equipment, RunOptions};
 use crate::threads::Threads;
 use crate::tools::Lender;
+use crate::zeros::Zeros;
 
 /// A reader that can seek, as a trait object.
 pub(crate) trait ReadSeek: Read + Seek {}
@@ -61,6 +62,11 @@ pub(crate) trait Reads: Sync {
 
     /// Returns true if `start` can be the start of a file of this format.
     fn begins(&self, start: &[u8]) -> bool;
+
+    /// Returns true if zeros may follow the last part of a file, in any number.
+    fn may_be_padded(&self) -> bool {
+        true
+    }
 
     /// Returns true if a file determines how much memory decoding takes.
     fn asks_for_memory(&self) -> bool {
@@ -193,6 +199,35 @@ impl Behind {
     pub(crate) const START: Behind = Behind { parts: 0, bytes: 0 };
 }
 
+/// A reader that looks for zeros at the end of what it reads.
+struct Watched<'a> {
+    inner: &'a mut (dyn Read + Send),
+    zeros: Zeros,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.inner.read(buffer)?;
+        self.zeros.add(&buffer[..len]);
+        Ok(len)
+    }
+}
+
+impl Watched<'_> {
+    /// Reads up to the end as long as there are only zeros from this place on. Returns `true` if there are no others.
+    fn ends_with_zeros_from(&mut self, place: u64) -> io::Result<bool> {
+        let mut buffer = [0; 4096];
+        while self.zeros.are_all_from(place) {
+            match self.read(&mut buffer) {
+                Ok(0) => return Ok(true),
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// Decodes a file, and returns the number of bytes read and written.
 pub(crate) fn decode<R: Reads + ?Sized>(
     format: &R,
@@ -201,17 +236,23 @@ pub(crate) fn decode<R: Reads + ?Sized>(
     input: &mut (dyn Read + Send),
     output: &mut (dyn Write + Send),
 ) -> Result<Decompressed, Error> {
-    let mut input = Counted::new(input);
+    let mut input = Watched { inner: input, zeros: Zeros::default() };
     let mut output = Counted::new(output);
     let mistaken = AtomicU64::new(0);
     let run = Run { how, options, input: &mut input, output: &mut output, mistaken: &mistaken };
-    let garbage_at = match format.decompress(run) {
+    let mut garbage_at = match format.decompress(run) {
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
     };
+    let padding_at = match garbage_at {
+        Some(at) if format.may_be_padded() && input.ends_with_zeros_from(at).map_err(Error::Read)? => {
+            garbage_at.take()
+        }
+        _ => None,
+    };
     output.flush().map_err(Error::Write)?;
     let mistaken = Some(mistaken.into_inner()).filter(|&number| number > 0);
-    Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
+    Ok(Decompressed { read: input.zeros.bytes, written: output.bytes, garbage_at, padding_at, mistaken })
 }
 
 /// Decodes a file, and returns `parts` with their checksums and line counts.

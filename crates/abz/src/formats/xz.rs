@@ -30,6 +30,11 @@ impl Reads for Xz {
         start.starts_with(&xz::MAGIC)
     }
 
+    /// Padding has a multiple of four bytes (section 2.2 of the format specification), which the decoder knows.
+    fn may_be_padded(&self) -> bool {
+        false
+    }
+
     fn asks_for_memory(&self) -> bool {
         true
     }

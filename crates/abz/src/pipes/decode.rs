@@ -43,36 +43,53 @@ pub(crate) enum Contents {
     Bytes(Recycled<Vec<u8>>),
     /// A block of bzip2, whose repetitions are not yet expanded.
     Block(bzip2::Contents),
+    /// The contents of a damaged part before the damage, and the damage.
+    Damaged(Recycled<Vec<u8>>, Error),
+}
+
+impl From<Recycled<Vec<u8>>> for Contents {
+    fn from(bytes: Recycled<Vec<u8>>) -> Self {
+        Contents::Bytes(bytes)
+    }
 }
 
 impl Contents {
-    /// Writes the contents.
-    pub(crate) fn write_to(&self, mut output: impl Write) -> Result<(), Error> {
-        let written = match self {
-            Contents::Bytes(bytes) => output.write_all(bytes),
-            Contents::Block(block) => block.write_to(output).map(drop),
-        };
-        written.map_err(Error::Write)
+    /// Writes the contents, and returns the damage after them.
+    pub(crate) fn write_to(self, mut output: impl Write) -> Result<(), Error> {
+        match self {
+            Contents::Bytes(bytes) => output.write_all(&bytes).map_err(Error::Write),
+            Contents::Block(block) => block.write_to(output).map(drop).map_err(Error::Write),
+            Contents::Damaged(bytes, damage) => {
+                output.write_all(&bytes).map_err(Error::Write)?;
+                Err(damage)
+            }
+        }
     }
 
-    /// Replaces the contents of `data` by these. The allocation of `data` is used again.
-    pub(crate) fn move_to(self, data: &mut Vec<u8>) {
+    /// Replaces the contents of `data` by these, and returns the damage after them. The allocation of `data` is used
+    /// again.
+    pub(crate) fn move_to(self, data: &mut Vec<u8>) -> Option<Error> {
         match self {
             Contents::Bytes(mut bytes) => mem::swap(data, &mut bytes),
+            Contents::Damaged(mut bytes, damage) => {
+                mem::swap(data, &mut bytes);
+                return Some(damage);
+            }
             Contents::Block(block) => {
                 data.clear();
                 block.write_to(data).expect("a vector takes all bytes");
             }
         }
+        None
     }
 }
 
 /// Passes contents on that need no joining.
 pub(crate) struct InOrder;
 
-impl Join<Recycled<Vec<u8>>> for InOrder {
-    fn next(&mut self, data: Recycled<Vec<u8>>) -> Result<Option<Contents>, Error> {
-        Ok(Some(Contents::Bytes(data)))
+impl<D: Into<Contents>> Join<D> for InOrder {
+    fn next(&mut self, data: D) -> Result<Option<Contents>, Error> {
+        Ok(Some(data.into()))
     }
 }
 

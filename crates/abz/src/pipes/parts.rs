@@ -6,9 +6,10 @@ use std::mem;
 use abz_codec::parts::{Room, Scan, Scanned};
 use anabranch::Recycled;
 
-use super::decode::{InOrder, Sizes, Steps};
+use super::decode::{Contents, InOrder, Sizes, Steps};
 use super::inputs::Input;
 use crate::decompress::Decompression;
+use crate::error::Error;
 use crate::run_options::{Equipment, at_work};
 
 /// The maximum number of lzip or xz parts in memory at once: one for each worker that is at work, and one that waits to
@@ -64,12 +65,16 @@ where
     let decode = move |decoder: &mut S::Decoder, part: Part<S::Whole>| match part {
         Part::Whole(whole, mut home, len) => {
             let mut data = buffers.take();
-            S::decode_into(decoder, &whole, &mut data)?;
+            let decoded = S::decode_into(decoder, &whole, &mut data);
             advance.by(len);
             *home = S::into_bytes(whole);
-            Ok(data)
+            match decoded {
+                Ok(()) => Ok(Contents::Bytes(data)),
+                Err(damage) if data.is_empty() => Err(Error::from(damage)),
+                Err(damage) => Ok(Contents::Damaged(data, Error::from(damage))),
+            }
         }
-        Part::Data(data) => Ok(data),
+        Part::Data(data) => Ok(Contents::Bytes(data)),
     };
     let sizes = Sizes { inputs, workers, window };
     Steps::new(("split or decode", split), make, decode, InOrder, sizes).reporting()

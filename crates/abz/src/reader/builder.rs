@@ -13,6 +13,7 @@ use crate::decompress::Decompression;
 use crate::error::Failure;
 use crate::formats::Format;
 use crate::threads::Threads;
+use crate::zeros::Zeros;
 
 /// The settings of a [`Reader`].
 ///
@@ -127,7 +128,7 @@ impl ReaderBuilder {
             format: Format::default(),
             start: Vec::new(),
             line: None,
-            line_read: 0,
+            line_read: Zeros::default(),
             line_at: 0,
             has_ended: false,
             data: Vec::new(),

@@ -61,6 +61,8 @@ pub(crate) struct DecodeLine {
     /// The size of the contents so far in bytes, and their parts.
     contents: u64,
     parts: Vec<Part>,
+    /// The damage to report after the contents that were given out last.
+    damage: Option<Error>,
 }
 
 enum State {
@@ -83,7 +85,17 @@ impl DecodeLine {
         let Steps { farm, join, sizes: Sizes { inputs, window, .. }, .. } = steps;
         let decode = (farm.decoders)();
         let state = State::Alone(Box::new(Alone { farm, decode, input: None }));
-        Box::new(DecodeLine { join, inputs, read: 0, window, threads, state, contents: 0, parts: Vec::new() })
+        Box::new(DecodeLine {
+            join,
+            inputs,
+            read: 0,
+            window,
+            threads,
+            state,
+            contents: 0,
+            parts: Vec::new(),
+            damage: None,
+        })
     }
 
     /// Returns the next contents, perhaps none; `None` at the end.
@@ -147,9 +159,12 @@ impl Decode for DecodeLine {
         input: &mut dyn Read,
         data: &mut Vec<u8>,
     ) -> Poll<Result<bool, Error>> {
+        if let Some(damage) = self.damage.take() {
+            return Poll::Ready(Err(damage));
+        }
         while let Some(contents) = ready!(self.poll_step(context, input))? {
             let Some(contents) = contents else { continue };
-            contents.move_to(data);
+            self.damage = contents.move_to(data);
             if data.is_empty() {
                 continue;
             }

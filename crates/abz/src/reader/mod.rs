@@ -26,6 +26,7 @@ use crate::formats::Format;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
 use crate::wait::block_on;
+use crate::zeros::Zeros;
 
 /// A reader that decompresses what it reads, on all cores.
 ///
@@ -85,8 +86,8 @@ pub struct Reader<R> {
     start: Vec<u8>,
     /// Decodes the file from its start; `None` before the first read.
     line: Option<Box<dyn Decode>>,
-    /// The number of bytes of the file that `line` was given.
-    line_read: u64,
+    /// The bytes of the file that `line` was given.
+    line_read: Zeros,
     /// The place among the contents at which `line` goes on, and whether it is at their end.
     line_at: u64,
     has_ended: bool,
@@ -247,7 +248,7 @@ impl<R: Read> Reader<R> {
         if let Some(places) = &mut self.places
             && mem::take(&mut places.has_moved)
         {
-            places.jump.to(&mut self.inner, self.line_read).map_err(Error::Read)?;
+            places.jump.to(&mut self.inner, self.line_read.bytes).map_err(Error::Read)?;
             self.start.clear();
         }
         let Reader { inner, start, line_read, .. } = self;
@@ -281,10 +282,30 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// Returns `true` if the file has only zeros from this place on, where its format knows no other padding. Reads up to
+    /// its end, unless that might have to wait.
+    fn ends_with_zeros_from(&mut self, place: u64) -> io::Result<bool> {
+        let Reader { inner, start, line_read, .. } = self;
+        let mut source = Source { start, inner, read: line_read };
+        let mut buffer = [0; 4096];
+        while self.format.reads().may_be_padded() && source.read.are_all_from(place) {
+            if self.waker.is_some() {
+                return Ok(true);
+            }
+            match source.read(&mut buffer) {
+                Ok(0) => return Ok(true),
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
     /// Goes on after an error of the line, if it is none for a reader.
     fn go_on_after(&mut self, error: Error) -> Result<bool, Error> {
         if let Some(offset) = error.is_garbage_at(&self.settings) {
-            self.garbage_at = Some(offset);
+            let is_padding = self.ends_with_zeros_from(offset).map_err(Error::Read)?;
+            self.garbage_at = Some(offset).filter(|_| !is_padding);
             self.has_ended = true;
             return Ok(false);
         }
@@ -303,7 +324,7 @@ impl<R: Read> Reader<R> {
     /// Decodes the file from its start again, with `line`, or as at the first time.
     fn start_again(&mut self, line: Option<Box<dyn Decode>>) {
         self.line = line;
-        (self.line_read, self.line_at, self.has_ended) = (0, 0, false);
+        (self.line_read, self.line_at, self.has_ended) = (Zeros::default(), 0, false);
         self.data.clear();
         (self.at, self.used, self.skip) = (0, 0, 0);
         if let Some(places) = &mut self.places {
@@ -379,8 +400,8 @@ fn known_parts<'a>(parts: &'a Option<Vec<Part>>, line: &'a Option<Box<dyn Decode
 struct Source<'a, R> {
     start: &'a mut Vec<u8>,
     inner: &'a mut R,
-    /// Counts the bytes given.
-    read: &'a mut u64,
+    /// The bytes given.
+    read: &'a mut Zeros,
 }
 
 impl<R: Read> Source<'_, R> {
@@ -405,7 +426,7 @@ impl<R: Read> Read for Source<'_, R> {
             0 => self.inner.read(buffer)?,
             _ => 0,
         };
-        *self.read += (held + more) as u64;
+        self.read.add(&buffer[..held + more]);
         Ok(held + more)
     }
 }
@@ -501,7 +522,7 @@ impl<R: Read + Seek + Send> Reader<R> {
     /// The places of the file, before it was looked for any.
     fn places(&mut self) -> Result<Places<R>, Error> {
         let by_parts = ByParts::new(&self.settings.zstd, self.threads.clone());
-        Places::of(&mut self.inner, self.line_read + self.start.len() as u64, by_parts)
+        Places::of(&mut self.inner, self.line_read.bytes + self.start.len() as u64, by_parts)
     }
 
     /// Finds out how to go to other places of the file.

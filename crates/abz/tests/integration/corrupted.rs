@@ -117,3 +117,81 @@ fn of_zstd() {
 fn of_compress() {
     corrupted_files_do_no_harm(Format::Compress, "compress", &["gzip", "-dcq"]);
 }
+
+/// Damages files, and compares what `abz -dc` writes of them from a file and from a pipe: it must be the same. If
+/// abz streams the format, it is at least what `tool` writes.
+fn what_can_be_decoded_is_written(format: Format, compressor: &[&str], tool: Option<&[&str]>) {
+    let data = [prose(150_000), noise(3000, 1), vec![7; 9000], prose(40_000)].concat();
+    let theirs = match have(compressor[0]) {
+        true => through(compressor[0], &compressor[1..], &data),
+        false => None,
+    };
+    let mut files: Vec<Vec<u8>> = theirs.into_iter().collect();
+    files.extend(through(compressor[0], &compressor[1..], &noise(3000, 2)).filter(|_| !files.is_empty()));
+    if format.is_written() {
+        for block_size in [None, format.has(Setting::BlockSize).then_some(50_000)] {
+            let level = *format.levels().start();
+            let compression = Compression { format, level, block_size, workers: 1, ..Default::default() };
+            files.push(compress(&data, &compression));
+        }
+    }
+    let tool = tool.filter(|tool| have(tool[0]));
+    let folder = Folder::new();
+    let mut random = Random(4);
+    for round in 0..rounds(12) {
+        for (number, file) in files.iter().enumerate() {
+            let file = match round % 3 {
+                // The end is where checksums are.
+                0 => {
+                    let mut file = file.clone();
+                    let at = file.len() - 1 - random.below(12) as usize;
+                    file[at] ^= 1 << random.below(8);
+                    file
+                }
+                1 => file[..1 + random.below(file.len() as u64 - 1) as usize].to_vec(),
+                _ => damaged(file, &mut random).1,
+            };
+            let name = format!("x{}", format.suffix());
+            folder.write(&name, &file);
+            let from_file = folder.abz(&["-dcq", &name]).0;
+            let from_pipe = folder.abz_fed(&["-dcq"], &file).0;
+            let place = format!("{format}, file {number}, round {round}");
+            assert_eq!(from_file.stdout.len(), from_pipe.stdout.len(), "{place}: a file and a pipe");
+            assert!(from_file.stdout == from_pipe.stdout, "{place}: a file and a pipe differ");
+            assert_eq!(from_file.status, from_pipe.status, "{place}");
+            if let (Some(tool), true) = (tool, number < 2) {
+                let mut command = program(tool[0]);
+                command.args(&tool[1..]);
+                let theirs = fed(command, &file).stdout;
+                assert!(
+                    from_file.stdout.starts_with(&theirs),
+                    "{place}: {tool:?} writes {}, abz {}",
+                    theirs.len(),
+                    from_file.stdout.len()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_can_be_decoded_of_gzip_is_written() {
+    what_can_be_decoded_is_written(Format::Gzip, &["gzip", "-c"], Some(&["gzip", "-dcq"]));
+}
+
+#[test]
+fn what_can_be_decoded_of_zstd_is_written() {
+    what_can_be_decoded_is_written(Format::Zstd, &["zstd", "-qc"], Some(&["zstd", "-dcq"]));
+}
+
+#[test]
+fn what_can_be_decoded_of_lzma_is_written() {
+    what_can_be_decoded_is_written(Format::Lzma, &["xz", "--format=lzma", "-c"], Some(&["xz", "-dcq"]));
+}
+
+#[test]
+fn what_is_verified_of_bzip2_lzip_and_xz_is_written() {
+    what_can_be_decoded_is_written(Format::Bzip2, &["bzip2", "-c"], None);
+    what_can_be_decoded_is_written(Format::Lzip, &["lzip", "-c"], None);
+    what_can_be_decoded_is_written(Format::Xz, &["xz", "-c"], None);
+}

@@ -28,7 +28,7 @@ fn abz_reads_what_compress_writes_and_says_where_it_is_damaged() {
     folder.write("x.Z", &file);
     folder.abz(&["-t", "x.Z"]).exits(1).says(
         "abz: x.Z: at byte 2: expected a maximum code width of 9 to 16 bits, found 31; the file is damaged there: \
-         get another copy (-dc writes what comes before)",
+         get another copy (-dc writes what it can of the contents before)",
     );
 }
 

@@ -30,6 +30,8 @@ mod range;
 mod reader;
 mod readers;
 mod recover;
+#[path = "../regressions/mod.rs"]
+mod regressions;
 mod reports;
 mod speculation;
 mod streams;

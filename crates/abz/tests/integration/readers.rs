@@ -2,13 +2,15 @@
 //! Some readers silently stop after the first member or frame.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 
-use crate::support::{Folder, have, leave_out, noise, program, prose};
+use abz::{Compression, Format, zstd};
+
+use crate::support::{Folder, Random, fed, have, have_library, leave_out, noise, program, prose};
 
 /// The output of a command run in the folder. `None` if it is not installed.
 fn read_by(folder: &Folder, name: &str, arguments: &[&str]) -> Option<Vec<u8>> {
@@ -220,5 +222,81 @@ fn curl_reads_all() {
     if let Some(data) = &read {
         assert!(*data == input(), "curl gave {} bytes", data.len());
         serving.join().unwrap();
+    }
+}
+
+/// Files of zstd with contents of several kinds, of each level, in one frame and in several, and the contents.
+fn zstd_files() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut random = Random(62);
+    let files = (0..60).map(|number: u32| {
+        let contents: Vec<u8> = (0..1 + random.below(4))
+            .flat_map(|_| {
+                let len = 1 + random.below(12_000) as usize;
+                match random.below(4) {
+                    0 => vec![0; len],
+                    1 => noise(len, random.below(1 << 30)),
+                    2 => (0..len / 5).flat_map(|line| format!("{line}\n").into_bytes()).collect(),
+                    _ => prose(len),
+                }
+            })
+            .collect();
+        let mut compression = Compression {
+            format: Format::Zstd,
+            level: 1 + number % 19,
+            workers: 1,
+            ..Compression::default()
+        };
+        compression.block_size = [Some(4096), Some(20_000), None][random.below(3) as usize];
+        compression.contents = (random.below(2) == 0).then_some(contents.len() as u64);
+        compression.zstd.layout =
+            if random.below(3) == 0 { zstd::Layout::Frames } else { zstd::Layout::OneFrame };
+        let mut file = Vec::new();
+        compression.run(&contents[..], &mut file).unwrap();
+        (file, contents)
+    });
+    files.collect()
+}
+
+#[test]
+fn ruzstd_reads_all_files_of_zstd() {
+    for (file, contents) in zstd_files() {
+        let (mut rest, mut data) = (&file[..], Vec::new());
+        while !rest.is_empty() {
+            // A decoder reads one frame, and leaves the skippable ones to its caller.
+            if rest[1..4] == [0x2a, 0x4d, 0x18] {
+                let len = u32::from_le_bytes(rest[4..8].try_into().unwrap()) as usize;
+                rest = &rest[8 + len..];
+                continue;
+            }
+            ruzstd::decoding::StreamingDecoder::new(&mut rest).unwrap().read_to_end(&mut data).unwrap();
+        }
+        assert!(data == contents);
+    }
+}
+
+#[test]
+fn klauspost_s_library_reads_all_files_of_zstd() {
+    if !have("go") || !have_library("/usr/share/gocode/src/github.com/klauspost/compress/zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let source = "package main\nimport (\"io\"; \"os\"; \"github.com/klauspost/compress/zstd\")\n\
+        func main() { for _, name := range os.Args[1:] { f, _ := os.Open(name); r, e := zstd.NewReader(f)\n\
+        if e != nil { panic(e) }; data, e := io.ReadAll(r); if e != nil { panic(name + \": \" + e.Error()) }\n\
+        os.WriteFile(name + \".out\", data, 0644) } }\n";
+    folder.write("read.go", source.as_bytes());
+    let files = zstd_files();
+    let names: Vec<String> = (0..files.len()).map(|number| format!("{number}.zst")).collect();
+    for (name, (file, _)) in names.iter().zip(&files) {
+        folder.write(name, file);
+    }
+    let mut command = program("go");
+    command.current_dir(folder.path("")).args(["run", "read.go"]).args(&names);
+    command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
+    command.env("GO111MODULE", "off").env("GOPATH", "/usr/share/gocode").env("GOTOOLCHAIN", "local");
+    let output = fed(command, b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (name, (_, contents)) in names.iter().zip(&files) {
+        assert!(folder.read(&format!("{name}.out")) == *contents, "{name}");
     }
 }

@@ -271,7 +271,7 @@ impl Scanner {
 
     fn trailer(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
         // The data before the trailer is given out first, whether the trailer is right or not.
-        if self.feed.giving.prompt
+        if !self.feed.giving.verified
             && let Some(rest) = self.give_rest(data)
         {
             return Ok(Step::Found(rest));

@@ -253,3 +253,113 @@ fn change(state: &mut Offsets, codes: [&Table; 3], stream: &[u8], count: usize) 
     let stream = rewrite(stream, &sequences, None, codes, &code.table)?;
     Some(Change::StreamAndCode(stream, code))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Block;
+    use crate::zstd::{Encoder, Encoding};
+
+    /// Checks that each code for offsets that the blocks state has only symbols that the sequences of its block use.
+    /// Strict decoders refuse a code with a symbol that stands for offsets which no file can have. Returns the number
+    /// of these codes.
+    fn check(blocks: &[u8]) -> usize {
+        let (mut at, mut codes, mut checked) = (0, [None, None, None], 0);
+        while at < blocks.len() {
+            let header = u32::from_le_bytes([blocks[at], blocks[at + 1], blocks[at + 2], 0]);
+            let (kind, size) = (header >> 1 & 3, (header >> 3) as usize);
+            let data_at = at + BLOCK_HEADER;
+            at = data_at + if kind == RUN { 1 } else { size };
+            let block = &blocks[data_at..at];
+            let Some(header) = Header::parse(block).filter(|header| kind == COMPRESSED && header.count > 0)
+            else {
+                continue;
+            };
+            let mut from = header.modes_at + 1;
+            for (index, field) in
+                [Field::LiteralLength, Field::Offset, Field::MatchLength].into_iter().enumerate()
+            {
+                if header.modes[index] != Mode::Repeat {
+                    let code = Code::parse(field, header.modes[index], &block[from..]).unwrap();
+                    from += code.description.len();
+                    codes[index] = Some(code);
+                }
+            }
+            let [Some(literals), Some(offsets), Some(matches)] = &codes else {
+                panic!("a block repeats a code that no block of the piece states")
+            };
+            if !matches!(header.modes[1], Mode::Described | Mode::Single) {
+                continue;
+            }
+            let tables = [&literals.table, &offsets.table, &matches.table];
+            let mut sequences = Sequences::new(tables, &block[from..], header.count).unwrap();
+            let used: BTreeSet<u8> =
+                (0..header.count).map(|_| sequences.read().unwrap().offset.ilog2() as u8).collect();
+            assert_eq!(offsets.table.symbols(), used);
+            checked += 1;
+        }
+        checked
+    }
+
+    /// Data of several kinds, in stretches: zeros, lines of numbers, repetitions from far and near, and noise.
+    fn data() -> impl Strategy<Value = Vec<u8>> {
+        let stretch = (0..5, 1..9000_usize, any::<u64>());
+        proptest::collection::vec(stretch, 1..8).prop_map(|stretches| {
+            let mut data = Vec::new();
+            for (kind, len, seed) in stretches {
+                let mut numbers = (0..).scan(seed | 1, |state, _: u64| {
+                    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    Some(*state >> 33)
+                });
+                let until = data.len() + len;
+                match kind {
+                    0 => data.resize(until, 0),
+                    1 => {
+                        data.extend((seed % 1000..).take(len / 5).flat_map(|n| format!("{n}\n").into_bytes()))
+                    }
+                    2 => data.extend(numbers.by_ref().take(len).map(|number| number as u8)),
+                    _ => {
+                        while data.len() < until {
+                            let from = numbers.next().unwrap() as usize % (data.len() + 1);
+                            let to = (from + 3 + numbers.next().unwrap() as usize % 30).min(data.len());
+                            data.extend_from_within(from..to);
+                            data.extend(numbers.next().map(|number| number as u8));
+                        }
+                    }
+                }
+            }
+            data
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+        #[test]
+        fn pieces_have_only_the_codes_that_they_use(data in data(), level in 1..=19, number in 0..2_u64) {
+            let mut encoder = Encoder::new(level, &Encoding::default());
+            let block = Block { data, number, whole: false, ..Block::default() };
+            check(&encoder.encode_into(&block, Vec::new()).unwrap().bytes);
+        }
+    }
+
+    #[test]
+    fn offsets_of_which_the_code_knows_nothing_get_a_code_of_their_own() {
+        let numbers: Vec<u8> = (1..=3000).flat_map(|number| format!("{number}\n").into_bytes()).collect();
+        let data = [&[0; 7000][..], &numbers].concat();
+        for number in 0..2 {
+            let mut encoder = Encoder::new(3, &Encoding::default());
+            let checked: usize = data
+                .chunks(4096)
+                .map(|data| {
+                    let block = Block { data: data.to_vec(), number, whole: false, ..Block::default() };
+                    check(&encoder.encode_into(&block, Vec::new()).unwrap().bytes)
+                })
+                .sum();
+            assert!(checked > 0);
+        }
+    }
+}

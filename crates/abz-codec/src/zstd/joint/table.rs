@@ -141,6 +141,12 @@ impl Table {
         (u32::from(next - base), bits.into())
     }
 
+    /// Returns the symbols of the code.
+    #[cfg(test)]
+    pub(super) fn symbols(&self) -> std::collections::BTreeSet<u8> {
+        self.states.iter().map(|state| state.symbol).collect()
+    }
+
     /// Returns the number of bits of a state at the start of a stream.
     pub(super) fn log(&self) -> u32 {
         self.log

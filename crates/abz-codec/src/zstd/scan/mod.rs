@@ -331,6 +331,9 @@ impl States for Scanner {
     }
 
     fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        if self.state == State::Block && self.give_cut_block() {
+            return Ok(Step::On);
+        }
         let streamed = match self.state {
             State::Whole { .. } | State::End { .. } if !self.feed.giving.verified => self.stream(),
             State::Piece(piece) if !self.feed.giving.verified => self.stream_piece(&piece),
@@ -369,6 +372,11 @@ impl Scanner {
     /// Returns the settings of the decoder.
     pub(super) fn decoding(&self) -> &Decoding {
         &self.decoding
+    }
+
+    /// Returns [`Giving::verified`].
+    pub(super) fn gives_verified(&self) -> bool {
+        self.feed.giving.verified
     }
 }
 

@@ -58,6 +58,19 @@ impl Scanner {
         Ok(Step::On)
     }
 
+    /// Starts to decode what has come of a block that the end of the file cuts. Returns `false` if none of its contents
+    /// are known, as in a compressed block.
+    pub(super) fn give_cut_block(&mut self) -> bool {
+        let Some((&header, come)) = self.feed.held.split_first_chunk() else { return false };
+        match BlockHeader::parse(header, &self.header) {
+            Ok(header) if header.is_stored && !come.is_empty() && !self.feed.giving.verified => {
+                self.decode_part(header.len - come.len(), Next::Nothing);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Verifies the checksum of a frame that is streamed.
     pub(super) fn checksum(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
         if !self.feed.hold(input, CHECKSUM) {

@@ -51,7 +51,8 @@ impl<'a> Walk<'a> {
     fn is_taken(&mut self, path: &Path) -> Option<Problem> {
         let folder = self.inputs.one_folder.as_ref()?;
         let name = path.file_name().filter(|_| !self.inputs.force)?;
-        let message = format_args!("another file of this name goes to {} -- ignored", folder.display());
+        let folder = folder.display();
+        let message = format_args!("another file of this name goes to {folder} -- ignored");
         (!self.taken.insert(name.to_owned()))
             .then(|| Problem::new(self.inputs.behaviour.severities.exists, path.display(), message))
     }

@@ -182,7 +182,7 @@ impl<'a> Listing<'a> {
         // Reading the file only once matters more than speed.
         how.lzip.late_flushes = true;
         let done = how.run_with(RunOptions::default(), reader, io::sink()).map_err(problem)?;
-        let compressed = done.garbage_at.unwrap_or(done.read);
+        let compressed = done.garbage_at.or(done.padding_at).unwrap_or(done.read);
         Ok(Entry {
             format: format.unwrap_or_default(),
             made_of: "stream",

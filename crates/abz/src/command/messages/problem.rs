@@ -224,14 +224,14 @@ fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
     Ok(Some(match remedy {
         Remedy::AnotherProgram => return Ok(None),
         Remedy::AnotherFormat => "abz does not support the format of this file",
-        Remedy::Rest => "the file was cut short: get all of it (-dc writes what there is)",
+        Remedy::Rest => "the file was cut short: get all of it (-dc writes what it can of the contents)",
         Remedy::KnownVersion => "the file is damaged there, or of a version that abz does not know",
         Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
         Remedy::RightPlace => {
             "the file is damaged there, or its record of where its parts are is wrong: -t shows which"
         }
         Remedy::LookBehind => {
-            "the file is damaged there, or several were joined: get another copy (-dc writes what comes before, --recover, for most \
+            "the file is damaged there, or several were joined: get another copy (-dc writes what it can of the contents before, --recover, for most \
              formats, all that is undamaged)"
         }
         Remedy::RegularFile => {
@@ -241,7 +241,7 @@ fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
         Remedy::Dictionary => return Err(Advice::Dictionary),
         Remedy::MemoryLimit { needed } => return Err(Advice::MemoryLimit(needed.div_ceil(1 << 20) + 1)),
         Remedy::Window { needed } => return Err(Advice::Window(needed.next_power_of_two().ilog2())),
-        _ => "the file is damaged there: get another copy (-dc writes what comes before)",
+        _ => "the file is damaged there: get another copy (-dc writes what it can of the contents before)",
     }))
 }
 

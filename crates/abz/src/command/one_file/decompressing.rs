@@ -173,7 +173,9 @@ impl Decoding {
         setting: Setting<'_>,
     ) -> Result<Done, Failure> {
         let (decompression, behaviour) = (input.decompression(&self.decompression), &setting.talk.behaviour);
-        let (mut written, mut garbage_at) = (done.written, done.garbage_at);
+        // Other programs call zeros garbage, too.
+        let padding_at = done.padding_at.filter(|_| behaviour.is_foreign());
+        let (mut written, mut garbage_at) = (done.written, done.garbage_at.or(padding_at));
         // The rest of a pipe has been read already.
         if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
             let mut file = &input.file;

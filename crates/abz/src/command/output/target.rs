@@ -65,7 +65,8 @@ impl Target {
             (_, None) => {
                 let addition = behaviour.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
                 let guess = with_suffix(name, addition.as_ref());
-                let message = format_args!("the original name is not known, using {}", guess.display());
+                let used = guess.display();
+                let message = format_args!("the original name is not known, using {used}");
                 messages.add(Err(Problem::new(behaviour.severities.no_suffix, input, message).afterwards()));
                 guess
             }

@@ -103,9 +103,13 @@ pub(super) fn decompress(
     }
     output.flush().map_err(Error::Write)?;
     Ok(match chain.finish(&mut file).map_err(Error::Read)? {
-        Ok(garbage_at) => {
-            ByIndex::Done(Decompressed { read: input.size(), written, garbage_at, mistaken: None })
-        }
+        Ok(garbage_at) => ByIndex::Done(Decompressed {
+            read: input.size(),
+            written,
+            garbage_at,
+            padding_at: None,
+            mistaken: None,
+        }),
         Err(refusal) => given_up(refusal, written),
     })
 }

@@ -100,6 +100,7 @@ impl Reads for Gzip {
                 read: input.size(),
                 written: index.uncompressed(),
                 garbage_at: None,
+                padding_at: None,
                 mistaken: None,
             })),
             Err(Error::Damaged(_)) => Ok(None),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-pub use abz_foreign::{command as program, fed, have, kernel, leave_out, through};
+pub use abz_foreign::{command as program, fed, have, have_library, kernel, leave_out, through};
 use tempfile::TempDir;
 
 /// A temporary folder for one test.

@@ -167,7 +167,12 @@ impl<P: Ports> Ports for Vec<P> {
         Self: 'a;
 
     fn open(&mut self) -> Self::Bursts<'_> {
-        self.iter_mut().map(Ports::open).collect()
+        // Rust 1.89 does not accept an iterator here.
+        let mut bursts = Vec::with_capacity(self.len());
+        for ports in self {
+            bursts.push(ports.open());
+        }
+        bursts
     }
 
     fn close(bursts: Self::Bursts<'_>) -> Result<(), String> {
