@@ -341,7 +341,7 @@ mod tests {
         #[test]
         fn pieces_have_only_the_codes_that_they_use(data in data(), level in 1..=19, number in 0..2_u64) {
             let mut encoder = Encoder::new(level, &Encoding::default());
-            let block = Block { data, number, whole: false, ..Block::default() };
+            let block = Block { data, number, whole: false };
             check(&encoder.encode_into(&block, Vec::new()).unwrap().bytes);
         }
     }
@@ -355,7 +355,7 @@ mod tests {
             let checked: usize = data
                 .chunks(4096)
                 .map(|data| {
-                    let block = Block { data: data.to_vec(), number, whole: false, ..Block::default() };
+                    let block = Block { data: data.to_vec(), number, whole: false };
                     check(&encoder.encode_into(&block, Vec::new()).unwrap().bytes)
                 })
                 .sum();
