@@ -226,12 +226,13 @@ impl CancelToken {
         self.lock().runs.iter().any(|run| run.is_stopping())
     }
 
-    /// Disconnects the token from a run that is over.
-    pub(crate) fn detach(&self, run: &Arc<Run>, counts: Stopped) {
+    /// Disconnects the token from a run that is over. `counts` is what became of its items, unless the stream around it counts
+    /// them.
+    pub(crate) fn detach(&self, run: &Arc<Run>, counts: Option<Stopped>) {
         let mut shared = self.lock();
         shared.runs.retain(|other| !Arc::ptr_eq(other, run));
-        if shared.asked != Asked::Nothing {
-            shared.stopped = Some(counts);
+        if shared.asked != Asked::Nothing && counts.is_some() {
+            shared.stopped = counts;
         }
         drop(shared);
         self.shared.1.notify_all();

@@ -223,6 +223,11 @@ impl<'r> MonitorThread<'r> {
         Self { monitor: None, stall: Some((after, function)), watched, copy: Plan::clone }
     }
 
+    /// The monitor that it answers.
+    pub(crate) fn monitor(&self) -> Option<&Monitor> {
+        self.monitor.as_ref()
+    }
+
     /// The thread that does what this one does and, before that, what `other` does.
     pub(crate) fn and(self, other: Self) -> Self {
         let (monitor, stall) = (other.monitor.or(self.monitor), other.stall.or(self.stall));

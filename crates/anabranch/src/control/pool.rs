@@ -75,6 +75,17 @@ pub enum PoolShare<'env> {
     Shared(Arc<Pool>),
 }
 
+impl PoolShare<'_> {
+    /// A share of the same pool for a stream inside of the one that has this. The inner stream ends before the outer one, so
+    /// it needs no share that keeps a borrowed pool alive.
+    pub(crate) fn again(&self) -> Arc<Pool> {
+        match self {
+            PoolShare::Borrowed(pool) => Arc::new(Pool { inner: pool.inner.again() }),
+            PoolShare::Shared(pool) => Arc::clone(pool),
+        }
+    }
+}
+
 impl Deref for PoolShare<'_> {
     type Target = Pool;
 

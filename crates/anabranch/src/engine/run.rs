@@ -162,8 +162,11 @@ impl Run {
         self.orders.load(Ordering::Relaxed) & PAUSED != 0
     }
 
-    /// Pauses or resumes the source.
+    /// Pauses or resumes the source, unless other streams are the source: these are paused.
     pub(crate) fn set_paused(&self, paused: bool) {
+        if self.supply.as_ref().is_some_and(|supply| supply.is_of_streams()) {
+            return;
+        }
         if paused {
             self.orders.fetch_or(PAUSED, Ordering::Release);
         } else {

@@ -11,9 +11,21 @@ use anabranch_record::sync::{AtomicBool, AtomicU64, Ordering};
 pub(crate) struct Supply {
     is_closed: AtomicBool,
     accepted: AtomicU64,
+    of_streams: bool,
 }
 
 impl Supply {
+    /// The supply of a source that gives the items of other streams. What stops this run stops these too, so the source goes
+    /// on until they have ended.
+    pub(crate) fn of_streams() -> Self {
+        Self { of_streams: true, ..Self::default() }
+    }
+
+    /// Whether the items are those of other streams, which accept and count them.
+    pub(crate) fn is_of_streams(&self) -> bool {
+        self.of_streams
+    }
+
     /// Asks the source to accept no more items. It may still accept some before it looks.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);

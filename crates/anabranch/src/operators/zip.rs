@@ -6,7 +6,7 @@ use anabranch_plan::Node;
 
 use super::spread::SpreadEach;
 use crate::engine::{Flow, Serial};
-use crate::stream::{Mode, Stream};
+use crate::stream::{Joins, Mode, Stream, adopt};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Numbers the items from 0.
@@ -38,8 +38,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         I: IntoIterator<IntoIter: Send + 'env, Item: Send + 'env>,
     {
-        let mut other = other.into_iter();
+        let (mut other, inner) = adopt(other, Joins::Pairs);
         self.serial_while(Node::serial("zip"), move |item| other.next().map(|second| (item, second)))
+            .with_inner(inner)
     }
 
     /// Gives the items of an iterator behind those of the stream.
@@ -53,7 +54,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
-        self.with("chain", other.into_iter(), false)
+        self.with("chain", other, false)
     }
 
     /// Alternates between the items of the stream and of an iterator, beginning with the stream. After one of them has ended,
@@ -69,15 +70,18 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
-        self.with("interleave", other.into_iter(), true)
+        self.with("interleave", other, true)
     }
 
     fn with<I>(self, name: &'static str, other: I, alternates: bool) -> Stream<'env, T, M>
     where
-        I: Iterator<Item = T> + Send + 'env,
+        I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
+        let (other, inner) = adopt(other, Joins::Beside);
         let strands = self.stage(Node::serial(name), With { other: Some(other), alternates });
-        strands.spreading(Node::serial(name), SpreadEach { call: |strand| strand, open: None })
+        strands
+            .spreading(Node::serial(name), SpreadEach { call: |strand| strand, open: None })
+            .with_inner(inner)
     }
 }
 

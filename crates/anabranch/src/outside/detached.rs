@@ -114,8 +114,7 @@ fn start(
         run.end_source();
     }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
-    let tokens = std::mem::take(&mut attached.tokens);
-    let attachment = Attachment::new(tokens, attached.handle.take(), &run);
+    let attachment = Attachment::new(attached, &plan, &run);
     let ended = Arc::clone(&run);
     let over = move |pulled| {
         attachment.end(pulled);

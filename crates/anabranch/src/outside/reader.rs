@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc as StdArc;
 use std::sync::mpsc::TryRecvError;
+use std::sync::{Arc as StdArc, Mutex, MutexGuard, PoisonError};
 #[cfg(feature = "futures")]
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
@@ -13,7 +13,7 @@ use anabranch_record::sync::{Arc, named_thread};
 
 use super::results::{Ending, Results};
 use crate::control::{CancelToken, Pool};
-use crate::stream::{Mode, Stream};
+use crate::stream::{Account, Handed, Mode, Stream, is_adopted, leave};
 
 /// The largest number of results that wait for a reader.
 const WAITING_RESULTS: usize = 64;
@@ -33,6 +33,48 @@ pub(crate) enum Runner {
     Thread(Option<JoinHandle<()>>),
     /// A thread of a scope, which joins it.
     Scope,
+    /// The stream around lets it run, or the first call that asks for a result.
+    Later(Later),
+}
+
+/// A stream that does not run yet, or the thread that runs it.
+#[derive(Clone)]
+pub(crate) struct Later(StdArc<Mutex<LaterState>>);
+
+/// Starts the thread that runs a stream.
+type Spawn = Box<dyn FnOnce(&Handed) -> JoinHandle<()> + Send>;
+
+enum LaterState {
+    Waits(Spawn),
+    Runs(JoinHandle<()>),
+    Gone,
+}
+
+impl Later {
+    fn new(start: impl FnOnce(&Handed) -> JoinHandle<()> + Send + 'static) -> Self {
+        Self(StdArc::new(Mutex::new(LaterState::Waits(Box::new(start)))))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LaterState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the stream run, unless it does or was dropped.
+    fn start(&self, handed: &Handed) {
+        let mut state = self.lock();
+        *state = match std::mem::replace(&mut *state, LaterState::Gone) {
+            LaterState::Waits(start) => LaterState::Runs(start(handed)),
+            other => other,
+        };
+    }
+
+    /// The thread of the stream, if it runs. Otherwise the stream is dropped.
+    fn take(&self) -> Option<JoinHandle<()>> {
+        match std::mem::replace(&mut *self.lock(), LaterState::Gone) {
+            LaterState::Runs(thread) => Some(thread),
+            _ => None,
+        }
+    }
 }
 
 impl<T> fmt::Debug for Reader<T> {
@@ -44,6 +86,7 @@ impl<T> fmt::Debug for Reader<T> {
 impl<T> Reader<T> {
     /// Waits for the next result. Resumes the panic of the run behind the last one.
     pub(crate) fn next(&mut self) -> Option<T> {
+        self.start();
         let item = self.results.next();
         if item.is_none() {
             self.end();
@@ -52,12 +95,14 @@ impl<T> Reader<T> {
     }
 
     /// Returns the next result if it is there.
-    pub(crate) fn try_next(&self) -> Result<T, TryRecvError> {
+    pub(crate) fn try_next(&mut self) -> Result<T, TryRecvError> {
+        self.start();
         self.results.try_next()
     }
 
     #[cfg(feature = "futures")]
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        self.start();
         let polled = self.results.poll(context);
         if let Poll::Ready(None) = polled {
             self.end();
@@ -73,6 +118,15 @@ impl<T> Reader<T> {
         }
     }
 
+    /// Lets a stream run that is asked for its results before the stream around it has let it run.
+    #[inline]
+    fn start(&mut self) {
+        if let Runner::Later(later) = &self.runner {
+            later.start(&Handed::default());
+            self.runner = Runner::Thread(later.take());
+        }
+    }
+
     fn join(&mut self) {
         if let Runner::Thread(thread) = &mut self.runner {
             // The thread has caught the panic of the run.
@@ -84,6 +138,9 @@ impl<T> Reader<T> {
     pub(crate) fn stop(&mut self) {
         self.results.close();
         self.token.cancel();
+        if let Runner::Later(later) = &self.runner {
+            self.runner = Runner::Thread(later.take());
+        }
         self.results.wait_for_end();
         self.join();
     }
@@ -118,14 +175,17 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 }
 
 impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M> {
-    /// Runs the stream on the threads of its pool alone if it can, and otherwise on a thread of its own.
+    /// Runs the stream on the threads of its pool alone if it can, and otherwise on a thread of its own. If the results are to be a
+    /// part of another stream, that stream lets it run, on a thread of its own.
     pub(crate) fn read<V: Send + 'static>(
         mut self,
         end: &'static str,
         wrap: fn(Result<T, M::Error>) -> V,
     ) -> Reader<V> {
         let capacity = self.share_window();
-        let stream = match self.detach(&Node::sink(end), capacity, wrap) {
+        let is_adopted = is_adopted();
+        let stream = match if is_adopted { Err(self) } else { self.detach(&Node::sink(end), capacity, wrap) }
+        {
             Ok(reader) => return reader,
             Err(stream) => stream,
         };
@@ -133,15 +193,36 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
         let ending = Ending(StdArc::clone(&results));
         let token = CancelToken::new();
         let stream = stream.cancel(&token);
-        let name = stream.thread_name(end);
-        let run = move || {
-            let ended = catch_unwind(AssertUnwindSafe(|| {
-                stream.run_into(Node::sink(end), |item| ending.0.send(wrap(Ok(item)))).result
-            }));
-            ending.end(ended, |error| wrap(Err(error)));
+        let account = StdArc::<Account>::default();
+        let counted = StdArc::clone(&account);
+        let start = move |handed: &Handed| {
+            let (stream, mut sent) = (stream.inside(handed, &counted), counted.sent());
+            let name = stream.thread_name(end);
+            let run = move || {
+                let results = StdArc::clone(&ending.0);
+                let ended = catch_unwind(AssertUnwindSafe(|| {
+                    stream
+                        .run_into(Node::sink(end), move |item| {
+                            let sending = results.send(wrap(Ok(item)));
+                            if sending.is_continue() {
+                                sent.add();
+                            }
+                            sending
+                        })
+                        .result
+                }));
+                ending.end(ended, |error| wrap(Err(error)));
+            };
+            let thread = named_thread(&name).spawn(run);
+            thread.expect("the system has a thread for the stream before its results")
         };
-        let thread = named_thread(&name).spawn(run);
-        let thread = thread.expect("the system has a thread for the stream behind its results");
-        Reader { results, token, runner: Runner::Thread(Some(thread)) }
+        if !is_adopted {
+            let runner = Runner::Thread(Some(start(&Handed::default())));
+            return Reader { results, token, runner };
+        }
+        let later = Later::new(start);
+        let started = later.clone();
+        leave(account, Box::new(move |handed| started.start(handed)));
+        Reader { results, token, runner: Runner::Later(later) }
     }
 }

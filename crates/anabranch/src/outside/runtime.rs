@@ -9,11 +9,22 @@ use crate::stream::{Mode, Stream};
 /// The runtime in which a stream polls its futures. The stages of the stream share it, so it may be set behind them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Runtime {
+    /// The runtime that was set last. It counts when the stream begins to run.
+    #[cfg(feature = "tokio")]
+    pub(crate) wanted: Option<tokio::runtime::Handle>,
     #[cfg(feature = "tokio")]
     handle: Arc<OnceLock<tokio::runtime::Handle>>,
 }
 
 impl Runtime {
+    /// Lets the runtime that was set last count. To be called once, before the stream runs.
+    pub(crate) fn settle(&mut self) {
+        #[cfg(feature = "tokio")]
+        if let Some(handle) = self.wanted.take() {
+            let _ = self.handle.set(handle);
+        }
+    }
+
     /// Calls `poll` inside of the runtime, if one was set.
     #[inline]
     pub(crate) fn within<R>(&self, poll: impl FnOnce() -> R) -> R {
@@ -30,7 +41,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// The threads of the stream poll them. The runtime only drives its timers and sockets, so it must be running: a runtime of
     /// one thread (`new_current_thread`) does this while a thread is inside of its `block_on`. A stream has one runtime for all
-    /// of its futures, wherever in the chain of calls it is set.
+    /// of its futures, wherever in the chain of calls it is set. Of several runtimes, the last one counts. Streams inside of the
+    /// stream use it too, unless they have their own: see [`select_all`](Stream::select_all).
     ///
     /// ```
     /// use anabranch::Stream;
@@ -58,13 +70,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .map_async(8, |_| tokio::time::sleep(Duration::from_millis(1)))
     ///     .for_each(drop);
     /// ```
-    ///
-    /// # Panics
-    /// If the stream has a runtime already.
-    #[track_caller]
-    pub fn on(self, runtime: &tokio::runtime::Handle) -> Self {
-        let set = self.draft.attached.runtime.handle.set(runtime.clone());
-        assert!(set.is_ok(), "the stream has a runtime already, and all of its futures are polled there");
+    pub fn on(mut self, runtime: &tokio::runtime::Handle) -> Self {
+        self.draft.attached.runtime.wanted = Some(runtime.clone());
         self
     }
 }

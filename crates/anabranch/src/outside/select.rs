@@ -4,6 +4,7 @@ use std::any::Any;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::control::CancelToken;
 use crate::engine::Halt;
 use crate::engine::pull::{Pull, Pulled};
 use crate::outside::{Channel, Post, channel};
-use crate::stream::{Mode, Stream};
+use crate::stream::{Account, Handed, Inner, Joins, Mode, Sent as Counted, Stream};
 
 /// How many items of one stream may wait before the source.
 const WAITING_ITEMS: usize = 16;
@@ -26,23 +27,29 @@ enum Sent<T, E> {
     Panic(Box<dyn Any + Send>),
 }
 
-/// A source made of streams that run on threads of their own.
+/// A source made of streams that run on threads of their own, once the stream around them runs.
 struct Selected<T, E> {
     posted: Channel<Sent<T, E>>,
-    // Dropped after `posted`, so that no thread waits for room any more.
-    running: Running,
+    /// Dropped after `posted`, so that no thread waits for room any more.
+    _ending: EndStreams,
+}
+
+/// The streams, which all stop with a token, and their threads.
+#[derive(Clone, Default)]
+struct Running {
+    token: CancelToken,
+    threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
 /// Ends the streams when it is dropped, and waits for their threads.
-struct Running {
-    token: CancelToken,
-    threads: Vec<JoinHandle<()>>,
-}
+struct EndStreams(Running);
 
-impl Drop for Running {
+impl Drop for EndStreams {
     fn drop(&mut self) {
-        self.token.cancel();
-        for thread in self.threads.drain(..) {
+        let Running { token, threads } = &self.0;
+        token.cancel();
+        let threads = std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
             // The thread has caught the panics of its stream.
             let _ = thread.join();
         }
@@ -85,12 +92,20 @@ where
     /// [the same output](crate::contract) each time. [`interleave`](Stream::interleave) and
     /// [`Branches::merge`](crate::Branches::merge) have a defined order.
     ///
-    /// The streams begin to run at once, each on threads of its own or of its [`pool`](Stream::pool), with its own settings.
-    /// At most 16 results of each wait before the source. The first failure in time ends the stream and the
-    /// others, and so does a panic. When the stream has ended or was dropped, all threads are gone.
+    /// The streams begin to run when this one does, each on threads of its own or of its [`pool`](Stream::pool), with its own
+    /// settings. At most 16 results of each wait before the source. The first failure in time ends the stream and the
+    /// others, and so does a panic. When the stream has ended, all threads are gone. The end panics if the system cannot
+    /// create a thread for each stream.
     ///
-    /// # Panics
-    /// If the system cannot create a thread for each stream.
+    /// # Settings of the whole
+    ///
+    /// Some settings hold for the streams inside too, wherever in the chain of calls they are set. A [pool](Self::pool), a
+    /// runtime (`on`) and a [monitor](Self::watch) hold for each inner stream that has none of its own. A
+    /// [token](Self::cancel) stops all of them, besides their own tokens. Draining it loses nothing that they have accepted,
+    /// and [`Stopped`](crate::Stopped) counts their items. A [report](Self::report) has
+    /// [their reports](crate::Report::streams). The same holds for the streams before [`chunks_timeout`](Self::chunks_timeout),
+    /// and for streams as arguments of [`from_iter`](Self::from_iter), [`chain`](Self::chain),
+    /// [`interleave`](Self::interleave) and [`zip`](Self::zip).
     ///
     /// The name is that of the crate `futures`.
     ///
@@ -107,39 +122,44 @@ where
     /// assert_eq!(events, [8, 101, 201, 301]);
     /// ```
     pub fn select_all(streams: impl IntoIterator<Item = Self>) -> Self {
-        let selected = Self::selected(streams.into_iter().collect());
+        let (selected, inner) = Self::selected(streams.into_iter().collect());
         let waiter = selected.posted.waiter().clone();
-        Self::pulled(selected, Node::source("select_all")).woken_by(waiter, None)
+        Self::pulled(selected, Node::source("select_all")).woken_by(waiter, None).fed_by_inner(vec![inner])
     }
 
-    /// Lets the streams run, and returns the source of their items.
-    fn selected(streams: Vec<Self>) -> Selected<T, M::Error> {
+    /// Returns the source of the items of the streams, and what lets them run.
+    fn selected(streams: Vec<Self>) -> (Selected<T, M::Error>, Inner<'static>) {
         let (post, posted) = channel(WAITING_ITEMS * streams.len().max(1));
-        // If a thread cannot be created, dropping this ends those that were: in the order that the fields need.
-        let mut selected =
-            Selected { posted, running: Running { token: CancelToken::new(), threads: Vec::new() } };
-        let running = &mut selected.running;
-        let count = streams.len();
-        for stream in streams {
-            let stream = stream.cancel(&running.token);
-            let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
-            let post = post.clone();
-            match named_thread(&format!("{name}-select")).spawn(move || stream.send(&post)) {
-                Ok(thread) => running.threads.push(thread),
-                Err(error) => panic!(
-                    "the system cannot create a thread for each of {count} streams, after {}: {error}",
-                    running.threads.len()
-                ),
+        let running = Running::default();
+        let account = Arc::<Account>::default();
+        let selected = Selected { posted, _ending: EndStreams(running.clone()) };
+        let counted = Arc::clone(&account);
+        let start = Box::new(move |handed: &Handed| {
+            let count = streams.len();
+            for (at, stream) in streams.into_iter().enumerate() {
+                let stream = stream.inside(handed, &counted).cancel(&running.token);
+                let name = stream.thread_name("select");
+                let (post, sent) = (post.clone(), counted.sent());
+                match named_thread(&name).spawn(move || stream.send(&post, sent)) {
+                    Ok(thread) => running.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread),
+                    // The source is dropped then, and ends the others.
+                    Err(error) => panic!(
+                        "the system cannot create a thread for each of {count} streams, after {at}: {error}"
+                    ),
+                }
             }
-        }
-        selected
+        });
+        (selected, Inner { joins: Joins::Source, account, start })
     }
 
     /// Runs the stream, and posts its results and its failure until nobody takes them.
-    fn send(self, post: &Post<Sent<T, M::Error>>) {
+    fn send(self, post: &Post<Sent<T, M::Error>>, mut sent: Counted) {
         let ended = catch_unwind(AssertUnwindSafe(|| {
-            self.run_into(Node::sink("select"), |item| match post.post(Sent::Item(item)) {
-                Ok(()) => ControlFlow::Continue(()),
+            self.run_into(Node::sink("select"), move |item| match post.post(Sent::Item(item)) {
+                Ok(()) => {
+                    sent.add();
+                    ControlFlow::Continue(())
+                }
                 Err(_) => ControlFlow::Break(Halt::Break),
             })
         }));
@@ -156,6 +176,8 @@ where
 /// A source of chunks of the items of another.
 struct Timed<T, E> {
     selected: Selected<T, E>,
+    /// Is told the length of each chunk.
+    account: Arc<Account>,
     most: usize,
     time: Duration,
     /// What comes behind the last chunk.
@@ -190,6 +212,7 @@ impl<T: Send, E: Send> Pull for Timed<T, E> {
                 None => break,
             }
         }
+        self.account.add_chunk(chunk.len());
         Pulled::Item(chunk)
     }
 
@@ -207,8 +230,9 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     /// items and their order are the same. [`chunks`](Self::chunks) does without the clock, and
     /// [`ready_chunks`](Self::ready_chunks) waits for no item at all.
     ///
-    /// The stages before begin to run at once, on threads of their own with their own settings, as in
-    /// [`select_all`](Stream::select_all). At most 16 of their results wait before the vectors.
+    /// The stages before run on threads of their own with their own settings, as a stream in
+    /// [`select_all`](Stream::select_all) does. At most 16 of their results wait before the vectors. The settings that hold for
+    /// the whole, wherever they are set, are listed there.
     ///
     /// The name is that of the crate `tokio-stream`.
     ///
@@ -229,13 +253,21 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     /// ```
     ///
     /// # Panics
-    /// If `most` is 0, or if the system cannot create a thread.
+    /// If `most` is 0. The end panics if the system cannot create a thread.
     #[track_caller]
     pub fn chunks_timeout(self, most: usize, time: Duration) -> Stream<'static, Vec<T>, M> {
         assert!(most > 0, "a chunk holds 1 item or more, not 0");
-        let selected = Stream::selected(vec![self]);
+        let (selected, inner) = Stream::selected(vec![self]);
         let waiter = selected.posted.waiter().clone();
-        let timed = Timed { selected, most, time, behind: None };
-        Stream::pulled(timed, Node::source("chunks_timeout")).woken_by(waiter, None)
+        let Inner { joins, account, start } = inner;
+        let counted = Arc::clone(&account);
+        let start = Box::new(move |handed: &Handed| {
+            counted.begin_chunks(handed.window);
+            start(handed);
+        });
+        let timed = Timed { selected, account: Arc::clone(&account), most, time, behind: None };
+        Stream::pulled(timed, Node::source("chunks_timeout"))
+            .woken_by(waiter, None)
+            .fed_by_inner(vec![Inner { joins, account, start }])
     }
 }

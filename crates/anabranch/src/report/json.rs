@@ -31,6 +31,9 @@ struct Written<'r> {
     /// What passes would choose.
     choices: Vec<Note>,
     plan: &'r Plan,
+    /// The reports of the streams inside.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    streams: Vec<Written<'r>>,
 }
 
 #[derive(Serialize)]
@@ -101,6 +104,11 @@ impl Report {
     /// assert!(report.to_json().contains("\"items\": 100"));
     /// ```
     pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(&self.written())
+            .expect("strings, numbers and lists of them always have JSON")
+    }
+
+    fn written(&self) -> Written<'_> {
         let whole = |of: std::time::Duration| u64::try_from(of.as_nanos()).unwrap_or(u64::MAX);
         let nodes = self.nodes.iter().map(|node| Node {
             id: node.id.0,
@@ -136,7 +144,7 @@ impl Report {
             stretch_ns: track.time.width(),
             shares: self.shares_of(track).map(|(name, values)| Line { name, values }).collect(),
         });
-        let written = Written {
+        Written {
             version: REPORT_VERSION,
             wall_ns: whole(self.wall),
             workers: self.plan.settings.workers,
@@ -154,7 +162,7 @@ impl Report {
             threads: threads.collect(),
             choices: self.choices(),
             plan: &self.costed,
-        };
-        serde_json::to_string_pretty(&written).expect("strings, numbers and lists of them always have JSON")
+            streams: self.streams.iter().map(Report::written).collect(),
+        }
     }
 }

@@ -63,6 +63,8 @@ pub struct Report {
     bottleneck: Option<usize>,
     /// The texts of other libraries.
     pub(crate) remarks: Vec<String>,
+    /// The reports of the streams inside.
+    pub(crate) streams: Vec<Report>,
     /// The plan with the measured costs.
     costed: Plan,
     prediction: Option<Prediction>,
@@ -173,6 +175,7 @@ impl Report {
             nodes,
             bottleneck,
             remarks: Vec::new(),
+            streams: Vec::new(),
             costed,
             prediction,
         }
@@ -202,6 +205,12 @@ impl Report {
     /// The texts of other libraries whose stages the stream has, such as those that call a cluster.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    /// The reports of the streams inside of this one, such as those of [`select_all`](crate::Stream::select_all), or the stream
+    /// before a [`chunks_timeout`](crate::Stream::chunks_timeout). They are in the order in which these streams have ended.
+    pub fn streams(&self) -> &[Report] {
+        &self.streams
     }
 
     /// The units of the plan, from the source to the sink.

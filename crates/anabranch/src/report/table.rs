@@ -24,7 +24,8 @@ impl fmt::Display for Report {
             writeln!(f, "  {:width$}  {text}", "Throughput")?;
         }
         write!(f, "\n{}", self.explanation())?;
-        self.remarks.iter().try_for_each(|remark| write!(f, "\n\n{remark}"))
+        self.remarks.iter().try_for_each(|remark| write!(f, "\n\n{remark}"))?;
+        self.streams.iter().try_for_each(|stream| write!(f, "\n\nA stream inside: {stream}"))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc as StdArc;
 
+use super::inner::{Account, Inner};
+use super::run::Finish;
 use crate::control::waiter::Waiter;
 use crate::control::{CancelToken, MonitorThread, PoolShare, Watch, Watcher, Workers};
 use crate::engine::progress::{Bytes, Callback};
@@ -20,6 +22,14 @@ pub(crate) struct Attached<'env> {
     /// Whether the report is to have the events of the run.
     pub(crate) traces: bool,
     pub(crate) tokens: Vec<CancelToken>,
+    /// The tokens of the streams around this one. These count what became of the items.
+    pub(crate) outer_tokens: Vec<CancelToken>,
+    /// The streams inside of this one.
+    pub(crate) inner: Vec<Inner<'env>>,
+    /// Present if this stream is inside of another one, which counts its items.
+    pub(crate) account: Option<StdArc<Account>>,
+    /// Present if the run is reported.
+    pub(crate) finish: Option<Finish>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
     /// Whether a stage passes on no item at all. Then the source is not asked.
@@ -76,7 +86,10 @@ impl<'env> Attached<'env> {
 
     /// Whether somebody is told how many items have gone how far. Items then travel one by one.
     pub(crate) fn is_counted(&self) -> bool {
-        self.is_watched() || self.progress.is_some() || !self.tokens.is_empty()
+        self.is_watched()
+            || self.progress.is_some()
+            || !self.tokens.is_empty()
+            || !self.outer_tokens.is_empty()
     }
 
     /// Whether a thread watches the run: for a monitor, or for stalls.

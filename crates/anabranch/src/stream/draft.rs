@@ -49,6 +49,7 @@ impl Draft<'_> {
     /// If the number is 0.
     #[track_caller]
     pub(crate) fn set_workers(&mut self, workers: WorkerCount) {
+        self.outline.plan.settings.executor = Executor::Threads;
         self.attached.handle = match workers.0 {
             Count::Handle(handle) => Some(handle),
             Count::Number(number) => {

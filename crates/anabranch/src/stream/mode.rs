@@ -17,6 +17,8 @@ pub trait Mode {
     type Error: Send;
     /// The return type of an end that makes a `T`.
     type Output<T>;
+    /// The mode of the same stream whose end returns a [`Report`] too.
+    type Reporting: Mode<Error = Self::Error>;
     /// Turns an outcome into what the end returns.
     #[doc(hidden)]
     fn output<T>(outcome: Result<T, Self::Error>, report: Option<Report>) -> Self::Output<T>;
@@ -72,6 +74,7 @@ pub struct Reported<M>(PhantomData<fn() -> M>);
 impl Mode for Sure {
     type Error = Infallible;
     type Output<T> = T;
+    type Reporting = Reported<Sure>;
     const REPORTS: bool = false;
 
     fn output<T>(outcome: Result<T, Infallible>, _: Option<Report>) -> T {
@@ -84,6 +87,7 @@ impl Mode for Sure {
 impl<E: Send> Mode for May<E> {
     type Error = E;
     type Output<T> = Result<T, E>;
+    type Reporting = Reported<May<E>>;
     const REPORTS: bool = false;
 
     fn output<T>(outcome: Result<T, E>, _: Option<Report>) -> Result<T, E> {
@@ -94,6 +98,7 @@ impl<E: Send> Mode for May<E> {
 impl<M: Mode> Mode for Reported<M> {
     type Error = M::Error;
     type Output<T> = (M::Output<T>, Report);
+    type Reporting = Self;
     const REPORTS: bool = true;
 
     fn output<T>(outcome: Result<T, M::Error>, report: Option<Report>) -> (M::Output<T>, Report) {
@@ -191,18 +196,34 @@ impl<E: Send> Blend<May<E>> for May<E> {
     }
 }
 
-impl<M: Blend<N>, N: Mode> Blend<Reported<N>> for Reported<M> {
-    type Both = Reported<M::Both>;
+/// A report that one branch asks for is that of the whole stream.
+macro_rules! blend_reported {
+    ($([$($bounds:tt)*] $one:ty, $other:ty: $first:ty, $second:ty;)*) => {$(
+        impl<$($bounds)*> Blend<$other> for $one
+        where
+            $first: Blend<$second>,
+        {
+            type Both = Reported<<$first as Blend<$second>>::Both>;
 
-    fn blend<'env>(
-        errors: Arc<ErrorSlot<M::Error>>,
-        others: Arc<ErrorSlot<N::Error>>,
-    ) -> Blended<'env, <M::Both as Mode>::Error>
-    where
-        M::Error: 'env,
-    {
-        M::blend(errors, others)
-    }
+            fn blend<'env>(
+                errors: Arc<ErrorSlot<<$one as Mode>::Error>>,
+                others: Arc<ErrorSlot<<$other as Mode>::Error>>,
+            ) -> Blended<'env, <Self::Both as Mode>::Error>
+            where
+                <$one as Mode>::Error: 'env,
+            {
+                <$first as Blend<$second>>::blend(errors, others)
+            }
+        }
+    )*};
+}
+
+blend_reported! {
+    [M: Mode, N: Mode] Reported<M>, Reported<N>: M, N;
+    [M: Mode] Reported<M>, Sure: M, Sure;
+    [N: Mode] Sure, Reported<N>: Sure, N;
+    [M: Mode, E: Send] Reported<M>, May<E>: M, May<E>;
+    [N: Mode, E: Send] May<E>, Reported<N>: May<E>, N;
 }
 
 impl<X: Send> Fallible for May<X> {

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::panic::resume_unwind;
+use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
 
 use anabranch_plan::{ItemType, Node, Plan};
@@ -9,9 +10,10 @@ use anabranch_record::EventCount;
 use anabranch_record::sync::{Arc, Ordering};
 
 use super::Stream;
-use super::defaults::ANY_END;
+use super::defaults::{ANY_END, Attached};
 use super::draft::Draft;
-use crate::control::{CancelToken, Stopped, Workers};
+use super::inner::{self, Account, Handed, Joins};
+use crate::control::{CancelToken, Workers};
 use crate::engine::progress::Reporter;
 use crate::engine::{
     self, Assembly, ErrorSlot, ExecutorParts, Line, Measures, Outcome, Run, Serial, Upstream, own_events,
@@ -74,7 +76,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 pub(crate) type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
 
 /// Creates the report of a run that is over and was measured.
-type Finish = fn(Plan, Duration, &Run) -> Report;
+pub(crate) type Finish = fn(Plan, Duration, &Run) -> Report;
 
 /// Returns what connects the code of a stream and its end to an assembly, once.
 pub(crate) fn connecting<'c, 'run, T, E, Op>(
@@ -109,6 +111,8 @@ fn run<'run>(
     let attached = &mut draft.attached;
     let plan = std::mem::replace(&mut draft.outline.plan, Plan::empty());
     let is_watched = attached.is_watched();
+    let finish = finish.or(attached.finish);
+    attached.finish = finish;
     let measures = (finish.is_some() || is_watched).then(|| {
         let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
         Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && finish.is_some())
@@ -129,8 +133,9 @@ fn run<'run>(
         run.end_source();
     }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
-    let handle = attached.handle.take().filter(|_| !draft.outline.is_alone);
-    let guard = Attachment::new(std::mem::take(&mut attached.tokens), handle, &run);
+    attached.handle = attached.handle.take().filter(|_| !draft.outline.is_alone);
+    let guard = Attachment::new(attached, &plan, &run);
+    let (accounts, account) = (guard.accounts(), attached.account.clone());
     let began = Instant::now();
     let monitor = attached.watch.take();
     let seen = monitor.as_ref().map(|monitor| monitor.copy(&plan));
@@ -147,6 +152,10 @@ fn run<'run>(
     let mut report = finish.map(|finish| finish(plan, began.elapsed(), &run));
     if let Some(report) = &mut report {
         report.remarks = std::mem::take(&mut attached.remarks).into_iter().map(|remark| remark()).collect();
+        report.streams = accounts.iter().flat_map(|account| account.reports()).collect();
+    }
+    if let Some(account) = account {
+        report.take().into_iter().for_each(|report| account.keep(report));
     }
     std::mem::take(&mut attached.handovers).into_iter().for_each(|handover| handover());
     (run.outcome(), report)
@@ -156,25 +165,61 @@ fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
     Report::new(plan, wall, run.measures().expect("a run that is reported is measured"))
 }
 
-/// Connects a run to its tokens and its handle of workers. Dropping it disconnects them, which happens too if
-/// user code panics through a direct line.
+/// Connects a run to its tokens, its handle of workers, and the streams inside of it. Dropping it disconnects them, which happens
+/// too if user code panics through a direct line.
 pub(crate) struct Attachment {
     tokens: Vec<CancelToken>,
+    /// The tokens of the streams around this one, and the token by which its source learns that the run stops.
+    others: Vec<CancelToken>,
     handle: Option<Workers>,
     run: Arc<Run>,
     /// How many items were pulled.
     pulled: u64,
+    /// The accounts of the streams inside of this one.
+    inner: Vec<(Joins, StdArc<Account>)>,
+    /// The account of the stream around this one, if there is one.
+    outer: Option<StdArc<Account>>,
+    is_one_domain: bool,
 }
 
 impl Attachment {
-    pub(crate) fn new(tokens: Vec<CancelToken>, handle: Option<Workers>, run: &Arc<Run>) -> Self {
-        for token in &tokens {
+    /// Connects a run of `plan`, which is about to begin, and lets the streams inside of it run.
+    ///
+    /// # Panics
+    /// If the system cannot create a thread for such a stream.
+    pub(crate) fn new(attached: &mut Attached<'_>, plan: &Plan, run: &Arc<Run>) -> Self {
+        let handed = Handed::of(attached, plan);
+        #[cfg(feature = "futures")]
+        attached.runtime.settle();
+        let mut others = std::mem::take(&mut attached.outer_tokens);
+        others.extend(attached.outside.as_ref().map(|outside| outside.waiter.run.clone()));
+        let inner = std::mem::take(&mut attached.inner);
+        let attachment = Self {
+            tokens: std::mem::take(&mut attached.tokens),
+            others,
+            handle: attached.handle.take(),
+            run: Arc::clone(run),
+            pulled: 0,
+            inner: inner.iter().map(|inner| (inner.joins, StdArc::clone(&inner.account))).collect(),
+            outer: attached.account.clone(),
+            is_one_domain: plan.domains.len() == 1,
+        };
+        for token in attachment.tokens.iter().chain(&attachment.others) {
             token.attach(run);
         }
-        if let Some(handle) = &handle {
+        if let Some(handle) = &attachment.handle {
             handle.attach(run);
         }
-        Self { tokens, handle, run: Arc::clone(run), pulled: 0 }
+        let takes_none = attached.takes_none;
+        for inner in inner.into_iter().filter(|inner| !(takes_none && inner.joins == Joins::Source)) {
+            (inner.start)(&handed);
+        }
+        attachment
+    }
+
+    /// The accounts of the streams inside.
+    pub(crate) fn accounts(&self) -> Vec<StdArc<Account>> {
+        self.inner.iter().map(|(_, account)| StdArc::clone(account)).collect()
     }
 
     /// Disconnects the run, which is over and has pulled this many items.
@@ -187,9 +232,15 @@ impl Drop for Attachment {
     fn drop(&mut self) {
         let delivered = self.run.delivered.load(Ordering::Relaxed);
         let came = self.run.supply.as_ref().map_or(self.pulled, |supply| supply.accepted());
-        let counts = Stopped { delivered, dropped: came.saturating_sub(delivered) };
+        let counts = inner::stopped(&self.inner, came, delivered, self.is_one_domain);
+        if let Some(outer) = &self.outer {
+            outer.add(counts);
+        }
         for token in &self.tokens {
-            token.detach(&self.run, counts);
+            token.detach(&self.run, Some(counts));
+        }
+        for token in &self.others {
+            token.detach(&self.run, None);
         }
         if let Some(handle) = &self.handle {
             handle.detach(&self.run);

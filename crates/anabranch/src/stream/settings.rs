@@ -3,7 +3,7 @@
 
 use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule};
 
-use super::{Mode, Reported, Stream};
+use super::{Mode, Stream};
 use crate::control::{CancelToken, PoolShare, Watch, WorkerCount};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
@@ -81,6 +81,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn pool(mut self, pool: impl Into<PoolShare<'env>>) -> Self {
         self.draft.attached.pool = Some(pool.into());
+        self.draft.outline.plan.settings.executor = Executor::Threads;
         self
     }
 
@@ -283,6 +284,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream on the calling thread alone. Each item passes from the source to the end before the source
     /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block.
     ///
+    /// A later call of [`workers`](Self::workers) or [`pool`](Self::pool) takes this back.
+    ///
     /// ```
     /// use anabranch::Stream;
     ///
@@ -342,7 +345,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(report.nodes().len(), 3);
     /// println!("{report}");
     /// ```
-    pub fn report(self) -> Stream<'env, T, Reported<M>> {
+    pub fn report(self) -> Stream<'env, T, M::Reporting> {
         let Self { code, errors, draft, .. } = self;
         Stream { code, errors, draft, mode: std::marker::PhantomData }
     }

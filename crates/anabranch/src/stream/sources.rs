@@ -9,6 +9,7 @@ use anabranch_record::sync::Arc;
 
 use super::defaults::Outside;
 use super::draft::Draft;
+use super::inner::{Joins, adopt};
 use super::{Stream, TryStream};
 use crate::control::waiter::Waiter;
 use crate::engine::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
@@ -49,7 +50,8 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         I: IntoIterator<Item = T>,
         I::IntoIter: SendIterator + 'env,
     {
-        Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
+        let (items, inner) = adopt(items, Joins::Source);
+        Self::pulled(FromIter(items), Node::source("from_iter")).fed_by_inner(inner)
     }
 }
 
@@ -68,8 +70,6 @@ impl<'env, V: Sync> Stream<'env, &'env V> {
         Self::pulled_in_blocks(FromIter(items.iter()), Node::source("from_slice"))
     }
 }
-
-impl<'env, T: Send + 'env> Stream<'env, T> {}
 
 impl<'env> Stream<'env, u64> {
     /// Creates a stream of the numbers of a range. The numbers travel in blocks, as after
@@ -103,7 +103,8 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
         I: IntoIterator<Item = Result<T, E>>,
         I::IntoIter: SendIterator + 'env,
     {
-        Self::pulled(TryFromIter(items.into_iter()), Node::source("try_from_iter").fallible())
+        let (items, inner) = adopt(items, Joins::Source);
+        Self::pulled(TryFromIter(items), Node::source("try_from_iter").fallible()).fed_by_inner(inner)
     }
 }
 
@@ -240,9 +241,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gives the source a thread of its own, which waits for items from outside until `waiter` is notified. With a `feed`, a detached
     /// run does without this thread.
     pub(crate) fn woken_by(mut self, waiter: Waiter, feed: Option<std::sync::Arc<dyn Feed + 'env>>) -> Self {
-        let run = waiter.run.clone();
         self.draft.attached.outside = Some(Outside { waiter, feed });
-        self.cancel(&run).dedicated()
+        self.dedicated()
     }
 
     pub(crate) fn pulled<P>(pull: P, node: Node) -> Self

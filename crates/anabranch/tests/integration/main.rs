@@ -102,4 +102,6 @@ mod soak;
 #[cfg(not(shuttle))]
 mod ssp;
 #[cfg(not(shuttle))]
+mod whole;
+#[cfg(not(shuttle))]
 mod windows;

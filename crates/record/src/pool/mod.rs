@@ -49,6 +49,8 @@ const DONE_IS_FORGOTTEN: Mutant = Mutant("done_is_forgotten");
 /// A set of threads that help with jobs and do [tasks](Dispatcher). Dropping it ends the threads.
 pub struct ThreadPool {
     shared: Arc<PoolCore>,
+    /// Whether dropping this ends the threads.
+    owns: bool,
 }
 
 struct PoolCore {
@@ -243,13 +245,18 @@ impl ThreadPool {
             threads: Mutex::new(Threads::new()),
         });
         PoolCore::start_threads(&shared, size - 1);
-        Self { shared }
+        Self { shared, owns: true }
+    }
+
+    /// The same pool once more. Dropping it ends no thread. Once the pool itself was dropped, no thread helps any more.
+    pub fn again(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), owns: false }
     }
 
     /// Returns a dispatcher for tasks. The pool then has `size` threads instead of `size - 1`, because a task has
     /// no caller that works as well. Returns `None` if the system refuses to start even one thread.
     pub fn dispatcher(&self) -> Option<Dispatcher> {
-        let Self { shared } = self;
+        let Self { shared, .. } = self;
         (PoolCore::start_threads(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))
     }
 
@@ -313,7 +320,10 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        let Self { shared } = self;
+        let Self { shared, owns } = self;
+        if !*owns {
+            return;
+        }
         shared.lock().closing = true;
         shared.calls.fetch_add(1, Ordering::Release);
         shared.idle.notify_all();
