@@ -14,7 +14,7 @@ use anabranch_record::pool::{Dispatcher, TaskContext};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::failure::{Cause, Position};
+use super::failure::{Cause, Position, discard};
 use super::head::ResultQueue;
 use super::line::Line;
 use super::run::Run;
@@ -106,7 +106,7 @@ impl Detached {
         for share in shares.into_iter().flatten() {
             if let Some(body) = StdArc::into_inner(share) {
                 // User code in it is guarded, except for the waker of a reader, whose panic nobody could be given.
-                let _ = catch_unwind(AssertUnwindSafe(|| body.end()));
+                discard(catch_unwind(AssertUnwindSafe(|| body.end())));
             }
         }
     }

@@ -35,6 +35,44 @@ pub(crate) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
     caught(&mut || drop(value.take()))
 }
 
+/// Drops a failure that does not count, or what is left of a thread. A panic of this drop does not count either.
+pub(crate) fn discard<T>(value: T) {
+    if let Err(payload) = caught_drop(value) {
+        // Dropping this payload may panic too, so it is leaked.
+        std::mem::forget(payload);
+    }
+}
+
+/// A failure that is kept until it is its turn. If it is dropped instead, it is [discarded](discard).
+pub(crate) struct Kept<T>(Option<T>);
+
+impl<T> Kept<T> {
+    pub(crate) fn new(failure: T) -> Self {
+        Self(Some(failure))
+    }
+
+    pub(crate) fn into_inner(mut self) -> T {
+        self.0.take().expect("a failure is taken once")
+    }
+}
+
+impl<T> Drop for Kept<T> {
+    fn drop(&mut self) {
+        if let Some(failure) = self.0.take() {
+            discard(failure);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Kept<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Kept")
+    }
+}
+
+/// The payload of a panic that is kept.
+pub(crate) type KeptPanic = Kept<Box<dyn Any + Send>>;
+
 impl fmt::Debug for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -76,6 +114,10 @@ impl Position {
             return true;
         }
         let is_ordered = !self.in_time && !old.in_time;
+        if !is_ordered && old.breaks && !self.breaks {
+            // A stage that needs no more items does not undo what stages after it have done with those that it passed on.
+            return self.domain > old.domain || self.domain == old.domain && self.index <= old.index;
+        }
         if !is_ordered || self.domain != old.domain || self.index != old.index {
             return is_ordered
                 && (self.domain > old.domain || self.domain == old.domain && self.index < old.index);
@@ -135,15 +177,23 @@ impl<T> First<T> {
     fn put(&self, mut held: MutexGuard<'_, Option<NotedFailure<T>>>, event: NotedFailure<T>) {
         // The value that is not kept belongs to the user, and its drop may run any code. So it is dropped
         // after the lock was released.
-        let _loser = match &*held {
+        let loser = match &*held {
             Some(old) if !event.precedes(old) => Some(event),
             _ => held.replace(event),
         };
         drop(held);
+        discard(loser);
     }
 
     pub(crate) fn take(&self) -> Option<T> {
         self.lock().take().map(|event| event.value)
+    }
+}
+
+/// A failure that nobody has taken does not count.
+impl<T> Drop for First<T> {
+    fn drop(&mut self) {
+        discard(self.lock().take());
     }
 }
 

@@ -8,7 +8,7 @@ use anabranch_record::Word;
 use anabranch_record::lane::{Cell, Stop};
 use anabranch_record::sync::{Arc, Ordering};
 
-use super::failure::Cause;
+use super::failure::{Cause, discard};
 use super::input::{Input, InputWatch};
 use super::push::{Demand, Push};
 use super::quantum::{Quantum, Served};
@@ -100,6 +100,7 @@ impl<'run, S: Send> Serving for Head<'run, S> {
             self.site.halt(turn.index(), Cause::Panic(payload));
             let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(Stop::Fail))));
             debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
+            discard(stopped);
             Served::Closed
         });
         input.show();

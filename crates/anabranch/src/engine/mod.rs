@@ -55,7 +55,7 @@ pub(crate) use clock::Moment;
 pub(crate) use detached::{DetachedParts, detach};
 pub(crate) use execute::{ExecutorParts, execute, own_events};
 pub use failure::ErrorSlot;
-pub(crate) use failure::{Cause, Position};
+pub(crate) use failure::{Cause, Kept, KeptPanic, Position, discard};
 pub(crate) use gate::{Feed, RunThreads};
 pub(crate) use head::ResultQueue;
 pub(crate) use line::Line;

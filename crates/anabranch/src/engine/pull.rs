@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use anabranch_record::lane::Cell;
 
+use super::failure::Kept;
+
 /// The answer of a source that is asked for its next item.
 #[derive(Debug)]
 pub enum Pulled<T, E> {
@@ -150,7 +152,7 @@ pub struct InBlocks<P: Pull> {
     /// The number of items in the next block.
     most: usize,
     /// What ended the source behind the items of the last block.
-    end: Option<BlockEnd<P::Error>>,
+    end: Option<Kept<BlockEnd<P::Error>>>,
 }
 
 /// What ended a source in the middle of a block. The items before it go first.
@@ -180,13 +182,14 @@ impl<P: Pull> Pull for InBlocks<P> {
             let upper = pull.upper().unwrap_or(usize::MAX);
             let mut block = Vec::with_capacity(upper.min(*most));
             let filled = catch_unwind(AssertUnwindSafe(|| pull.fill(*most, &mut block)));
-            *end =
+            let found =
                 filled.map_or_else(|payload| Some(BlockEnd::Panic(payload)), |end| end.map(BlockEnd::Source));
+            *end = found.map(Kept::new);
             if !block.is_empty() {
                 return Pulled::Item(Cell::of(block, None));
             }
         }
-        match end.take() {
+        match end.take().map(Kept::into_inner) {
             Some(BlockEnd::Source(SourceEnd::Failed(error))) => Pulled::Fail(error),
             Some(BlockEnd::Panic(payload)) => resume_unwind(payload),
             Some(BlockEnd::Source(SourceEnd::Exhausted)) | None => Pulled::End,

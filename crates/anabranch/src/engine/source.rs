@@ -10,7 +10,7 @@ use super::blocks::{Length, is_in_blocks};
 use super::clock::Mean;
 use super::consumer::Consumer;
 use super::direct::{DirectSource, pass_of};
-use super::failure::{Cause, ErrorSlot, Position, caught};
+use super::failure::{Cause, ErrorSlot, Position, caught, discard};
 use super::gate::Gate;
 use super::measures::{Mark, Tally};
 use super::node::{Poked, SerialNode};
@@ -360,7 +360,7 @@ impl<T: Send> SourceNode<'_, T> {
         if let Err(payload) = caught(&mut || _ = out.push(turn, Cell::Stop(stop))) {
             // A serial stage of this unit panicked at the end of the stream.
             self.conditions.site.halt(turn.index(), Cause::Panic(payload));
-            let _ = caught(&mut || _ = out.push(turn, Cell::Stop(Stop::Fail)));
+            discard(caught(&mut || _ = out.push(turn, Cell::Stop(Stop::Fail))));
         }
         true
     }

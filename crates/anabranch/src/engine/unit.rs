@@ -17,7 +17,7 @@ use super::claims::{Claims, Refill};
 use super::clock::Mean;
 use super::consumer::{Consumer, Read};
 use super::direct::{DirectParallel, pass_of};
-use super::failure::{Cause, ErrorSlot, caught, caught_drop};
+use super::failure::{Cause, ErrorSlot, caught, caught_drop, discard};
 use super::input::Lane;
 use super::measures::Tally;
 use super::node::{Carrier, Parallel as ParallelNode, SerialUnit};
@@ -429,7 +429,7 @@ impl<A: Send, B: Send> StagesCarrier<A> for StageCarrier<'_, A, B> {
             site.halt(index, Cause::Panic(payload));
             // The panic may have come from the factory of the state, before the cell was taken. If this drop panics too, the
             // panic that was noted first counts.
-            let _ = caught(&mut || feed.skip_to(index + 1));
+            discard(caught(&mut || feed.skip_to(index + 1)));
             if !NO_STOP_AFTER_PANIC.is_on() && results.has_room() {
                 results.put(Cell::Stop(Stop::Fail));
             }

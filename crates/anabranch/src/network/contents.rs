@@ -1,11 +1,12 @@
 //! The parts of a network that depend on types: its views, its rules, and the failures of its processes.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 
 use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Mutex, lock};
 use anabranch_record::{Baton, Closer, Dealt, ReadDeal, Record, RegisterError, Revoker, bounded};
+
+use crate::engine::{Kept, KeptPanic};
 
 use super::{
     Horizon,
@@ -89,8 +90,8 @@ impl<'env, E> Member<'env, E> {
 
 /// The error or the panic of a process.
 pub(super) enum Outcome<E> {
-    Error(E),
-    Panic(Box<dyn Any + Send>),
+    Error(Kept<E>),
+    Panic(KeptPanic),
 }
 
 /// A process that failed.
@@ -384,7 +385,8 @@ impl<'env, E: Send> Contents<'env, E> {
         }
         // The captures of the rule belong to the user, and their drops may panic.
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body)));
-        let outcome = outcome.or(dropped.err().map(Outcome::Panic));
+        let dropped = dropped.err().map(|payload| Outcome::Panic(Kept::new(payload)));
+        let outcome = outcome.or(dropped);
         self.end_process(&member.process, outcome);
     }
 

@@ -7,6 +7,8 @@ use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
 use anabranch_record::{All, Dealt, ReadDeal, RegisterError};
 
+use crate::engine::Kept;
+
 use super::{
     Horizon,
     contents::{Contents, Outcome},
@@ -246,8 +248,8 @@ fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) 
         let _role = Role::play(process, &contents.network);
         match catch_unwind(AssertUnwindSafe(|| code(here))) {
             Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(Outcome::Error(error)),
-            Err(payload) => Some(Outcome::Panic(payload)),
+            Ok(Err(error)) => Some(Outcome::Error(Kept::new(error))),
+            Err(payload) => Some(Outcome::Panic(Kept::new(payload))),
         }
     };
     contents.end_process(process, outcome);

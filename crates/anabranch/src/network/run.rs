@@ -9,6 +9,7 @@ use anabranch_record::sync::{Arc, Mutex, lock, thread};
 
 use crate::Pool;
 use crate::engine::affinity::Processors;
+use crate::engine::discard;
 
 use super::{
     Error,
@@ -141,7 +142,7 @@ fn live<'env, E: Send + 'env>(
                 break;
             }
             for handle in handles {
-                let _ = handle.join();
+                discard(handle.join());
             }
         }
     });
@@ -155,8 +156,8 @@ fn judge<E: Send>(contents: &Contents<'_, E>) -> Result<(), Error<E>> {
     let is_networks = is_deadlock || wrong.misuse.is_some();
     if let Some(failure) = first_of_its_own(contents, failures, is_deadlock, is_networks) {
         return match failure.outcome {
-            Outcome::Error(error) => Err(Error::failed(&failure.process.name, error)),
-            Outcome::Panic(payload) => resume_unwind(payload),
+            Outcome::Error(error) => Err(Error::failed(&failure.process.name, error.into_inner())),
+            Outcome::Panic(payload) => resume_unwind(payload.into_inner()),
         };
     }
     if let Some(message) = wrong.misuse {

@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::engine::Kept;
+
 use super::{
     awake::Call,
     contents::{Contents, Member, Outcome},
@@ -194,7 +196,7 @@ fn step<'env, E: Send>(
         match catch_unwind(AssertUnwindSafe(|| body.step(member.firings, (!is_alone).then_some(network)))) {
             Ok(step) => step,
             Err(payload) => {
-                contents.retire(member, Some(Outcome::Panic(payload)));
+                contents.retire(member, Some(Outcome::Panic(Kept::new(payload))));
                 return None;
             }
         }
@@ -203,7 +205,7 @@ fn step<'env, E: Send>(
         Step::Idle => Some(true),
         Step::Again => Some(false),
         Step::Over(result) => {
-            contents.retire(member, result.err().map(Outcome::Error));
+            contents.retire(member, result.err().map(|error| Outcome::Error(Kept::new(error))));
             None
         }
         Step::Misuse(complaint) => {

@@ -41,6 +41,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(groups.collect::<Vec<_>>(), [(1, vec![1, 3]), (0, vec![2, 4]), (1, vec![5])]);
     /// ```
     #[doc(alias = "group_by")]
+    #[track_caller]
     pub fn chunk_by<K, F>(self, key: F) -> Stream<'env, (K, Vec<T>), M>
     where
         K: PartialEq + Send + 'env,

@@ -20,7 +20,7 @@ use anabranch_record::sync::{
 };
 
 use super::in_order::{Failure, Finished, InOrder};
-use crate::engine::{Later, Pulled, Run, Spread};
+use crate::engine::{Kept, Later, Pulled, Run, Spread};
 use crate::outside::Runtime;
 use crate::stream::{Admit, ErrorAfter, Mode, Stream};
 
@@ -247,8 +247,8 @@ impl<T: Send, F: Future + Send> Flight<T, F> {
                 return None;
             }
             Ok(Some(Ok(value))) => Ok(value),
-            Ok(Some(Err(error))) => Err(Failure::Error(error)),
-            Err(payload) => Err(Failure::Panic(payload)),
+            Ok(Some(Err(error))) => Err(Failure::Error(Kept::new(error))),
+            Err(payload) => Err(Failure::Panic(Kept::new(payload))),
         };
         if result.is_err() {
             wakes.failed.fetch_min(number, Ordering::Relaxed);
@@ -475,6 +475,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     {
         assert!(most > 0, "`{operator}` needs room for 1 future or more, not 0");
         let (wakes, runtime) = (Wakes::new(most), self.draft.attached.runtime.clone());
+        self.draft.outline.assert_may_renumber(operator);
         let launched = self.spreading(Node::serial("begin"), Launch::new(&wakes));
         let poll = move |flight: Arc<Flight<T, Fut>>| flight.poll(&runtime, &make, &finish);
         let polled = launched.each(Node::parallel(operator), poll);

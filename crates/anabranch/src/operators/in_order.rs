@@ -1,17 +1,16 @@
 //! A serial stage that puts results, which come in any order, into the order of their items.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 
 use anabranch_record::sync::Arc;
 
-use crate::engine::{Pulled, Run, Spread};
+use crate::engine::{Kept, KeptPanic, Pulled, Run, Spread};
 
 /// Why an item has no result.
 pub(super) enum Failure<X> {
-    Panic(Box<dyn Any + Send>),
-    Error(X),
+    Panic(KeptPanic),
+    Error(Kept<X>),
 }
 
 /// An item whose result is there, or will never be.
@@ -88,8 +87,8 @@ where
             match result.result() {
                 Ok(Some(value)) => return Pulled::Item(value),
                 Ok(None) => {}
-                Err(Failure::Error(error)) => return Pulled::Fail(error.into()),
-                Err(Failure::Panic(payload)) => resume_unwind(payload),
+                Err(Failure::Error(error)) => return Pulled::Fail(error.into_inner().into()),
+                Err(Failure::Panic(payload)) => resume_unwind(payload.into_inner()),
             }
         }
         Pulled::End

@@ -16,7 +16,7 @@ use anabranch_plan::Node;
 use anabranch_record::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 
 use super::in_order::{Failure, Finished, InOrder};
-use crate::engine::{Later, Pulled, Spread};
+use crate::engine::{Kept, Later, Pulled, Spread};
 use crate::stream::{Admit, ErrorAfter, Mode, Stream};
 
 /// Why an item never gets the results that it needs; see [`Stream::map_needing`](crate::Stream::map_needing).
@@ -136,8 +136,12 @@ impl<T, V, X> Task<T, V, X> {
             Some(failure) => TaskState::Failed(failure),
             None => match catch_unwind(AssertUnwindSafe(|| f(item, &results))) {
                 Ok(Ok(result)) => TaskState::Done(Arc::new(result)),
-                Ok(Err(error)) => TaskState::Failed(Arc::new(Mutex::new(Some(Failure::Error(error))))),
-                Err(payload) => TaskState::Failed(Arc::new(Mutex::new(Some(Failure::Panic(payload))))),
+                Ok(Err(error)) => {
+                    TaskState::Failed(Arc::new(Mutex::new(Some(Failure::Error(Kept::new(error))))))
+                }
+                Err(payload) => {
+                    TaskState::Failed(Arc::new(Mutex::new(Some(Failure::Panic(Kept::new(payload))))))
+                }
             },
         };
         match std::mem::replace(&mut *lock(&self.state), state) {
@@ -382,7 +386,7 @@ impl<T, V, X: From<Unmet>, N> Issue<T, V, X, N> {
 
     /// Gives items that never get what they need, as failed ones.
     fn fail(&mut self, items: &[u64], unmet: Unmet) {
-        let failure = Arc::new(Mutex::new(Some(Failure::Error(unmet.into()))));
+        let failure = Arc::new(Mutex::new(Some(Failure::Error(Kept::new(unmet.into())))));
         for &number in items {
             if let Some(Pending { task, .. }) = self.pending.remove(&number) {
                 *lock(&task.state) = TaskState::Failed(Arc::clone(&failure));
@@ -547,6 +551,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(stuck.count(), Err(Unmet::Cycle { items: vec![1, 2] }));
     /// ```
     #[doc(alias = "defer")]
+    #[track_caller]
     pub fn map_needing<V, N, I, F, X>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, X>
     where
         M: Admit<Unmet, Then = X>,
@@ -581,6 +586,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let frames = Stream::from_iter([1, 7, 2]).try_map_needing(1, |number, _| number.checked_sub(1), decode);
     /// assert_eq!(frames.count(), Err(Trouble::Broken(7)));
     /// ```
+    #[track_caller]
     pub fn try_map_needing<V, E, N, I, F>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, M::Then>
     where
         M: Admit<E>,
@@ -591,6 +597,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         I: IntoIterator<Item = u64>,
         F: Fn(T, &[Arc<V>]) -> Result<V, E> + Send + Sync + 'env,
     {
+        self.draft.outline.assert_may_renumber("map_needing");
         let schedule = Schedule::new(reach);
         let issue = Issue::new(reach, needs, Arc::clone(&schedule));
         let left = Arc::clone(&schedule);

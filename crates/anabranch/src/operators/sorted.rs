@@ -24,6 +24,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let names = events.sorted_within_by_key(2, |event| event.0).map(|event| event.1);
     /// assert_eq!(names.collect::<String>(), "abcd");
     /// ```
+    #[track_caller]
     pub fn sorted_within_by_key<K, F>(self, window: usize, key: F) -> Stream<'env, T, M>
     where
         K: Ord + Send + 'env,

@@ -21,6 +21,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .fold(0, |sum, n| sum + n);
     /// assert_eq!(sum, 30 * 30 + 31 * 31 + 32 * 32 + 20 * 20 + 21 * 21);
     /// ```
+    #[track_caller]
     pub fn serial_flat_map<J, F>(self, f: F) -> Stream<'env, J::Item, M>
     where
         J: IntoIterator<Item: Send + 'env, IntoIter: Send + 'env>,
@@ -39,6 +40,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(Stream::from_iter(["1 2", "3"]).try_serial_flat_map(numbers).sum::<u32>(), Ok(6));
     /// assert!(Stream::from_iter(["1 x", "3"]).try_serial_flat_map(numbers).sum::<u32>().is_err());
     /// ```
+    #[track_caller]
     pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> Stream<'env, V, M::Then>
     where
         V: Send + 'env,
@@ -76,6 +78,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// });
     /// assert_eq!(words.collect::<Vec<_>>(), ["to", "be", "or", "not", "to", "be"]);
     /// ```
+    #[track_caller]
     pub fn serial_spread<L, V, F>(self, state: L, mut f: F) -> Stream<'env, V, M>
     where
         L: Send + 'env,
@@ -107,6 +110,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// });
     /// assert_eq!(digits.collect(), Ok(vec![4, 2, 6]));
     /// ```
+    #[track_caller]
     pub fn try_serial_spread<L, V, E, F>(self, state: L, f: F) -> Stream<'env, V, M::Then>
     where
         L: Send + 'env,
@@ -130,6 +134,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let letters = Stream::from_iter(["ab", "c"]).flat_map(|word| word.chars()).spread();
     /// assert_eq!(letters.map(|letter| letter.to_ascii_uppercase()).collect::<String>(), "ABC");
     /// ```
+    #[track_caller]
     pub fn spread(self) -> Stream<'env, T, M> {
         self.spreading(Node::serial("spread"), SpreadOnly(None))
     }

@@ -50,6 +50,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert_eq!(Stream::from_iter(0..2).map(|n| n + 1).chain([7, 8]).collect::<Vec<_>>(), [1, 2, 7, 8]);
     /// ```
+    #[track_caller]
     pub fn chain<I>(self, other: I) -> Stream<'env, T, M>
     where
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
@@ -66,6 +67,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let both = Stream::from_iter([1, 2, 3]).interleave([10, 20]);
     /// assert_eq!(both.collect::<Vec<_>>(), [1, 10, 2, 20, 3]);
     /// ```
+    #[track_caller]
     pub fn interleave<I>(self, other: I) -> Stream<'env, T, M>
     where
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
@@ -73,6 +75,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.with("interleave", other, true)
     }
 
+    #[track_caller]
     fn with<I>(self, name: &'static str, other: I, alternates: bool) -> Stream<'env, T, M>
     where
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,

@@ -241,7 +241,9 @@ impl<T: Send + 'static> Stream<'static, T> {
     /// let squares = Stream::from_iter(1..=4).map(|n| n * n).into_async();
     /// assert_eq!(block_on_stream(squares).collect::<Vec<_>>(), [1, 4, 9, 16]);
     /// ```
+    #[track_caller]
     pub fn into_async(self) -> AsyncItems<T> {
+        self.draft.outline.assert_whole("into_async");
         AsyncItems(self.read("async", |item| match item {
             Ok(item) => item,
         }))
@@ -260,7 +262,9 @@ impl<T: Send + 'static, E: Send + 'static> TryStream<'static, T, E> {
     /// assert_eq!(numbers[0], Ok(1));
     /// assert!(numbers[1].is_err());
     /// ```
+    #[track_caller]
     pub fn into_async(self) -> AsyncItems<Result<T, E>> {
+        self.draft.outline.assert_whole("into_async");
         AsyncItems(self.read("async", |item| item))
     }
 }

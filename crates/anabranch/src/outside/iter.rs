@@ -82,7 +82,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(words().with_iter(|words| words.max_by_key(|word| word.len())), Some("EVEN".to_owned()));
     /// assert_eq!(words().with_iter(|words| words.nth(1)), Some("OR".to_owned())); // stops the stream
     /// ```
+    #[track_caller]
     pub fn with_iter<R>(mut self, f: impl FnOnce(&mut Items<T>) -> R) -> M::Output<R> {
+        self.draft.outline.assert_whole("with_iter");
         let results = Results::new(self.share_window(), &Arc::default());
         let ending = Ending(StdArc::clone(&results));
         let token = CancelToken::new();
@@ -119,7 +121,9 @@ impl<T: Send + 'static> IntoIterator for Stream<'static, T> {
     type Item = T;
     type IntoIter = Items<T>;
 
+    #[track_caller]
     fn into_iter(self) -> Items<T> {
+        self.draft.outline.assert_whole("into_iter");
         Items(self.read("iterator", |item| match item {
             Ok(item) => item,
         }))
@@ -131,7 +135,9 @@ impl<T: Send + 'static, E: Send + 'static> IntoIterator for TryStream<'static, T
     type Item = Result<T, E>;
     type IntoIter = Items<Result<T, E>>;
 
+    #[track_caller]
     fn into_iter(self) -> Items<Result<T, E>> {
+        self.draft.outline.assert_whole("into_iter");
         Items(self.read("iterator", |item| item))
     }
 }

@@ -13,6 +13,7 @@ use anabranch_record::sync::{Arc, named_thread};
 
 use super::results::{Ending, Results};
 use crate::control::{CancelToken, Pool};
+use crate::engine::discard;
 use crate::stream::{Account, Handed, Mode, Stream, is_adopted, leave};
 
 /// The largest number of results that wait for a reader.
@@ -130,7 +131,7 @@ impl<T> Reader<T> {
     fn join(&mut self) {
         if let Runner::Thread(thread) = &mut self.runner {
             // The thread has caught the panic of the run.
-            let _ = thread.take().map(JoinHandle::join);
+            discard(thread.take().map(JoinHandle::join));
         }
     }
 

@@ -14,7 +14,7 @@ use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, lock};
 
-use crate::engine::{Halt, ResultQueue};
+use crate::engine::{Halt, Kept, KeptPanic, ResultQueue};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_NOTICE_OF_A_TAKEN_RESULT: Mutant = Mutant("no_notice_of_a_taken_result");
@@ -43,12 +43,14 @@ pub(crate) struct Results<T> {
 
 struct Waiting<T> {
     items: VecDeque<T>,
+    /// The result after all items: the error of the run.
+    last: Option<Kept<T>>,
     /// Wakes an asynchronous reader.
     waker: Option<Waker>,
     /// How many threads wait on `filled`.
     sleepers: usize,
     /// The panic of the run, until the reader has got it.
-    panic: Option<Box<dyn Any + Send>>,
+    panic: Option<KeptPanic>,
     has_ended: bool,
     is_gone: bool,
 }
@@ -58,6 +60,7 @@ impl<T> Results<T> {
     pub(crate) fn new(capacity: usize, event: &Arc<EventCount>) -> StdArc<Self> {
         let state = Waiting {
             items: VecDeque::new(),
+            last: None,
             waker: None,
             sleepers: 0,
             panic: None,
@@ -132,7 +135,9 @@ impl<T> Results<T> {
 
     /// Takes a result, if one waits. Otherwise it returns the locked state.
     fn take<'s>(&self, mut state: MutexGuard<'s, Waiting<T>>) -> Result<T, MutexGuard<'s, Waiting<T>>> {
-        let Some(item) = state.items.pop_front() else { return Err(state) };
+        let Some(item) = state.items.pop_front() else {
+            return state.last.take().map(Kept::into_inner).ok_or(state);
+        };
         self.is_filled.store(!state.items.is_empty() || state.has_ended, Ordering::Relaxed);
         let is_full = !self.has_room.load(Ordering::Relaxed);
         if is_full && self.capacity > 0 && state.items.len() <= self.capacity / 2 {
@@ -212,7 +217,7 @@ impl<T> Results<T> {
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_gone = true;
-        let left = (std::mem::take(&mut state.items), state.waker.take());
+        let left = (std::mem::take(&mut state.items), state.last.take(), state.waker.take());
         // A sink that waits for room learns that nobody takes its result.
         self.make_room(state);
         drop(left);
@@ -220,7 +225,7 @@ impl<T> Results<T> {
 
     /// The panic of the run, for the first caller.
     pub(crate) fn panic(&self) -> Option<Box<dyn Any + Send>> {
-        self.lock().panic.take()
+        self.lock().panic.take().map(KeptPanic::into_inner)
     }
 
     /// Waits until the run has ended.
@@ -246,8 +251,12 @@ impl<T> Ending<T> {
     pub(crate) fn end<E>(self, ended: std::thread::Result<Result<(), E>>, wrap: impl Fn(E) -> T) {
         match ended {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => _ = self.0.push(wrap(error)),
-            Err(payload) => self.0.lock().panic = Some(payload),
+            Ok(Err(error)) => {
+                // If the reader was dropped, nobody takes it.
+                let last = Kept::new(wrap(error));
+                self.0.lock().last = Some(last);
+            }
+            Err(payload) => self.0.lock().panic = Some(Kept::new(payload)),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Streams whose items come when they are ready: several as one, and one in chunks that wait for a time.
 
-use std::any::Any;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,8 +11,8 @@ use anabranch_plan::Node;
 use anabranch_record::sync::named_thread;
 
 use crate::control::CancelToken;
-use crate::engine::Halt;
 use crate::engine::pull::{Pull, Pulled};
+use crate::engine::{Halt, Kept, KeptPanic, discard};
 use crate::outside::{Channel, Post, channel};
 use crate::stream::{Account, Handed, Inner, Joins, Mode, Sent as Counted, Stream};
 
@@ -23,8 +22,8 @@ const WAITING_ITEMS: usize = 16;
 /// What one of the streams sends.
 enum Sent<T, E> {
     Item(T),
-    Fail(E),
-    Panic(Box<dyn Any + Send>),
+    Fail(Kept<E>),
+    Panic(KeptPanic),
 }
 
 /// A source made of streams that run on threads of their own, once the stream around them runs.
@@ -51,7 +50,7 @@ impl Drop for EndStreams {
         let threads = std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             // The thread has caught the panics of its stream.
-            let _ = thread.join();
+            discard(thread.join());
         }
     }
 }
@@ -61,8 +60,8 @@ impl<T, E> Sent<T, E> {
     fn pulled(pulled: Pulled<Self, Infallible>) -> Pulled<T, E> {
         match pulled {
             Pulled::Item(Sent::Item(item)) => Pulled::Item(item),
-            Pulled::Item(Sent::Fail(error)) => Pulled::Fail(error),
-            Pulled::Item(Sent::Panic(payload)) => resume_unwind(payload),
+            Pulled::Item(Sent::Fail(error)) => Pulled::Fail(error.into_inner()),
+            Pulled::Item(Sent::Panic(payload)) => resume_unwind(payload.into_inner()),
             Pulled::End => Pulled::End,
         }
     }
@@ -122,7 +121,9 @@ where
     /// assert_eq!(events, [8, 101, 201, 301]);
     /// ```
     pub fn select_all(streams: impl IntoIterator<Item = Self>) -> Self {
-        let (selected, inner) = Self::selected(streams.into_iter().collect());
+        let streams: Vec<Self> = streams.into_iter().collect();
+        streams.iter().for_each(|stream| stream.draft.outline.assert_whole("select_all"));
+        let (selected, inner) = Self::selected(streams);
         let waiter = selected.posted.waiter().clone();
         Self::pulled(selected, Node::source("select_all")).woken_by(waiter, None).fed_by_inner(vec![inner])
     }
@@ -165,8 +166,8 @@ where
         }));
         let failure = match ended.map(|ended| ended.result) {
             Ok(Ok(())) => return,
-            Ok(Err(error)) => Sent::Fail(error),
-            Err(payload) => Sent::Panic(payload),
+            Ok(Err(error)) => Sent::Fail(Kept::new(error)),
+            Err(payload) => Sent::Panic(Kept::new(payload)),
         };
         // It is dropped if the stream of all has ended before.
         let _ = post.post(failure);
@@ -257,6 +258,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     #[track_caller]
     pub fn chunks_timeout(self, most: usize, time: Duration) -> Stream<'static, Vec<T>, M> {
         assert!(most > 0, "a chunk holds 1 item or more, not 0");
+        self.draft.outline.assert_whole("chunks_timeout");
         let (selected, inner) = Stream::selected(vec![self]);
         let waiter = selected.posted.waiter().clone();
         let Inner { joins, account, start } = inner;

@@ -7,6 +7,7 @@ use anabranch_plan::Plan;
 use anabranch_record::sync::thread::{Builder, JoinHandle};
 use anabranch_record::sync::{Mutex, MutexGuard, lock};
 
+use crate::engine::discard;
 use crate::outside::posts::Sender;
 
 /// A pipeline that takes items `T` and collects the results `R` of its last stage.
@@ -159,7 +160,7 @@ impl<T, R> Drop for Pipeline<T, R> {
     fn drop(&mut self) {
         self.sender.end();
         if std::thread::panicking() {
-            let _ = self.state().end();
+            discard(self.state().end());
             return;
         }
         self.join();

@@ -83,7 +83,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let text = Stream::from_iter(0..100).workers(2).map(|n| n + 1).window(64).explain();
     /// assert!(text.contains("at most 64 items in flight, as was set"));
     /// ```
+    #[track_caller]
     pub fn explain(&self) -> String {
+        self.draft.outline.assert_whole("explain");
         let (plan, notes) = self.draft.planned(Node::sink(ANY_END), ItemType::of::<T>());
         plan.explain_choices(&machine(), &notes, |pass| self.otherwise(pass, &plan))
     }

@@ -129,24 +129,44 @@ impl Outline {
     /// In a branch.
     #[track_caller]
     pub(crate) fn add_domain(&mut self, node: Node, item: ItemType) -> usize {
-        assert!(
-            self.branch == 0,
-            "`{}` gives its items new places in the order, but the branches of a fork are joined item by item: \
-             use `flat_map` in the branch, or `{0}` before the fork or behind the join",
-            node.operator
-        );
-        assert!(
-            !self.is_in_loop,
-            "`{}` gives its items new places in the order, which a stage of a feedback must not: use `flat_map`, or `{0}` \
-             before or behind the feedback",
-            node.operator
-        );
+        self.assert_may_renumber(&node.operator);
         let before = &self.plan.nodes[self.plan.nodes.len() - 1];
         let ordered = self.plan.domains[before.domain].ordered && !before.gives_arrivals();
         let window = self.plan.settings.window;
         self.plan.open_domain(Domain { window, ordered });
         self.gives_many = false;
         self.add(node, item)
+    }
+
+    /// # Panics
+    /// In a branch or a loop: the items of `operator`, a method of the user, have new places in the order.
+    #[track_caller]
+    pub(crate) fn assert_may_renumber(&self, operator: &str) {
+        assert!(
+            self.branch == 0,
+            "`{operator}` gives its items new places in the order, but the branches of a fork are joined item by item: \
+             use `flat_map` in the branch, or `{operator}` before the fork or after the join"
+        );
+        assert!(
+            !self.is_in_loop,
+            "`{operator}` gives its items new places in the order, which a stage of a feedback must not: use `flat_map`, or \
+             `{operator}` before or after the feedback"
+        );
+    }
+
+    /// # Panics
+    /// In a branch or a loop: `method` takes all items of a stream, and these have only some.
+    #[track_caller]
+    pub(crate) fn assert_whole(&self, method: &str) {
+        let (place, after) = match (self.branch, self.is_in_loop) {
+            (0, false) => return,
+            (0, true) => ("feedback", "feedback"),
+            _ => ("branch", "join of the branches"),
+        };
+        panic!(
+            "`{method}()` was called on the stream of a {place}, whose function returns this stream with stages added: call \
+             `{method}()` on the stream after the {after}"
+        );
     }
 
     /// Gives up the order of the items for the open unit and for all stages behind it.
@@ -157,11 +177,11 @@ impl Outline {
     pub(crate) fn give_order_up(&mut self) {
         assert!(
             self.branch == 0,
-            "a branch keeps the order of its items: use `unordered` before the fork or behind the join"
+            "a branch keeps the order of its items: use `unordered` before the fork or after the join"
         );
         assert!(
             !self.is_in_loop,
-            "a feedback keeps the order of its items: use `unordered` before or behind it"
+            "a feedback keeps the order of its items: use `unordered` before or after it"
         );
         self.gives_order_up = true;
         let open = self.open_unit();

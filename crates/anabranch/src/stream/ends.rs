@@ -27,6 +27,7 @@ impl<T, C: Default + Extend<T>> Container<T> for C {}
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with `f` as its end. `f` may stop the stream.
+    #[track_caller]
     pub(crate) fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
     where
         F: FnMut(T) -> Flow<M::Error> + Send,
@@ -43,6 +44,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Stream::from_iter(["down", "river"]).map(str::to_uppercase).for_each(|word| text += &word);
     /// assert_eq!(text, "DOWNRIVER");
     /// ```
+    #[track_caller]
     pub fn for_each<F>(self, mut f: F) -> M::Output<()>
     where
         F: FnMut(T) + Send,
@@ -66,6 +68,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(output, b"DOWN\nRIVER\n");
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[track_caller]
     pub fn try_for_each<E, F>(self, mut f: F) -> <M::Then as Mode>::Output<()>
     where
         M: Admit<E>,
@@ -88,6 +91,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let text = Stream::from_iter(1..=3).map(|n| n * n).fold(String::new(), |text, n| format!("{text}{n};"));
     /// assert_eq!(text, "1;4;9;");
     /// ```
+    #[track_caller]
     pub fn fold<A, F>(self, init: A, f: F) -> M::Output<A>
     where
         A: Send,
@@ -105,6 +109,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let lengths: BTreeSet<usize> = Stream::from_iter(["never", "odd", "or", "not"]).map(str::len).collect();
     /// assert_eq!(lengths, BTreeSet::from([2, 3, 5]));
     /// ```
+    #[track_caller]
     pub fn collect<C>(self) -> M::Output<C>
     where
         C: Container<T> + Send,
@@ -130,6 +135,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let terms = || Stream::from_iter(1..10_000).map(|n| 1.0 / f64::from(n));
     /// assert_eq!(terms().workers(4).reduce(|a, b| a + b), terms().inline().reduce(|a, b| a + b));
     /// ```
+    #[track_caller]
     pub fn reduce<F>(self, f: F) -> M::Output<Option<T>>
     where
         F: Fn(T, T) -> T + Send + Sync + 'env,
@@ -158,6 +164,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert_eq!(Stream::from_iter(1..=100).filter(|n| n % 7 == 0).count(), 14);
     /// ```
+    #[track_caller]
     pub fn count(self) -> M::Output<usize> {
         self.folded("count", 0, |count, _| count + 1)
     }
@@ -169,6 +176,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert_eq!(Stream::from_iter(1..).map(|n| n * n).find(|square| square % 10 == 6), Some(16));
     /// ```
+    #[track_caller]
     pub fn find<F>(self, mut f: F) -> M::Output<Option<T>>
     where
         F: FnMut(&T) -> bool + Send,
@@ -192,6 +200,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert!(Stream::from_iter(1..).map(|n| n * n).any(|square| square > 1_000));
     /// ```
+    #[track_caller]
     pub fn any<F>(self, mut f: F) -> M::Output<bool>
     where
         F: FnMut(T) -> bool + Send,
@@ -212,6 +221,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert!(!Stream::from_iter(1..).map(|n| n * n).all(|square| square < 1_000));
     /// ```
+    #[track_caller]
     pub fn all<F>(self, mut f: F) -> M::Output<bool>
     where
         F: FnMut(T) -> bool + Send,

@@ -45,7 +45,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// println!("{plan}");
     /// assert!(plan.to_dot().contains("increment"));
     /// ```
+    #[track_caller]
     pub fn plan(&self) -> Plan {
+        self.draft.outline.assert_whole("plan");
         self.draft.planned(Node::sink(ANY_END), ItemType::of::<T>()).0
     }
 }
@@ -53,10 +55,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with the end `op`, whose node in the plan is `sink`. A panic of user code is resumed
     /// here, after every thread has left the run.
+    #[track_caller]
     pub(crate) fn run<Op>(self, sink: Node, op: Op) -> Ended<M::Error>
     where
         Op: Serial<T, M::Error, Out = Infallible>,
     {
+        self.draft.outline.assert_whole(&sink.operator);
         let Self { code, errors, draft, .. } = self;
         let mut connect = connecting(code, op, &errors);
         let end = (sink, ItemType::of::<T>());

@@ -19,6 +19,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let total: u64 = Stream::from_slice(&["never", "odd"]).map(|word| word.len() as u64).sum();
     /// assert_eq!(total, 8);
     /// ```
+    #[track_caller]
     pub fn sum<S>(self) -> M::Output<S>
     where
         S: Sum<T> + Sum<S> + Send,
@@ -35,6 +36,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let lengths = Stream::from_iter(["never", "odd", "or", "even"]).map(|word| word.len());
     /// assert_eq!(lengths.min(), Some(2));
     /// ```
+    #[track_caller]
     pub fn min(self) -> M::Output<Option<T>>
     where
         T: Ord,
@@ -49,6 +51,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert_eq!(Stream::from_iter([3, 1, 4, 1, 5]).max(), Some(5));
     /// ```
+    #[track_caller]
     pub fn max(self) -> M::Output<Option<T>>
     where
         T: Ord,
@@ -66,6 +69,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(sum(22), Ok(253));
     /// assert_eq!(sum(23), Err(23));
     /// ```
+    #[track_caller]
     pub fn try_fold<A, E, F>(self, init: A, mut f: F) -> <M::Then as Mode>::Output<A>
     where
         A: Send,
@@ -90,6 +94,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Like [`fold`](Self::fold), for an end with its own name in the plan.
+    #[track_caller]
     pub(crate) fn folded<A: Send>(
         self,
         name: &'static str,
@@ -107,11 +112,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             }
             ControlFlow::Continue(())
         });
-        let value = last.expect("a fold that did not panic has its value");
-        ended.output::<M, _>(value)
+        let result = ended.result.map(|()| last.expect("a fold that did not panic has its value"));
+        M::output(result, ended.report)
     }
 
     /// Keeps one item. Another item replaces it if `f` returns `true` for the two.
+    #[track_caller]
     fn reduced(self, name: &'static str, mut f: impl FnMut(&T, &T) -> bool + Send) -> M::Output<Option<T>> {
         let mut held = Padded::new(None);
         let best = &mut *held;

@@ -9,12 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::contract_support::watchdog::{Gate, PLANTED, comes_true, hush, message, panic_of, within};
-use crate::contract_support::world::Planted;
+use crate::contract_support::world::{Bomb, Planted};
 use anabranch::Stream;
 
 /// The payload of the panics in these tests.
 fn planted(origin: u64) -> Planted {
-    Planted { node: 7, origin, path: 3 }
+    Planted { node: 7, origin, path: 3, bomb: Bomb::default() }
 }
 
 /// Runs `body` for several numbers of workers and windows.
@@ -575,5 +575,117 @@ fn a_value_that_is_not_sync_may_travel() {
         let stream =
             stream.inspect(|cell| cell.set(cell.get() + 1)).serial(|cell| cell).map(Cell::into_inner);
         assert_eq!(stream.fold(0, |a, n| a + n), 5_050);
+    });
+}
+
+#[test]
+fn two_failures_at_once_whose_drops_panic_leave_the_first_and_no_thread_is_lost() {
+    let bomb = |origin| Planted { bomb: Bomb::armed(), ..planted(origin) };
+    within(move || {
+        hush();
+        for case in 0..60 {
+            let (workers, on_pool, by_panic) = (2 + case % 3, case / 3 % 2 == 0, case / 6 % 2 == 0);
+            let pool = anabranch::Pool::new(workers);
+            let both = std::sync::Barrier::new(2);
+            let stream = Stream::from_iter(0..2u64).window(2).burst(1).workers(workers).try_map(|n| {
+                both.wait(); // each on its own worker
+                if by_panic { panic_any(bomb(n)) } else { Err::<u64, _>(bomb(n)) }
+            });
+            let stream = if on_pool { stream.pool(&pool) } else { stream };
+            let first = match by_panic {
+                true => *panic_of(|| drop(stream.count())).downcast::<Planted>().expect("its own payload"),
+                false => stream.count().unwrap_err(),
+            };
+            first.bomb.disarm();
+            assert_eq!(first, planted(0), "case {case}");
+        }
+    });
+}
+
+#[test]
+fn a_failure_after_the_last_item_that_counts_is_dropped_quietly() {
+    within(|| {
+        for workers in 1..=4 {
+            for _ in 0..20 {
+                let failing = |n: u64| match n {
+                    0 => Ok(0),
+                    n => Err(Planted { bomb: Bomb::armed(), ..planted(n) }),
+                };
+                let taken = Stream::from_iter(0..20u64).workers(workers).try_map(failing).take(1);
+                assert_eq!(taken.collect::<Vec<_>>(), Ok(vec![0]));
+                let mut results = Stream::from_iter(0..20u64).workers(workers).try_map(failing).into_iter();
+                assert_eq!(results.next(), Some(Ok(0)));
+                drop(results);
+                let chunks = Stream::from_iter(0..20u64).try_map(failing).chunks_timeout(1, Duration::MAX);
+                assert_eq!(chunks.take(1).collect::<Vec<_>>(), Ok(vec![vec![0]]));
+            }
+        }
+    });
+}
+
+/// An order that panics for one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fragile(u64);
+
+impl Ord for Fragile {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        panic_if(self.0.max(other.0), 5);
+        self.0.cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Fragile {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[test]
+fn of_two_failures_after_the_order_was_given_up_one_reaches_the_caller() {
+    type Line = anabranch::TryStream<'static, u64, Planted>;
+    type End = fn(Line) -> Result<(), Planted>;
+    let ends: [(&str, End); 7] = [
+        ("fold", |line| line.fold(0, |_, n| panic_if(n, 5)).map(drop)),
+        ("try_fold", |line| line.try_fold(0, |_, n| Ok(panic_if(n, 5))).map(drop)),
+        ("reduce", |line| line.reduce(|_, n| panic_if(n, 5)).map(drop)),
+        ("max", |line| line.map(Fragile).max().map(drop)),
+        ("any", |line| line.any(|n| panic_if(n, 5) > 99).map(drop)),
+        ("for_each", |line| line.for_each(|n| _ = panic_if(n, 5))),
+        ("then take", |line| line.take(9).fold(0, |_, n| panic_if(n, 5)).map(drop)),
+    ];
+    hush();
+    within(move || {
+        for (name, end) in ends {
+            for workers in 1..=4 {
+                for _ in 0..30 {
+                    let failing = |n: u64| if n == 6 { Err(planted(6)) } else { Ok(n) };
+                    let line =
+                        Stream::from_iter(0..10u64).workers(workers).window(8).unordered().try_map(failing);
+                    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| end(line))) {
+                        Ok(result) => assert_eq!(result, Err(planted(6)), "{name}"),
+                        Err(payload) => {
+                            let found = payload.downcast::<Planted>().unwrap_or_else(|other| {
+                                panic!("{name}: {}", message(&*other));
+                            });
+                            assert_eq!(*found, planted(5), "{name}");
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_stage_that_needs_no_more_items_hides_no_panic_of_those_after_it() {
+    hush();
+    within(|| {
+        for workers in 1..=4 {
+            for _ in 0..30 {
+                let line = Stream::from_iter(0..10u64).workers(workers).unordered().map(|n| n);
+                let run = || line.take(3).fold(0, |_, n| -> u64 { panic_any(planted(n)) });
+                assert!(panic_of(move || _ = run()).is::<Planted>());
+            }
+        }
     });
 }

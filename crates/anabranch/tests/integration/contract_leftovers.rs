@@ -7,12 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::contract_support::watchdog::{hush, within};
-use crate::contract_support::world::Planted;
+use crate::contract_support::world::{Bomb, Planted};
 use anabranch::Stream;
 
 /// The payload of the panics in these tests.
 fn planted(origin: u64) -> Planted {
-    Planted { node: 7, origin, path: 3 }
+    Planted { node: 7, origin, path: 3, bomb: Bomb::default() }
 }
 
 /// An item that is counted, and that panics when it is dropped if it is the chosen one.

@@ -290,7 +290,12 @@ impl ThreadPool {
         let panic = Mutex::new(None);
         let guarded = |context: &JobContext<'_>| {
             catch_unwind(AssertUnwindSafe(|| job(context))).unwrap_or_else(|payload| {
-                lock(&panic).get_or_insert(payload);
+                let mut first = lock(&panic);
+                match *first {
+                    None => *first = Some(payload),
+                    // Only one panic can be resumed. Dropping this payload could panic again, so it is leaked.
+                    Some(_) => std::mem::forget(payload),
+                }
                 Stay::Done
             })
         };

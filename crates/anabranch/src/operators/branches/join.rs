@@ -10,7 +10,7 @@ use super::fork::Fork;
 use crate::engine::assembly::Assembly;
 use crate::engine::consumer::{Consumer, Read};
 use crate::engine::counter::Counter;
-use crate::engine::failure::Cause;
+use crate::engine::failure::{Cause, discard};
 use crate::engine::input::Lane;
 use crate::engine::measures::Tally;
 use crate::engine::push::{Demand, Out};
@@ -228,6 +228,7 @@ impl<'run, P: Ports, C: Combine<P::Values>> Serving for JoinNode<'run, P, C> {
             let out = &mut state.out;
             let stopped = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
             debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
+            discard(stopped);
             Served::Closed
         });
         if run.measures().is_some() || run.costs.are_measured() {

@@ -49,7 +49,8 @@ pub use tuple::{Broadcast, Split};
 ///
 /// Stages that give items new places in the order are no stages of a branch, and adding one panics. These are `unordered` and
 /// all stages that open a domain, such as `spread`, `chain`, `windows` and `feedback`: the [contract](crate::contract) lists
-/// them at C3. Settings of the stream that a branch makes, as `workers`, hold for the whole stream.
+/// them at C3. The same holds for ends, such as `count`, and for [`chunks_timeout`](Stream::chunks_timeout): they take a whole
+/// stream. Settings of the stream that a branch makes, as `workers`, hold for the whole stream.
 #[must_use = "a stream does nothing before its end"]
 pub struct Branches<'env, K, T: Send, F: Mode, M: Mode, L> {
     fork: Fork<'env, T>,

@@ -70,7 +70,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// give at most one, at most `places` items wait.
     ///
     /// A stage that gives its items new places in the order, as `spread` and `unordered`, cannot be in the loop, and adding it
-    /// panics. So does a feedback in a loop or in a branch of a fork. A stage in the loop that keeps items until the end of
+    /// panics. So does an end, such as `count`, and a feedback in a loop or in a branch of a fork. A stage in the loop that keeps items until the end of
     /// the stream, as [`chunks`](Self::chunks) does, must not give `Again` for them then: this panics when the stream runs.
     ///
     /// FastFlow has the same pattern for its farms (M. Aldinucci and others, *Accelerating code on multi-cores with

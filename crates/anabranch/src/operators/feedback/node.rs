@@ -20,7 +20,7 @@ use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
 use crate::engine::assembly::Assembly;
 use crate::engine::consumer::{Consumer, Read};
 use crate::engine::counter::Counter;
-use crate::engine::failure::Cause;
+use crate::engine::failure::{Cause, discard};
 use crate::engine::input::{Drain, DrainWatch, Input, Lane};
 use crate::engine::measures::{Crossing, Tally};
 use crate::engine::push::{self, Demand, Out, Push};
@@ -271,7 +271,7 @@ impl<'run, T: Send> Serving for EntryNode<'run, T> {
             let turn = if is_open { state.indices.turn() } else { state.indices.open() };
             self.site.halt(turn.index(), Cause::Panic(payload));
             let out = &mut state.out;
-            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
+            discard(catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail)))));
             Served::Closed
         });
         state.indices.show();

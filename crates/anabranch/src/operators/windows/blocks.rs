@@ -1,12 +1,11 @@
 //! The way of items to the shards of windows: items are gathered in blocks, and each block is divided by shards.
 
-use std::any::Any;
 use std::hash::{BuildHasher, Hash};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::keys::Hashed;
-use crate::engine::Spread;
 use crate::engine::pull::Pulled;
+use crate::engine::{Kept, KeptPanic, Spread};
 
 /// A block of neighbouring items.
 pub(crate) struct Block<T> {
@@ -99,7 +98,7 @@ pub(crate) struct Divided<K, T> {
     /// The greatest time of the items.
     pub(super) high: i64,
     /// The payload of a panic of the user's code, behind these items.
-    pub(super) panic: Option<Box<dyn Any + Send>>,
+    pub(super) panic: Option<KeptPanic>,
     pub(super) is_end: bool,
 }
 
@@ -131,6 +130,6 @@ pub(crate) fn partition<K: Hash, T>(
             divided.high = divided.high.max(time);
         }
     });
-    divided.panic = catch_unwind(divides).err();
+    divided.panic = catch_unwind(divides).err().map(Kept::new);
     divided
 }

@@ -47,7 +47,7 @@ impl<K, T, V> Ordered<K, T, V> {
         if next.is_none()
             && let Some(failure) = self.failure.take()
         {
-            resume_unwind(failure.payload);
+            resume_unwind(failure.payload.into_inner());
         }
         next
     }

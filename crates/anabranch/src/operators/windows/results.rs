@@ -1,8 +1,7 @@
 //! What comes out of windows: windows that have closed, items that came too late, and failures.
 
-use std::any::Any;
-
 use super::layout::Rank;
+use crate::engine::KeptPanic;
 
 /// When an item came.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +50,7 @@ pub(crate) struct Failure {
     pub(crate) rank: Rank,
     /// The number of the item, or the greatest number if no item was added.
     pub(crate) order: u64,
-    pub(crate) payload: Box<dyn Any + Send>,
+    pub(crate) payload: KeptPanic,
 }
 
 impl Failure {

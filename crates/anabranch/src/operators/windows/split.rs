@@ -10,8 +10,8 @@ use super::layout::Layout;
 use super::machine::Machine;
 use super::merge::Part;
 use super::results::{Failure, ItemPlace, Results};
-use crate::engine::Spread;
 use crate::engine::pull::Pulled;
+use crate::engine::{Kept, Spread};
 
 /// The part of a block that one shard gets.
 pub(crate) struct Chunk<K, T> {
@@ -120,7 +120,7 @@ impl<K: Eq + Hash + Clone, T, A: Aggregate<T>> Shard<K, T, A> {
                     self.machine.end(aggregate, &mut closing, &mut results);
                 }
             });
-            if let Err(payload) = catch_unwind(adds) {
+            if let Err(payload) = catch_unwind(adds).map_err(Kept::new) {
                 self.is_broken = true;
                 let found = match adding.get() {
                     Some(ItemPlace { order, watermark, .. }) => {
@@ -129,7 +129,7 @@ impl<K: Eq + Hash + Clone, T, A: Aggregate<T>> Shard<K, T, A> {
                         let closes = AssertUnwindSafe(|| {
                             self.machine.advance(watermark, aggregate, &mut closing, &mut results);
                         });
-                        let other = catch_unwind(closes).err();
+                        let other = catch_unwind(closes).err().map(Kept::new);
                         let other =
                             other.map(|payload| Failure { rank: (closing, 0), order: u64::MAX, payload });
                         let own = Failure { rank: layout.rank_from(order, watermark), order, payload };

@@ -41,6 +41,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(peaks.collect::<Vec<_>>(), [5, 4]);
     /// ```
     #[doc(alias = "tuple_windows")]
+    #[track_caller]
     pub fn windows<W>(self, windows: W) -> Stream<'env, Window<Vec<T>>, M>
     where
         T: Clone,
@@ -67,6 +68,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .map(|window| window.value);
     /// assert_eq!(highest.collect::<Vec<_>>(), [4, 5, 9, 9]);
     /// ```
+    #[track_caller]
     pub fn aggregate_windows<W, V, L, C>(self, windows: W, lift: L, combine: C) -> Stream<'env, Window<V>, M>
     where
         W: Windows<T, Time: 'env, Late: 'env>,
@@ -100,6 +102,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .map(|window| (window.key, window.value[0].1, window.value[1].1));
     /// assert_eq!(pairs.collect::<Vec<_>>(), [("ann", 1, 2), ("ann", 2, 3), ("bob", 7, 8)]);
     /// ```
+    #[track_caller]
     pub fn windows_by_key<K, F, W>(self, key: F, windows: W) -> Stream<'env, KeyedWindow<K, Vec<T>>, M>
     where
         T: Clone,
@@ -127,6 +130,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let expected = [(0, "ann", 1), (0, "bob", 4), (60, "ann", 10), (120, "bob", 5)];
     /// assert_eq!(pages.collect::<Vec<_>>(), expected);
     /// ```
+    #[track_caller]
     pub fn aggregate_windows_by_key<K, F, W, V, L, C>(
         self,
         key: F,
@@ -147,6 +151,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Gathers items in blocks, divides the blocks by shards of keys, adds the parts to the windows of their shards, and
     /// merges the results.
+    #[track_caller]
     fn keyed<K, F, W, A>(
         self,
         name: &'static str,
@@ -168,6 +173,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let divide = move |block| Some(partition(block, shards, &hasher, &key, &time));
         let add = move |shard: &mut Shard<K, T, A>, chunk: Chunk<K, T>| shard.apply(chunk, &aggregate);
 
+        self.draft.outline.assert_may_renumber(name);
         let gathered = self.spreading(Node::serial("gather"), Gather::new());
         let whole = gathered.domain();
         let divided = gathered.each(Node::parallel("divide"), divide);

@@ -1,7 +1,7 @@
 //! The plain loop: the meaning of a case, written without the crate.
 
 use super::case::{Case, End, Fault, Kind, Op, Serial, Way, node};
-use super::world::{Planted, SINK, SOURCE, mix};
+use super::world::{Bomb, Planted, SINK, SOURCE, mix};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Loop<'_> {
     /// The planted fault of an item at a node. In a call that cannot return an error, an error becomes a
     /// panic.
     fn visit(&self, node: usize, item: Plain, fallible: bool, child: bool) -> Result<(), Halt> {
-        let planted = Planted { node, origin: item.origin, path: item.path };
+        let planted = Planted { node, origin: item.origin, path: item.path, bomb: Bomb::default() };
         match self.case.fault(node, item.origin, item.path, child) {
             None => Ok(()),
             Some(Fault { kind: Kind::Error, .. }) if fallible => Err(Halt::End(Ended::Error(planted))),

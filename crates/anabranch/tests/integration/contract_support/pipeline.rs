@@ -906,6 +906,9 @@ fn observe(world: &World<'_>, run: impl FnOnce() -> Ended) -> Observed {
             Err(payload) => resume_unwind(payload),
         },
     };
+    if let Ended::Error(planted) | Ended::Panic(planted) = &ended {
+        planted.bomb.disarm();
+    }
     let of = |log: &Mutex<Vec<u64>>| log.lock().unwrap().clone();
     let seen = Seen {
         delivered: of(&world.delivered),

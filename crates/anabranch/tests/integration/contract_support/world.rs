@@ -22,6 +22,45 @@ pub struct Planted {
     pub node: usize,
     pub origin: u64,
     pub path: u64,
+    pub bomb: Bomb,
+}
+
+/// Panics when it is dropped, unless it was disarmed. A stream drops the failures that do not count: the one that does comes
+/// through all the same.
+#[derive(Debug, Default)]
+pub struct Bomb(AtomicBool);
+
+impl Bomb {
+    pub fn armed() -> Self {
+        Self(AtomicBool::new(true))
+    }
+
+    pub fn disarm(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// A copy is for tests to look at.
+impl Clone for Bomb {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Bomb {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Bomb {}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if *self.0.get_mut() && !thread::panicking() {
+            panic_any(Planted { node: DROPPED, origin: 0, path: 0, bomb: Self::default() });
+        }
+    }
 }
 
 /// Mixes a number into a key. Every stage leaves such a mark in the key of an item.
@@ -114,12 +153,14 @@ impl Clone for Item<'_> {
     }
 }
 
+/// The node of the panic of a failure that was dropped.
+const DROPPED: usize = usize::MAX - 2;
 /// The node of the error of an item that waits for one that does not come.
 pub const UNMET: usize = usize::MAX - 1;
 
 impl From<Unmet> for Planted {
     fn from(_: Unmet) -> Self {
-        Self { node: UNMET, origin: 0, path: 0 }
+        Self { node: UNMET, origin: 0, path: 0, bomb: Bomb::default() }
     }
 }
 
@@ -277,8 +318,10 @@ impl<'c> World<'c> {
         self.linger(node, origin);
         match self.case.fault(node, origin, path, child) {
             None => Ok(()),
-            Some(Fault { kind: Kind::Error, .. }) => Err(Planted { node, origin, path }),
-            Some(Fault { kind: Kind::Panic, .. }) => panic_any(Planted { node, origin, path }),
+            Some(Fault { kind: Kind::Error, .. }) => Err(Planted { node, origin, path, bomb: Bomb::armed() }),
+            Some(Fault { kind: Kind::Panic, .. }) => {
+                panic_any(Planted { node, origin, path, bomb: Bomb::armed() })
+            }
         }
     }
 

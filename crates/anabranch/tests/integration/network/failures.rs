@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::contract_support::watchdog::{hush, within};
+use crate::contract_support::world::{Bomb, Planted};
 use anabranch::network::{Dealt, Error, Horizon, Network};
 
 #[test]
@@ -438,4 +440,31 @@ fn nobody_waits_outside_of_a_process_or_in_another_network() {
     });
     let other = catch_unwind(AssertUnwindSafe(|| net.run().unwrap()));
     assert!(text(other).contains("belongs to another network"));
+}
+
+#[test]
+fn of_failures_whose_drops_panic_that_of_the_process_created_first_counts() {
+    hush();
+    within(|| {
+        let all = Barrier::new(3);
+        for by_panic in [false, true].repeat(20) {
+            let planted = move |origin, bomb| Planted { node: 0, origin, path: 0, bomb };
+            let mut net = Network::new();
+            for number in 0..3 {
+                let all = &all;
+                net.process(&number.to_string(), move |_| {
+                    all.wait();
+                    let failure = planted(number, Bomb::armed());
+                    if by_panic { std::panic::panic_any(failure) } else { Err(failure) }
+                });
+            }
+            let found = match (by_panic, catch_unwind(AssertUnwindSafe(|| net.run()))) {
+                (true, Err(payload)) => *payload.downcast::<Planted>().expect("its own payload"),
+                (false, Ok(result)) => result.unwrap_err().into_failure().expect("a failure").1,
+                (_, other) => panic!("{other:?}"),
+            };
+            found.bomb.disarm();
+            assert_eq!(found, planted(0, Bomb::default()));
+        }
+    });
 }

@@ -21,7 +21,7 @@ use futures::executor::block_on_stream;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::contract_support::watchdog;
-use crate::contract_support::world::{Planted, UNMET, mix};
+use crate::contract_support::world::{Bomb, Planted, UNMET, mix};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
@@ -103,15 +103,15 @@ impl World {
         if self.case.delay > 0 {
             std::thread::sleep(Duration::from_micros(mix(item.key, node as u64) % self.case.delay));
         }
-        let planted = Planted { node, origin: item.origin, path: 0 };
+        let planted = || Planted { node, origin: item.origin, path: 0, bomb: Bomb::armed() };
         match self.case.fault(node, item.origin) {
             None => Ok(()),
-            Some(Kind::Error) => Err(planted),
-            Some(Kind::Panic) => panic_any(planted),
+            Some(Kind::Error) => Err(planted()),
+            Some(Kind::Panic) => panic_any(planted()),
             Some(kind) => {
                 self.token.cancel();
                 self.is_cancelled.store(true, Ordering::SeqCst);
-                if kind == Kind::CancelAndPanic { panic_any(planted) } else { Ok(()) }
+                if kind == Kind::CancelAndPanic { panic_any(planted()) } else { Ok(()) }
             }
         }
     }
@@ -436,6 +436,9 @@ pub fn run(case: &Case, plain: &Loop) -> Seen {
             Err(payload) => resume_unwind(payload),
         },
     };
+    if let Err((planted, _)) = &result {
+        planted.bomb.disarm();
+    }
     let ended = match result {
         Ok(()) => Ended::Complete,
         Err((Planted { node: UNMET, .. }, _)) => Ended::Missing,
