@@ -6,17 +6,18 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use async_nats::Client;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::{self, Handle};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
+use crate::address::Address;
 use crate::error::Error;
 use crate::function::Function;
 use crate::functions::Functions;
 use crate::options::ClusterOptions;
 use crate::program::Run;
+use crate::wire::{self, Line};
 
 /// The environment variable with the address of the server, for [`Cluster::from_env`].
 pub const ADDRESS: &str = "ANABRANCH_CLUSTER";
@@ -93,11 +94,9 @@ impl Cluster {
 
 /// A connection and its thread.
 pub(crate) struct Link {
-    pub(crate) url: String,
+    pub(crate) address: Address,
     pub(crate) options: ClusterOptions,
-    pub(crate) client: Client,
-    /// Says how often the connection was made again.
-    pub(crate) connections: watch::Receiver<u64>,
+    pub(crate) line: Line,
     runtime: Handle,
     /// The end of the thread: it waits until the tasks have dropped their senders.
     ends: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
@@ -106,20 +105,21 @@ pub(crate) struct Link {
 
 impl Link {
     fn new(url: &str, options: ClusterOptions) -> Result<Self, Error> {
+        let address = Address::parse(url)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
-        let (made, connections) = watch::channel(0);
-        let again = move || made.send_modify(|count| *count += 1);
-        let client = runtime.block_on(options.connect(url, again))?;
+        let line = runtime.block_on(Line::connect(&address, &options))?;
+        runtime.spawn(wire::sweep(line.clone()));
         let handle = runtime.handle().clone();
         let (tasks, mut left) = mpsc::channel(1);
         let (end, ended) = oneshot::channel();
-        let goodbye = client.clone();
+        let goodbye = line.clone();
         let life = async move {
             let _ = ended.await;
             let last = async {
                 // All tasks have ended when the last sender is gone.
                 while left.recv().await.is_some() {}
-                let _ = goodbye.flush().await;
+                let _ = goodbye.bodies.flush().await;
+                let _ = goodbye.beats.flush().await;
             };
             let _ = tokio::time::timeout(GOODBYE, last).await;
         };
@@ -127,15 +127,7 @@ impl Link {
             .name("anabranch-cluster".to_owned())
             .spawn(move || runtime.block_on(life))
             .map_err(Error::Thread)?;
-        Ok(Self {
-            url: url.to_owned(),
-            options,
-            client,
-            connections,
-            runtime: handle,
-            ends: Some((end, thread)),
-            tasks,
-        })
+        Ok(Self { address, options, line, runtime: handle, ends: Some((end, thread)), tasks })
     }
 
     /// Waits for a future on the thread of the connection.
@@ -173,6 +165,6 @@ impl Drop for Link {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Link").field(&self.url).finish()
+        f.debug_tuple("Link").field(&self.address).finish()
     }
 }

@@ -87,7 +87,7 @@ pub enum Error {
     /// No server answers.
     #[error("no NATS server answers at {url}: {cause}")]
     Connect {
-        /// The address that was given.
+        /// The address that was given, without its credentials.
         url: String,
         /// What the client says.
         cause: String,
@@ -95,18 +95,56 @@ pub enum Error {
     /// The server does not accept the credentials.
     #[error("the NATS server at {url} does not accept the credentials: {cause}")]
     Credentials {
-        /// The address that was given.
+        /// The address that was given, without its credentials.
         url: String,
         /// What the client says.
         cause: String,
     },
     /// The server has no JetStream, or does not allow it for this account.
-    #[error("the NATS server at {url} has no JetStream ({cause}): start it with `nats-server -js`")]
+    #[error("the NATS server at {url} has no JetStream ({cause}): {cure}")]
     NoJetStream {
-        /// The address that was given.
+        /// The address that was given, without its credentials.
         url: String,
         /// What the server says.
         cause: String,
+        /// What to do.
+        cure: String,
+    },
+    /// The server does not allow this user what is needed.
+    #[error(
+        "the NATS server at {url} does not allow this user what is needed ({cause}): let the user publish to and subscribe to the subjects in section 5 of the guide's chapter on clusters"
+    )]
+    NotAllowed {
+        /// The address that was given, without its credentials.
+        url: String,
+        /// What the server says.
+        cause: String,
+    },
+    /// The server takes only messages that are too small for its own requests.
+    #[error(
+        "the NATS server at {url} takes messages of at most {most} bytes, and {needed} bytes are needed: set a larger `max_payload`"
+    )]
+    SmallMessages {
+        /// The address that was given, without its credentials.
+        url: String,
+        /// The `max_payload` of the server, in bytes.
+        most: usize,
+        /// The least that is needed, in bytes.
+        needed: usize,
+    },
+    /// The address cannot be read.
+    #[error("{url:?} is not the address of a NATS server: {cause}")]
+    Address {
+        /// The address that was given, without its credentials.
+        url: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The address or the server demands TLS, and this program is built without it.
+    #[error("{url} needs TLS: build with the feature `tls` of the crate `anabranch-cluster`")]
+    NoTls {
+        /// The address that was given, without its credentials.
+        url: String,
     },
     /// The server refuses a queue.
     #[error("the NATS server does not make a queue: {0}")]

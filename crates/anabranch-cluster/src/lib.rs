@@ -55,6 +55,7 @@
 //! - `tls`: TLS, credentials files and nkeys. Without it, a user and a password or a token are the credentials.
 #![forbid(unsafe_code)]
 
+mod address;
 mod cluster;
 mod error;
 mod function;

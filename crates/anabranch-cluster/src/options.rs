@@ -3,14 +3,13 @@
 use std::fmt;
 #[cfg(feature = "tls")]
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_nats::{Client, ConnectErrorKind, ConnectOptions};
+use async_nats::ConnectOptions;
 
+use crate::address::{Address, Secret};
 use crate::error::Error;
-use crate::wire;
 
 /// Settings of a [`Cluster`](crate::Cluster) or a [`Worker`](crate::Worker).
 ///
@@ -81,6 +80,24 @@ pub enum Event {
     },
     /// A worker and a program have not the same functions. The text names both sides.
     Refused(String),
+    /// The server refuses something, so nothing goes on for the moment: it has no room for items or makes no queue, it does not
+    /// accept the credentials any more, or it does not allow what is needed. This is told at once, and again after the
+    /// [`patience`](ClusterOptions::patience).
+    ServerRefuses {
+        /// What is refused, and what the server says.
+        cause: String,
+        /// It has been refused for so long.
+        waited: Duration,
+    },
+    /// The server takes what it has refused.
+    ServerAccepts,
+    /// The server has not been reached since the connection was lost.
+    NoServer {
+        /// Its address, without the credentials.
+        address: String,
+        /// It has not been reached for so long.
+        waited: Duration,
+    },
     /// The connection to the server is lost, and is tried again.
     Disconnected,
     /// The connection to the server is there again.
@@ -96,6 +113,11 @@ impl fmt::Display for Event {
             Self::Joined { name } => write!(f, "{name} is there"),
             Self::Left { name } => write!(f, "{name} has left"),
             Self::Refused(text) => f.write_str(text),
+            Self::ServerRefuses { cause, waited } => write!(f, "{cause} ({:.1} s)", waited.as_secs_f64()),
+            Self::ServerAccepts => f.write_str("the server takes everything again"),
+            Self::NoServer { address, waited } => {
+                write!(f, "the server at {address} has not been reached for {:.1} s", waited.as_secs_f64())
+            }
             Self::Disconnected => f.write_str("the connection to the server is lost"),
             Self::Connected => f.write_str("the connection to the server is there again"),
         }
@@ -237,52 +259,16 @@ impl ClusterOptions {
         self
     }
 
-    /// Connects to a server that has JetStream. `again` is called when the connection was lost and is there again.
-    pub(crate) async fn connect(
-        &self,
-        url: &str,
-        again: impl Fn() + Send + Sync + 'static,
-    ) -> Result<Client, Error> {
-        let events = self.events.clone();
-        let is_lost = AtomicBool::new(false);
-        let options = self.authenticated().await?;
-        #[cfg(feature = "tls")]
-        let options = self.secured(options);
-        let options = options
-            .name(&self.name)
-            .ping_interval((self.lease / 2).clamp(Duration::from_millis(500), Duration::from_secs(10)))
-            .reconnect_delay_callback(|attempts| Duration::from_millis(10 << attempts.min(5)))
-            .event_callback(move |event| {
-                match event {
-                    async_nats::Event::Disconnected => {
-                        is_lost.store(true, Ordering::Relaxed);
-                        events.tell(&Event::Disconnected);
-                    }
-                    // The first connection is no event.
-                    async_nats::Event::Connected if is_lost.swap(false, Ordering::Relaxed) => {
-                        events.tell(&Event::Connected);
-                        again();
-                    }
-                    _ => {}
+    /// The options of a connection. Credentials that were set come before those in the address.
+    pub(crate) async fn connection(&self, address: &Address) -> Result<ConnectOptions, Error> {
+        let options = match self.credentials.clone() {
+            Credentials::InTheAddress => match address.secret.clone() {
+                None => ConnectOptions::new(),
+                Some(Secret::UserAndPassword(user, password)) => {
+                    ConnectOptions::with_user_and_password(user, password)
                 }
-                async {}
-            });
-        let client = options.connect(url).await.map_err(|error| {
-            let (url, cause) = (url.to_owned(), error.to_string());
-            match error.kind() {
-                ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-                    Error::Credentials { url, cause }
-                }
-                _ => Error::Connect { url, cause },
-            }
-        })?;
-        wire::check(&client, url).await?;
-        Ok(client)
-    }
-
-    async fn authenticated(&self) -> Result<ConnectOptions, Error> {
-        Ok(match self.credentials.clone() {
-            Credentials::InTheAddress => ConnectOptions::new(),
+                Some(Secret::Token(token)) => ConnectOptions::with_token(token),
+            },
             Credentials::UserAndPassword(user, password) => {
                 ConnectOptions::with_user_and_password(user, password)
             }
@@ -293,7 +279,10 @@ impl ClusterOptions {
                 .map_err(|error| Error::File { path, error })?,
             #[cfg(feature = "tls")]
             Credentials::Nkey(seed) => ConnectOptions::with_nkey(seed),
-        })
+        };
+        #[cfg(feature = "tls")]
+        let options = self.secured(options);
+        Ok(options)
     }
 
     #[cfg(feature = "tls")]

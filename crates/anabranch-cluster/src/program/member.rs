@@ -12,9 +12,20 @@ struct Member {
     heard: Instant,
 }
 
+/// A worker that has other functions.
+#[derive(Debug)]
+struct Stranger {
+    heard: Instant,
+    text: String,
+}
+
+/// A worker that was refused asks again after a second or more, so it is forgotten so much later than one that serves.
+const ASKS_AGAIN: Duration = Duration::from_secs(2);
+
 #[derive(Debug, Default)]
 pub(super) struct Members {
     members: HashMap<u64, Member>,
+    strangers: HashMap<u64, Stranger>,
 }
 
 /// What a beat has changed.
@@ -37,6 +48,7 @@ impl Members {
 
     pub(super) fn heard(&mut self, beat: WorkerBeat) -> Change {
         let name = beat.name.clone();
+        self.strangers.remove(&beat.id);
         if beat.is_leaving {
             return self.members.remove(&beat.id).map_or(Change::Nothing, |_| Change::Left(name));
         }
@@ -47,16 +59,35 @@ impl Members {
         }
     }
 
-    /// Forgets those that were not heard of for the time. Returns their names.
-    pub(super) fn forget_silent(&mut self, silent: Duration) -> Vec<String> {
+    /// A worker with other functions wants to serve the run. Returns whether this is new.
+    pub(super) fn refuse(&mut self, worker: u64, text: &str) -> bool {
+        let stranger = Stranger { heard: Instant::now(), text: text.to_owned() };
+        let before = self.strangers.insert(worker, stranger);
+        before.is_none_or(|before| before.text != text)
+    }
+
+    /// Why the workers that are there do not serve the run. `None` if there are none.
+    pub(super) fn refused(&self) -> Option<&str> {
+        self.strangers.values().map(|stranger| stranger.text.as_str()).next()
+    }
+
+    /// Nothing was heard of anybody for some time, because the connection was lost.
+    pub(super) fn excuse(&mut self) {
+        let now = Instant::now();
+        self.members.values_mut().for_each(|member| member.heard = now);
+    }
+
+    /// Forgets those that were not heard of for the time. Returns the numbers and names of those that have served.
+    pub(super) fn forget_silent(&mut self, silent: Duration) -> Vec<(u64, String)> {
         let mut left = Vec::new();
-        self.members.retain(|_, member| {
+        self.members.retain(|id, member| {
             let stays = member.heard.elapsed() < silent;
             if !stays {
-                left.push(member.beat.name.clone());
+                left.push((*id, member.beat.name.clone()));
             }
             stays
         });
+        self.strangers.retain(|_, stranger| stranger.heard.elapsed() < silent + ASKS_AGAIN);
         left
     }
 }

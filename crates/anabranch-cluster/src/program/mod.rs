@@ -1,8 +1,13 @@
 //! The side that calls: a run for each function.
 
+mod batches;
+mod calls;
+mod keeper;
+mod landing;
 mod member;
 mod serving;
 mod stats;
+mod trouble;
 
 use std::fmt;
 use std::future::Future;
@@ -123,8 +128,8 @@ impl Run {
     pub(crate) fn work_here(&self) -> Result<(), Error> {
         let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
         if here.is_none() {
-            let Link { url, options, .. } = &*self.link;
-            *here = Some(Helper::start(url, options, self.functions.clone())?);
+            let Link { address, options, .. } = &*self.link;
+            *here = Some(Helper::start(address, options, self.functions.clone())?);
         }
         Ok(())
     }

@@ -1,105 +1,56 @@
 //! The task of a run: it puts batches of calls into the queue, and takes outcomes.
 
-use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_nats::{Client, Message, Subject, Subscriber};
+use async_nats::Message;
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, Stream, StreamExt};
 use serde::de::DeserializeOwned;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
+use super::batches::{Batches, Place};
+use super::calls::Calls;
+use super::keeper::{Keeper, News};
+use super::landing::{self, Landed, Landing};
 use super::member::{Change, Members};
-use super::stats::{Landed, Stats, processor};
-use super::{Answer, NewCall, Order};
+use super::stats::{self, Stats, processor};
+use super::trouble::Trouble;
+use super::{Answer, Order};
 use crate::cluster::Link;
 use crate::error::Error;
 use crate::functions::{Functions, Identity, decode, message};
 use crate::options::{ClusterOptions, Event};
-use crate::wire::{self, Batch, Beat, Body, Done, Ended, Join, PartRequest, Parts, Queue, Shelf, Terms};
-use crate::wire::{ALONE, WORK, WorkerBeat, inline_limit, subjects};
-
-/// A batch is so large that its items are computed for about this time.
-const BATCH_TIME: Duration = Duration::from_millis(2);
-
-/// The most calls of a batch.
-const MOST_CALLS: usize = 1024;
-
-/// How many large results are fetched at once.
-const FETCHES: usize = 4;
+use crate::wire::{
+    self, ALONE, Beat, Done, Failure, Flow, Join, Line, Made, PartRequest, Probe, Terms, WORK, WorkerBeat,
+    inline_limit, subjects,
+};
 
 /// So many batches for each that the workers may hold are sent ahead, so that a worker that asks need not wait for the program.
 const AHEAD: usize = 2;
-
-/// How long a stored message is waited for before it is sent again.
-const STORED_PATIENCE: Duration = Duration::from_secs(2);
-
-/// A call without an outcome.
-struct Call {
-    /// Its body is on the shelf.
-    length: usize,
-    body: Bytes,
-    made: Instant,
-    answer: oneshot::Sender<Answer>,
-    /// How many workers were lost with it.
-    deaths: u32,
-}
-
-/// A batch in the queue, or at a worker.
-struct Sent {
-    calls: Vec<u64>,
-    is_alone: bool,
-    sent: Instant,
-    /// Its number in the stream, once it is stored.
-    sequence: Option<u64>,
-    /// When a worker last said that it runs it alone.
-    taken: Option<Instant>,
-    // What the worker has told of it, in nanoseconds.
-    computed: u64,
-    waited: u64,
-    fetched: u64,
-}
-
-/// Outcomes whose bodies have been fetched.
-struct Fetched {
-    done: Done,
-    reply: Option<Subject>,
-    /// `None` if a body is missing.
-    answers: Option<Vec<(u64, Answer)>>,
-}
 
 pub(super) struct Serving {
     run: u64,
     function: String,
     identity: Identity,
     options: ClusterOptions,
-    client: Client,
-    connections: watch::Receiver<u64>,
-    queue: Queue,
-    needs_repair: bool,
-    calls: HashMap<u64, Call>,
-    /// Calls that are not in a batch, in their order.
-    waiting: VecDeque<u64>,
-    batches: HashMap<u64, Sent>,
-    shelf: Shelf,
+    line: Line,
+    made: Made,
+    keeper: Keeper,
+    calls: Calls,
+    batches: Batches,
+    /// The bytes on their way to the queue.
+    flow: Flow,
+    landing: Landing,
     members: Members,
-    /// What a worker with other functions was told last.
-    refused: Option<String>,
-    /// Since when calls wait although there is no worker, and whether this was told.
+    trouble: Trouble,
+    /// Since when calls wait although there is no worker, and when this was told.
     lonely: Option<(Instant, Instant)>,
-    /// The mean time that an item is computed, in nanoseconds.
-    cost: Option<f64>,
     /// The least time that a batch was outside of program and worker. A longer one has waited in the queue of the server.
     least: Duration,
-    next: u64,
-    fetches: JoinSet<Fetched>,
-    fetching: HashSet<String>,
-    permits: Arc<Semaphore>,
     stats: Arc<Mutex<Stats>>,
-    /// When the last outcome came, or the queue was looked at.
+    /// When the last outcome arrived, or the queue was looked at.
     progress: Instant,
     /// How long the thread had had the processor when the run began.
     began: Duration,
@@ -109,28 +60,23 @@ impl Serving {
     pub(super) fn new(link: &Link, functions: &Functions, name: &str, stats: Arc<Mutex<Stats>>) -> Self {
         let run = wire::random();
         let identity = functions.identity();
+        let (line, options) = (link.line.clone(), link.options.clone());
         Self {
             run,
             function: name.to_owned(),
-            options: link.options.clone(),
-            client: link.client.clone(),
-            connections: link.connections.clone(),
-            queue: Queue::new(link.client.clone(), &identity.name, run, 0),
+            made: *line.news().borrow(),
+            keeper: Keeper::new(line.clone(), &identity.name, run, options.lease),
             identity,
-            needs_repair: false,
-            calls: HashMap::new(),
-            waiting: VecDeque::new(),
-            batches: HashMap::new(),
-            shelf: Shelf::default(),
+            options,
+            calls: Calls::default(),
+            batches: Batches::default(),
+            flow: Flow::new(),
+            landing: Landing::new(line.clone()),
+            line,
             members: Members::default(),
-            refused: None,
+            trouble: Trouble::default(),
             lonely: None,
-            cost: None,
             least: Duration::MAX,
-            next: 0,
-            fetches: JoinSet::new(),
-            fetching: HashSet::new(),
-            permits: Arc::new(Semaphore::new(FETCHES)),
             stats,
             progress: Instant::now(),
             began: Duration::ZERO,
@@ -139,15 +85,18 @@ impl Serving {
 
     /// Makes the queue.
     pub(super) async fn open(self) -> Result<Self, Error> {
-        self.queue.make(self.options.lease).await.map_err(Error::Queue)?;
-        Ok(self)
+        match self.keeper.open().await {
+            Ok(()) => Ok(self),
+            Err(failure) => Err(Error::Queue(failure.to_string())),
+        }
     }
 
     /// Serves calls until the run is dropped.
     pub(super) async fn serve(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
-        let Ok(mut inbox) = self.subscribe().await else { return };
+        let Ok(inbox) = self.subscribe().await else { return };
+        let mut inbox = std::pin::pin!(inbox);
         self.began = processor();
-        let mut connections = self.connections.clone();
+        let mut news: watch::Receiver<Made> = self.line.news();
         let mut tick = tokio::time::interval(self.options.lease / 4);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -164,126 +113,145 @@ impl Serving {
                     self.send().await;
                 }
                 Some(message) = inbox.next() => self.take(message).await,
-                Some(fetched) = self.fetches.join_next() => {
-                    if let Ok(fetched) = fetched {
-                        self.fetched(fetched).await;
-                    }
-                }
-                Ok(()) = connections.changed() => {
-                    self.needs_repair = true;
-                    self.repair().await;
-                }
+                landed = self.landing.next() => self.landed(landed).await,
+                told = self.keeper.news() => self.queue_is(told).await,
+                Ok(()) = news.changed() => self.connected(),
                 _ = tick.tick() => self.tick().await,
             }
         }
-        self.fetches.abort_all();
         self.beat(true).await;
-        self.queue.delete().await;
+        self.keeper.queue.delete().await;
     }
 
-    async fn subscribe(
-        &self,
-    ) -> Result<impl futures_util::Stream<Item = Message> + use<>, async_nats::SubscribeError> {
-        let to_run = self.client.subscribe(subjects::run(self.run, "*")).await?;
-        let asks: Subscriber = self.client.subscribe(subjects::ask(&self.identity.name)).await?;
-        Ok(stream::select(to_run, asks))
+    async fn subscribe(&self) -> Result<impl Stream<Item = Message> + use<>, async_nats::SubscribeError> {
+        let Line { bodies, beats, .. } = &self.line;
+        let to_run = bodies.subscribe(subjects::run(self.run, "*")).await?;
+        let members = beats.subscribe(subjects::member(self.run, "*")).await?;
+        let asks = beats.subscribe(subjects::ask(&self.identity.name)).await?;
+        Ok(stream::select(stream::select(members, asks), to_run))
     }
 
     /// Returns whether a call was given up.
     fn accept(&mut self, order: Order) -> bool {
-        let Order::Call(NewCall { body, made, answer }) = order else { return true };
-        let id = self.number();
-        self.calls.insert(id, Call { length: body.len(), body, made, answer, deaths: 0 });
-        self.waiting.push_back(id);
+        let Order::Call(call) = order else { return true };
+        self.calls.add(call);
         false
     }
 
-    fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next
-    }
+    // Batches go out.
 
     /// Puts as many batches into the queue as the workers may soon ask for.
     async fn send(&mut self) {
         let most = (self.members.slots() * AHEAD).saturating_sub(self.batches.len());
         for left in (1..=most).rev() {
-            let calls = self.gather(self.waiting.len().div_ceil(left));
+            if !self.pump().await || self.batches.any_refused() {
+                return;
+            }
+            let share = self.calls.waiting().div_ceil(left);
+            let calls = self.calls.gather(share, inline_limit(&self.line.bodies));
             if calls.is_empty() {
                 return;
             }
-            self.put(calls, false).await;
+            self.put(calls, false);
         }
+        self.pump().await;
     }
 
-    /// Takes at most `share` calls that wait, and no more than a batch may have.
-    fn gather(&mut self, share: usize) -> Vec<u64> {
-        let by_cost = self.cost.map_or(1.0, |cost| BATCH_TIME.as_nanos() as f64 / cost.max(1.0));
-        let most = share.min(by_cost as usize).clamp(1, MOST_CALLS);
-        let limit = inline_limit(&self.client);
-        let mut bytes = 0;
-        let mut calls = Vec::new();
-        while calls.len() < most
-            && let Some(&id) = self.waiting.front()
-        {
-            let Some(call) = self.calls.get(&id).filter(|call| !call.answer.is_closed()) else {
-                self.calls.remove(&id);
-                self.waiting.pop_front();
-                continue;
-            };
-            bytes += call.length;
-            if bytes > limit && !calls.is_empty() {
-                break;
+    fn put(&mut self, calls: Vec<u64>, is_alone: bool) {
+        let id = self.calls.number();
+        self.batches.add(id, calls, is_alone);
+    }
+
+    /// Sends the batches that are here, while the line has room. Returns whether all of them are sent.
+    async fn pump(&mut self) -> bool {
+        while let Some(id) = self.batches.next() {
+            if !self.keeper.is_good() || !self.store(id).await {
+                return false;
             }
-            calls.push(id);
-            self.waiting.pop_front();
         }
-        calls
+        true
     }
 
-    /// Puts a batch into the queue.
-    async fn put(&mut self, calls: Vec<u64>, is_alone: bool) {
-        let id = self.number();
-        let now = Instant::now();
-        let sent = Sent {
-            calls,
-            is_alone,
-            sent: now,
-            sequence: None,
-            taken: None,
-            computed: 0,
-            waited: 0,
-            fetched: 0,
-        };
-        self.batches.insert(id, sent);
-        self.store(id).await;
-    }
-
-    /// Sends a batch to the server.
-    async fn store(&mut self, id: u64) {
-        let Some(batch) = self.batches.get_mut(&id) else { return };
-        batch.sent = Instant::now();
-        batch.sequence = None;
-        let limit = inline_limit(&self.client);
-        let mut calls = Vec::with_capacity(batch.calls.len());
-        for &id in &batch.calls {
-            let Some(call) = self.calls.get(&id) else { continue };
-            let body = if call.length > limit {
-                self.shelf.put(id, call.body.clone());
-                Body::Shelved { ticket: id, length: call.length as u64 }
-            } else {
-                Body::Here(call.body.clone())
-            };
-            calls.push((id, body));
-        }
+    /// Sends a batch to the server. Returns whether it is on its way.
+    async fn store(&mut self, id: u64) -> bool {
+        let Some(batch) = self.batches.get_mut(id) else { return true };
+        let limit = if batch.is_shelved { 0 } else { inline_limit(&self.line.bodies) };
+        let message = self.calls.message(id, &batch.calls, limit);
+        let Some(pass) = self.flow.try_enter(message.len()) else { return false };
         let kind = if batch.is_alone { ALONE } else { WORK };
         let reply = subjects::run(self.run, &format!("stored-{id:x}"));
-        self.queue.put(kind, message(&Batch { id, calls }), reply).await;
+        batch.sent = Instant::now();
+        let is_sent = self.keeper.queue.put(kind, message, reply).await;
+        if is_sent {
+            batch.place = Place::UnderWay(pass, 0);
+        }
+        is_sent
     }
+
+    /// The server has stored a batch, or could not.
+    async fn stored(&mut self, id: u64, answer: &[u8]) {
+        let Some(batch) = self.batches.get_mut(id) else { return };
+        match wire::stored(answer) {
+            Some(Ok(sequence)) => {
+                if let Place::UnderWay(pass, _) = std::mem::replace(&mut batch.place, Place::Stored(sequence))
+                {
+                    pass.arrived();
+                }
+                self.batches.retry(true);
+                self.trouble.end(&self.options);
+            }
+            Some(Err(cause)) => {
+                batch.place = Place::Refused;
+                batch.is_shelved = true;
+                let cause = format!("the queue of {} takes no items: {cause}", self.function);
+                self.trouble.begin(&cause, &self.options);
+            }
+            // No stream has the subject: the server says at once that nobody listens.
+            None => {
+                batch.place = Place::Here;
+                self.keeper.check();
+            }
+        }
+        self.send().await;
+    }
+
+    /// A connection was lost and is there again. The server may be a new one.
+    fn connected(&mut self) {
+        let made = *self.line.news().borrow();
+        if made.bodies != self.made.bodies {
+            self.batches.send_again();
+        }
+        self.made = made;
+        self.members.excuse();
+        self.keeper.check();
+    }
+
+    async fn queue_is(&mut self, news: News) {
+        self.progress = Instant::now();
+        match news {
+            News::IsThere => self.batches.look(),
+            News::IsNew => self.batches.send_all_again(),
+            News::Failed(failure) => {
+                // A server that is away is told by the connection.
+                if failure != Failure::Silent || self.line.is_connected() {
+                    let cause = format!("there is no queue for {}: {failure}", self.function);
+                    self.trouble.begin(&cause, &self.options);
+                }
+                return;
+            }
+        }
+        if !self.batches.any_refused() {
+            self.trouble.end(&self.options);
+        }
+        self.beat(false).await;
+        self.send().await;
+    }
+
+    // Messages arrive.
 
     async fn take(&mut self, message: Message) {
         let topic = subjects::topic(&message.subject).to_owned();
         match topic.as_str() {
-            "ask" => self.beat(false).await,
             "join" => self.join(message).await,
             "worker" => {
                 if let Some(beat) = read::<WorkerBeat>(&message) {
@@ -292,69 +260,74 @@ impl Serving {
                 }
             }
             "part" => {
-                let part = read::<PartRequest>(&message).map(|request| self.shelf.part(&request));
-                self.reply(message.reply, part.unwrap_or_default()).await;
+                let part = read::<PartRequest>(&message).map(|request| self.calls.shelf.part(&request));
+                self.line.answer(message.reply, part.unwrap_or_default()).await;
             }
             "again" => {
                 if let Some(batch) = read::<u64>(&message) {
                     self.again(batch).await;
-                    self.reply(message.reply, Bytes::new()).await;
+                    self.line.answer(message.reply, Bytes::new()).await;
                 }
             }
             "done" => {
                 if let Some(done) = read::<Done>(&message) {
-                    self.done(done, message.reply).await;
+                    self.progress = Instant::now();
+                    let (calls, limit) = (&self.calls, self.options.body_limit);
+                    let landed = self.landing.land(done, message.reply, limit, |id| calls.has(id));
+                    if let Some(landed) = landed {
+                        self.landed(landed).await;
+                    }
+                }
+            }
+            "probe" => {
+                if let Some(probe) = read::<Probe>(&message) {
+                    let missing = crate::functions::message(&self.landing.missing(&probe));
+                    self.line.answer(message.reply, missing).await;
                 }
             }
             _ => {
-                if let Some(id) = topic.strip_prefix("stored-") {
-                    self.stored(id, &message.payload);
+                if let Some(id) = subjects::number_of(&topic, "stored-") {
+                    self.stored(id, &message.payload).await;
+                } else {
+                    // A worker asks who is there.
+                    self.beat(false).await;
                 }
             }
-        }
-    }
-
-    /// The server has stored a batch, or could not.
-    fn stored(&mut self, id: &str, answer: &[u8]) {
-        let batch = u64::from_str_radix(id, 16).ok().and_then(|id| self.batches.get_mut(&id));
-        let sequence =
-            serde_json::from_slice::<serde_json::Value>(answer).ok().and_then(|it| it["seq"].as_u64());
-        match (batch, sequence) {
-            (Some(batch), Some(sequence)) => batch.sequence = Some(sequence),
-            // No stream has the subject: the server says at once that nobody listens.
-            (Some(_), None) => self.needs_repair = true,
-            (None, _) => {}
         }
     }
 
     async fn join(&mut self, message: Message) {
         let Some(Join { worker, identity }) = read::<Join>(&message) else { return };
         let answer = if identity == self.identity {
-            self.refused = None;
             self.heard(worker);
             Ok(Terms {
                 function: self.function.clone(),
-                times_made: self.queue.times_made(),
+                times_made: self.keeper.queue.times_made(),
                 lease: self.options.lease,
             })
         } else {
             let (program, name) = (&self.options.name, &worker.name);
             let text = format!("worker {name} has {identity}, and program {program} has {}", self.identity);
-            if self.refused.as_ref() != Some(&text) {
+            let text = wire::short(&text);
+            if worker.is_leaving {
+                self.members.heard(worker);
+            } else if self.members.refuse(worker.id, &text) {
                 self.options.events.tell(&Event::Refused(text.clone()));
             }
-            self.refused = Some(text.clone());
             Err(text)
         };
-        self.reply(message.reply, crate::functions::message(&answer)).await;
+        if let Some(reply) = message.reply {
+            let _ = self.line.beats.publish(reply, crate::functions::message(&answer)).await;
+        }
         self.send().await;
     }
 
     fn heard(&mut self, beat: WorkerBeat) {
-        if let Some(batch) = beat.alone.and_then(|batch| self.batches.get_mut(&batch)) {
+        if let Some(batch) = beat.alone.and_then(|batch| self.batches.get_mut(batch)) {
             batch.taken = Some(Instant::now());
         }
-        lock(&self.stats).worker(beat.id, &beat.name, beat.threads);
+        let id = beat.id;
+        lock(&self.stats).worker(id, &beat.name, beat.threads);
         match self.members.heard(beat) {
             Change::Nothing => {}
             Change::Joined(name) => self.options.events.tell(&Event::Joined { name }),
@@ -364,80 +337,29 @@ impl Serving {
 
     /// A batch was delivered once more: the worker that had it was lost.
     async fn again(&mut self, batch: u64) {
-        let Some(batch) = self.batches.remove(&batch) else { return };
+        let Some(batch) = self.batches.remove(batch) else { return };
         for id in batch.calls {
-            let Some(call) = self.calls.get_mut(&id) else { continue };
+            let Some(call) = self.calls.get_mut(id) else { continue };
             call.deaths += 1;
             if call.deaths >= self.options.attempts {
                 let workers = call.deaths;
-                self.answer(id, Answer::Lost { workers });
+                self.calls.answer(id, Answer::Lost { workers });
             } else {
                 // From now on no other item is in the same worker while it runs.
-                self.put(vec![id], true).await;
+                self.put(vec![id], true);
             }
         }
         self.beat(false).await;
         self.send().await;
     }
 
-    async fn done(&mut self, done: Done, reply: Option<Subject>) {
+    /// Gives outcomes to the callers, and confirms them.
+    async fn landed(&mut self, landed: Landed) {
+        let Landed { done, reply, mut bodies } = landed;
         self.progress = Instant::now();
-        let mut shelved = Vec::new();
-        for (id, ended) in &done.outcomes {
-            if let Ended::Value(body) | Ended::Error(body) = ended
-                && let Body::Shelved { ticket, length } = body
-                && *length <= self.options.body_limit
-                && self.calls.contains_key(id)
-            {
-                shelved.push((*id, *ticket, *length));
-            }
-        }
-        if shelved.is_empty() {
-            let answers = Some(Vec::new());
-            return self.fetched(Fetched { done, reply, answers }).await;
-        }
-        // The worker sends it again until it is confirmed.
-        if let Some(reply) = &reply
-            && !self.fetching.insert(reply.to_string())
-        {
-            return;
-        }
-        let (client, permits) = (self.client.clone(), Arc::clone(&self.permits));
-        let subject = subjects::worker(done.worker, "part");
-        self.fetches.spawn(async move {
-            let _permit = permits.acquire_owned().await;
-            let mut bodies = Vec::new();
-            for (id, ticket, length) in shelved {
-                let parts = Parts { client: client.clone(), subject: subject.clone(), ticket, length };
-                match parts.fetch().await {
-                    Ok(body) => bodies.push((id, body)),
-                    Err(_) => return Fetched { done, reply, answers: None },
-                }
-            }
-            let mut bodies: HashMap<u64, Bytes> = bodies.into_iter().collect();
-            let answers = done.outcomes.iter().filter_map(|(id, ended)| {
-                let body = bodies.remove(id)?;
-                Some((
-                    *id,
-                    if matches!(ended, Ended::Value(_)) { Answer::Value(body) } else { Answer::Error(body) },
-                ))
-            });
-            let answers = Some(answers.collect());
-            Fetched { done, reply, answers }
-        });
-    }
-
-    /// Gives the outcomes to the callers, and confirms them.
-    async fn fetched(&mut self, fetched: Fetched) {
-        let Fetched { done, reply, answers } = fetched;
-        if let Some(reply) = &reply {
-            self.fetching.remove(reply.as_str());
-        }
-        let Some(answers) = answers else { return };
-        let mut answers: HashMap<u64, Answer> = answers.into_iter().collect();
         let Done { worker, batch: id, is_last, outcomes, times } = done;
         let mut sent = None;
-        if let Some(batch) = self.batches.get_mut(&id) {
+        if let Some(batch) = self.batches.get_mut(id) {
             batch.computed += times.computed;
             batch.waited = batch.waited.max(times.waited);
             batch.fetched = batch.fetched.max(times.fetched);
@@ -448,92 +370,64 @@ impl Serving {
             let queued = outside - self.least + Duration::from_nanos(batch.waited);
             sent = Some((batch.sent, queued, self.least + fetched));
         }
-        let mut landed = Landed::new(&times);
-        let count = outcomes.len().max(1) as f64;
+        let mut counted = stats::Landed::new(&times);
+        let count = outcomes.len();
         for (id, ended) in outcomes {
-            let Some(call) = self.calls.get(&id) else { continue };
+            let Some(call) = self.calls.get_mut(id) else { continue };
             if let Some((sent, queued, transport)) = sent {
-                landed.add(sent.saturating_duration_since(call.made) + queued, transport);
+                counted.add(sent.saturating_duration_since(call.made) + queued, transport);
             }
-            let answer = answers.remove(&id).unwrap_or_else(|| self.answer_of(ended));
-            self.answer(id, answer);
+            let answer = landing::answer(ended, bodies.remove(&id), &self.options);
+            self.calls.answer(id, answer);
         }
-        lock(&self.stats).landed(worker, &landed, processor().saturating_sub(self.began));
-        let cost = times.computed as f64 / count;
-        self.cost = Some(self.cost.map_or(cost, |mean| 0.8 * mean + 0.2 * cost));
+        lock(&self.stats).landed(worker, &counted, processor().saturating_sub(self.began));
+        self.calls.cost(times.computed as f64, count);
         if is_last {
-            self.batches.remove(&id);
+            self.batches.remove(id);
         }
-        self.reply(reply, Bytes::new()).await;
-        self.send().await;
-    }
-
-    /// The answer to an outcome whose body is in the message, or too large.
-    fn answer_of(&self, ended: Ended) -> Answer {
-        match ended {
-            Ended::Value(Body::Here(body)) => Answer::Value(body),
-            Ended::Error(Body::Here(body)) => Answer::Error(body),
-            Ended::Value(body) | Ended::Error(body) => Answer::TooLarge {
-                size: body.length(),
-                limit: self.options.body_limit,
-                side: format!("program {}", self.options.name),
-            },
-            Ended::Panic(text) => Answer::Panic(text),
-            Ended::Undecodable(text) => Answer::Undecodable(text),
-            Ended::TooLarge { size, limit, side } => Answer::TooLarge { size, limit, side },
-        }
-    }
-
-    fn answer(&mut self, id: u64, answer: Answer) {
-        self.shelf.remove(id);
-        if let Some(call) = self.calls.remove(&id) {
-            // Nobody waits for it if the stream has ended.
-            let _ = call.answer.send(answer);
-        }
-    }
-
-    async fn tick(&mut self) {
-        self.beat(false).await;
-        for name in self.members.forget_silent(self.options.lease * 2) {
-            self.options.events.tell(&Event::Left { name });
-        }
-        self.say_lonely();
-        let unstored = |batch: &Sent| batch.sequence.is_none() && batch.sent.elapsed() > STORED_PATIENCE;
-        let stands_still = !self.batches.is_empty() && self.progress.elapsed() > self.options.lease * 2;
-        if self.needs_repair || stands_still || self.batches.values().any(unstored) {
-            self.repair().await;
-        }
+        self.line.answer(reply, Bytes::new()).await;
         self.send().await;
     }
 
     /// Forgets the calls whose futures were dropped, and takes their batches out of the queue.
     async fn drop_closed(&mut self) {
-        let closed: Vec<u64> =
-            self.calls.iter().filter(|(_, call)| call.answer.is_closed()).map(|(id, _)| *id).collect();
-        if closed.is_empty() {
+        if !self.calls.drop_closed() {
             return;
         }
-        for id in closed {
-            self.shelf.remove(id);
-            self.calls.remove(&id);
-        }
-        let over: Vec<u64> = self
-            .batches
-            .iter()
-            .filter(|(_, batch)| batch.calls.iter().all(|id| !self.calls.contains_key(id)))
-            .map(|(id, _)| *id)
-            .collect();
-        let mut stored = Vec::new();
-        for id in &over {
-            stored.extend(self.batches.remove(id).and_then(|batch| batch.sequence));
-        }
+        let (over, stored) = self.batches.take_empty(|id| self.calls.has(id));
         self.tell(false, over).await;
-        let queue = self.queue.clone();
+        let queue = self.keeper.queue.clone();
         tokio::spawn(async move {
             for sequence in stored {
                 queue.take_out(sequence).await;
             }
         });
+    }
+
+    // Time passes.
+
+    async fn tick(&mut self) {
+        self.beat(false).await;
+        if self.line.is_connected() {
+            for (id, name) in self.members.forget_silent(self.options.lease * 2) {
+                self.landing.forget(id);
+                self.options.events.tell(&Event::Left { name });
+            }
+        }
+        self.say_lonely();
+        if self.keeper.is_good() && !self.batches.any_refused() {
+            // What was refused is not needed any more.
+            self.trouble.end(&self.options);
+        }
+        self.trouble.tick(&self.options);
+        self.batches.retry(false);
+        let stands_still = !self.batches.is_empty() && self.progress.elapsed() > self.options.lease * 2;
+        if stands_still || self.batches.wonders() {
+            self.progress = Instant::now();
+            self.keeper.check();
+        }
+        self.keeper.tick();
+        self.send().await;
     }
 
     /// Tells that calls wait and no worker is there.
@@ -550,40 +444,10 @@ impl Serving {
         self.lonely = Some((since, now));
         let event = Event::NoWorker { function: self.function.clone(), waited: since.elapsed() };
         self.options.events.tell(&event);
-        if let Some(text) = self.refused.clone() {
-            let all: Vec<u64> = self.calls.keys().copied().collect();
-            for id in all {
-                self.answer(id, Answer::Refused(text.clone()));
-            }
-            self.waiting.clear();
+        if let Some(text) = self.members.refused() {
+            self.calls.answer_all(|| Answer::Refused(text.to_owned()));
             self.batches.clear();
         }
-    }
-
-    /// Makes the queue again if the server has lost it, and sends what is not stored.
-    async fn repair(&mut self) {
-        self.progress = Instant::now();
-        let is_there = self.queue.is_there().await;
-        if !is_there {
-            let times = self.queue.times_made() + 1;
-            let new = Queue::new(self.client.clone(), &self.identity.name, self.run, times);
-            // The old one is there after all if the server was only slow.
-            let old = std::mem::replace(&mut self.queue, new);
-            tokio::spawn(async move { old.delete().await });
-            if self.queue.make(self.options.lease).await.is_err() {
-                self.needs_repair = true;
-                return;
-            }
-        }
-        self.needs_repair = false;
-        let lost =
-            |batch: &Sent| !is_there || batch.sequence.is_none() && batch.sent.elapsed() > STORED_PATIENCE;
-        let again: Vec<u64> =
-            self.batches.iter().filter(|(_, batch)| lost(batch)).map(|(id, _)| *id).collect();
-        for id in again {
-            self.store(id).await;
-        }
-        self.beat(false).await;
     }
 
     async fn beat(&self, has_ended: bool) {
@@ -591,17 +455,19 @@ impl Serving {
     }
 
     /// Says that the program lives, and which batches were given up.
-    async fn tell(&self, has_ended: bool, given_up: Vec<u64>) {
-        let lease = self.options.lease;
-        let waits = |batch: &&Sent| batch.is_alone && batch.taken.is_none_or(|taken| taken.elapsed() > lease);
-        let alone = self.batches.values().filter(waits).count() as u32;
-        let beat = Beat { run: self.run, times_made: self.queue.times_made(), alone, given_up, has_ended };
-        let _ = self.client.publish(subjects::beat(&self.identity.name), message(&beat)).await;
-    }
-
-    async fn reply(&self, reply: Option<Subject>, payload: Bytes) {
-        if let Some(reply) = reply {
-            let _ = self.client.publish(reply, payload).await;
+    async fn tell(&self, has_ended: bool, mut given_up: Vec<u64>) {
+        /// The most numbers in a beat.
+        const MOST: usize = 200;
+        let alone = self.batches.alone(self.options.lease);
+        let times_made = self.keeper.queue.times_made();
+        loop {
+            let rest = given_up.split_off(given_up.len().min(MOST));
+            let beat = Beat { run: self.run, times_made, alone, given_up, has_ended };
+            self.line.beat(subjects::beat(&self.identity.name), message(&beat)).await;
+            if rest.is_empty() {
+                return;
+            }
+            given_up = rest;
         }
     }
 }

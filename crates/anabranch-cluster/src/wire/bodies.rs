@@ -5,31 +5,44 @@ use std::time::Duration;
 
 use async_nats::Client;
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{FuturesOrdered, StreamExt};
 
 use super::PartRequest;
+use super::meter::{Flow, Pass};
 use crate::functions::message;
 
-/// A body of more bytes is asked for in parts. It bounds what a queue holds.
-const INLINE: usize = 128 << 10;
+/// The most bytes of the bodies in one message. Longer ones are asked for in parts. It bounds what a queue holds, and how long the
+/// messages of a queue keep a slow line busy.
+const INLINE: usize = 32 << 10;
 
-/// The most bytes of a part.
-const PART: usize = 1 << 20;
+/// The bounds of a part, in bytes.
+const SMALLEST_PART: usize = 32 << 10;
+const LARGEST_PART: usize = 1 << 20;
 
-/// How many parts of a body are on their way at once.
-const PARTS_AT_ONCE: usize = 2;
+/// A body is fetched in at least so many parts, if they are under way at once.
+const PARTS_AT_ONCE: usize = 4;
 
-/// How long a part is waited for.
-const PART_PATIENCE: Duration = Duration::from_secs(2);
+/// After this time without an answer, a question follows the request for a part.
+const WONDER: Duration = Duration::from_secs(1);
 
-/// The most bytes of the bodies in one message.
+/// The other side is asked again after this time if nobody listens there.
+const NOBODY: Duration = Duration::from_millis(100);
+
+/// The bytes of a message that are not its bodies: those of the message, and those of each call.
+pub(crate) const ENVELOPE: usize = 128;
+pub(crate) const ENVELOPE_OF_CALL: usize = 40;
+
+/// The least `max_payload` of a server, in bytes: requests to JetStream have some hundred.
+pub(crate) const LEAST_PAYLOAD: usize = 4 << 10;
+
+/// The most bytes of the bodies in one message, with their envelopes.
 pub(crate) fn inline_limit(client: &Client) -> usize {
-    INLINE.min(client.max_payload() / 2)
+    INLINE.min((client.max_payload() / 2).saturating_sub(ENVELOPE))
 }
 
 /// The most bytes of a part of a body.
-pub(crate) fn part_limit(client: &Client) -> usize {
-    PART.min(client.max_payload())
+fn part_limit(client: &Client) -> usize {
+    LARGEST_PART.min(client.max_payload()).max(1)
 }
 
 /// The bodies that the other side may ask for, by their tickets.
@@ -57,45 +70,85 @@ impl Shelf {
 }
 
 /// A body to be fetched from a shelf.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Parts {
     pub(crate) client: Client,
+    pub(crate) flow: Flow,
     /// The subject by which the shelf is asked.
     pub(crate) subject: String,
     pub(crate) ticket: u64,
     pub(crate) length: u64,
 }
 
-/// Why a body has not come.
+/// The other side does not have the body any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// The other side does not have it any more.
-    Gone,
-    /// The other side does not answer.
-    Silent,
-}
+pub(crate) struct Gone;
 
 impl Parts {
-    /// Fetches the body. The caller has compared the length with its limit.
-    pub(crate) async fn fetch(self) -> Result<Bytes, Missing> {
-        let most = part_limit(&self.client) as u64;
-        let count = self.length.div_ceil(most).max(1);
-        let each = self.length.div_ceil(count);
-        let ranges = (0..count).map(|n| (n * each, each.min(self.length - n * each)));
-        let parts = stream::iter(ranges).map(|(offset, length)| self.part(offset, length));
-        let mut parts = std::pin::pin!(parts.buffered(PARTS_AT_ONCE));
-        let mut whole = Vec::with_capacity(usize::try_from(self.length).map_err(|_| Missing::Gone)?);
-        while let Some(part) = parts.next().await {
-            whole.extend_from_slice(&part?);
+    /// Fetches the body, for as long as this takes. The caller has compared the length with its limit.
+    ///
+    /// A part is asked for again only if it is lost. Requests and answers keep their order on the way. So if a question that was
+    /// asked later is answered before the part, the part will not arrive.
+    pub(crate) async fn fetch(&self) -> Result<Bytes, Gone> {
+        let length = usize::try_from(self.length).map_err(|_| Gone)?;
+        let mut whole = Vec::with_capacity(length);
+        let mut parts = FuturesOrdered::new();
+        let (mut asked, mut next) = (0, None);
+        loop {
+            if next.is_none() && asked < length {
+                let size = (self.flow.window() / PARTS_AT_ONCE).clamp(SMALLEST_PART, LARGEST_PART);
+                let size = size.min(part_limit(&self.client)).min(length - asked);
+                next = Some(Box::pin(async move { (size, self.flow.enter(size).await) }));
+            }
+            tokio::select! {
+                biased;
+                Some(part) = parts.next(), if !parts.is_empty() => {
+                    let part: Bytes = part?;
+                    whole.extend_from_slice(&part);
+                }
+                (size, pass) = async { next.as_mut().expect("it is there").await }, if next.is_some() => {
+                    next = None;
+                    parts.push_back(self.part(asked as u64, size as u64, pass));
+                    asked += size;
+                }
+                else => return Ok(whole.into()),
+            }
         }
-        Ok(whole.into())
     }
 
-    async fn part(&self, offset: u64, length: u64) -> Result<Bytes, Missing> {
-        let payload = message(&PartRequest { ticket: self.ticket, offset, length });
-        let asked = async_nats::Request::new().payload(payload).timeout(Some(PART_PATIENCE));
-        let reply =
-            self.client.send_request(self.subject.clone(), asked).await.map_err(|_| Missing::Silent)?;
-        if reply.payload.len() as u64 == length { Ok(reply.payload) } else { Err(Missing::Gone) }
+    async fn part(&self, offset: u64, length: u64, pass: Pass) -> Result<Bytes, Gone> {
+        let request = PartRequest { ticket: self.ticket, offset, length };
+        loop {
+            tokio::select! {
+                biased;
+                part = self.ask(&request, None) => match part {
+                    Ok(part) if part.len() as u64 == length => {
+                        pass.arrived();
+                        return Ok(part);
+                    }
+                    Ok(_) => return Err(Gone),
+                    Err(()) => tokio::time::sleep(NOBODY).await,
+                },
+                () = self.overtake() => {}
+            }
+        }
+    }
+
+    /// Ends when a question was answered that was asked now or later.
+    async fn overtake(&self) {
+        let question = PartRequest { ticket: self.ticket, offset: 0, length: 0 };
+        loop {
+            tokio::time::sleep(WONDER).await;
+            // A question may be lost, too.
+            if self.ask(&question, Some(WONDER * 5)).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    async fn ask(&self, request: &PartRequest, patience: Option<Duration>) -> Result<Bytes, ()> {
+        let asked = async_nats::Request::new().payload(message(request)).timeout(patience);
+        let reply = self.client.send_request(self.subject.clone(), asked).await;
+        reply.map(|reply| reply.payload).map_err(drop)
     }
 }

@@ -4,18 +4,28 @@
 //! calls into the queue, and workers take them. All else passes the server without being stored: a program says by a **beat** that
 //! it lives, a worker **joins** its run, and sends the outcomes of a batch, which the program confirms. Items and results are
 //! **bodies**: small ones are in the message, and the parts of a large one are asked for by a **ticket**.
+//!
+//! No message is sent again while it may be under way, however long this takes. A server keeps the order of the messages on a
+//! connection. So a short message that is sent later and answered shows which ones are lost: a **probe** for outcomes, and a question
+//! for parts.
 
 mod bodies;
+mod line;
+mod meter;
 mod queue;
 pub(crate) mod subjects;
+mod sweep;
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use bodies::{Missing, Parts, Shelf, inline_limit};
-pub(crate) use queue::{ALONE, Delivery, Queue, WORK, check, queues};
+pub(crate) use bodies::{ENVELOPE_OF_CALL, Gone, Parts, Shelf, inline_limit};
+pub(crate) use line::{Line, Made};
+pub(crate) use meter::{Flow, Mark, Meter, Pass};
+pub(crate) use queue::{ALONE, Delivery, Failure, Queue, WORK, stored};
+pub(crate) use sweep::sweep;
 
 use crate::functions::Identity;
 
@@ -107,9 +117,14 @@ pub(crate) struct Done {
 pub(crate) enum Ended {
     Value(Body),
     Error(Body),
-    Panic(String),
+    /// The body is the message of the panic.
+    Panic(Body),
     Undecodable(String),
-    TooLarge { size: u64, limit: u64, side: String },
+    TooLarge {
+        size: u64,
+        limit: u64,
+        side: String,
+    },
 }
 
 /// The times of a worker for outcomes, added up, in nanoseconds.
@@ -123,12 +138,40 @@ pub(crate) struct Times {
     pub(crate) waited: u64,
 }
 
-/// A part of a body is asked for. The reply is the part, and empty if there is no such body any more.
+impl Ended {
+    /// The body of the outcome, if it has one.
+    pub(crate) fn body(&self) -> Option<&Body> {
+        match self {
+            Self::Value(body) | Self::Error(body) | Self::Panic(body) => Some(body),
+            Self::Undecodable(_) | Self::TooLarge { .. } => None,
+        }
+    }
+}
+
+/// A worker asks which of its messages are lost, by their numbers. The reply is a list of them: neither are they confirmed nor does the
+/// program fetch their bodies.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Probe {
+    pub(crate) worker: u64,
+    pub(crate) numbers: Vec<u64>,
+}
+
+/// A part of a body is asked for. The reply is the part, and empty if there is no such body any more or no byte is asked for.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PartRequest {
     pub(crate) ticket: u64,
     pub(crate) offset: u64,
     pub(crate) length: u64,
+}
+
+/// A text that fits into a message: its beginning, if it is longer.
+pub(crate) fn short(text: &str) -> String {
+    const MOST: usize = 1 << 10;
+    if text.len() <= MOST {
+        return text.to_owned();
+    }
+    let end = (0..=MOST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}...", &text[..end])
 }
 
 /// Returns a number that no other program or worker has.

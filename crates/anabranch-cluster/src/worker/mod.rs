@@ -1,22 +1,26 @@
 //! The side that computes.
 
+mod outbox;
+mod pace;
+mod runs;
 mod serving;
 mod threads;
+mod work;
 
 use std::fmt;
 use std::future::{Future, pending};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use async_nats::Client;
-use async_nats::connection::State;
 use futures_util::future::FutureExt;
 use tokio::runtime::{self, Runtime};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
+use crate::address::Address;
 use crate::error::Error;
 use crate::functions::Functions;
 use crate::options::ClusterOptions;
+use crate::wire::Line;
 
 use serving::Serving;
 use threads::Threads;
@@ -43,8 +47,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// server's credentials and permissions decide who they are.
 pub struct Worker {
     runtime: Runtime,
-    client: Client,
-    connections: watch::Receiver<u64>,
+    line: Line,
     options: ClusterOptions,
     threads: usize,
 }
@@ -63,12 +66,14 @@ impl Worker {
     /// # Errors
     /// Those of [`connect`](Self::connect). Also if a file that the settings name cannot be read.
     pub fn connect_with(url: &str, options: ClusterOptions) -> Result<Self, Error> {
+        Self::connect_to(&Address::parse(url)?, options)
+    }
+
+    fn connect_to(address: &Address, options: ClusterOptions) -> Result<Self, Error> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
-        let (made, connections) = watch::channel(0);
-        let again = move || made.send_modify(|count| *count += 1);
-        let client = runtime.block_on(options.connect(url, again))?;
+        let line = runtime.block_on(Line::connect(address, &options))?;
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { runtime, client, connections, options, threads })
+        Ok(Self { runtime, line, options, threads })
     }
 
     /// Sets how many items are computed at once. The default is the number of processors.
@@ -95,14 +100,14 @@ impl Worker {
     }
 
     fn serve_until(self, functions: Functions, stop: impl Future<Output = ()>) -> Result<(), Error> {
-        let Self { runtime, client, connections, options, threads } = self;
+        let Self { runtime, line, options, threads } = self;
         let (threads, finished) = Threads::start(threads).map_err(Error::Thread)?;
         let stop = stop.shared();
-        let cut_off = cut_off(client.clone(), stop.clone());
-        let serving = Serving::new(client, options, functions, threads);
+        let cut_off = cut_off(line.clone(), stop.clone());
+        let serving = Serving::new(line, options, functions, threads);
         runtime.block_on(async {
             tokio::select! {
-                served = serving.serve(finished, connections, stop) => served,
+                served = serving.serve(finished, stop) => served,
                 () = cut_off => Ok(()),
             }
         })
@@ -116,11 +121,11 @@ impl fmt::Debug for Worker {
 }
 
 /// Ends when the worker is to end and its server has been away for [`WITHOUT_SERVER`].
-async fn cut_off(client: Client, stop: impl Future<Output = ()>) {
+async fn cut_off(line: Line, stop: impl Future<Output = ()>) {
     stop.await;
     let mut connected = Instant::now();
     while connected.elapsed() < WITHOUT_SERVER {
-        if client.connection_state() == State::Connected {
+        if line.is_connected() {
             connected = Instant::now();
         }
         tokio::time::sleep(LOOK).await;
@@ -152,9 +157,13 @@ pub(crate) struct Helper {
 }
 
 impl Helper {
-    pub(crate) fn start(url: &str, options: &ClusterOptions, functions: Functions) -> Result<Self, Error> {
+    pub(crate) fn start(
+        address: &Address,
+        options: &ClusterOptions,
+        functions: Functions,
+    ) -> Result<Self, Error> {
         let options = options.clone().name(format!("{} itself", options.name)).on_event(|_| ());
-        let worker = Worker::connect_with(url, options)?;
+        let worker = Worker::connect_to(address, options)?;
         let (stop, stopped) = oneshot::channel();
         let stopped = async {
             let _ = stopped.await;
