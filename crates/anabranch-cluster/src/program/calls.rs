@@ -50,6 +50,10 @@ impl Calls {
         self.waiting.push_back(id);
     }
 
+    pub(super) fn get(&self, id: u64) -> Option<&Call> {
+        self.calls.get(&id)
+    }
+
     pub(super) fn get_mut(&mut self, id: u64) -> Option<&mut Call> {
         self.calls.get_mut(&id)
     }

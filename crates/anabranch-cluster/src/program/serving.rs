@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
-use super::batches::{Batches, Place};
+use super::batches::{Batches, Place, Sent};
 use super::calls::Calls;
 use super::keeper::{Keeper, News};
 use super::landing::{self, Landed, Landing};
@@ -357,7 +357,7 @@ impl Serving {
     async fn landed(&mut self, landed: Landed) {
         let Landed { done, reply, mut bodies } = landed;
         self.progress = Instant::now();
-        let Done { worker, batch: id, is_last, outcomes, times } = done;
+        let Done { worker, batch: id, outcomes, times } = done;
         let mut sent = None;
         if let Some(batch) = self.batches.get_mut(id) {
             batch.computed += times.computed;
@@ -372,17 +372,23 @@ impl Serving {
         }
         let mut counted = stats::Landed::new(&times);
         let count = outcomes.len();
-        for (id, ended) in outcomes {
-            let Some(call) = self.calls.get_mut(id) else { continue };
-            if let Some((sent, queued, transport)) = sent {
+        if let Some((sent, queued, transport)) = sent {
+            for call in outcomes.iter().filter_map(|(id, _)| self.calls.get(*id)) {
                 counted.add(sent.saturating_duration_since(call.made) + queued, transport);
             }
-            let answer = landing::answer(ended, bodies.remove(&id), &self.options);
-            self.calls.answer(id, answer);
         }
+        // A stream that has its last result may ask for its report at once.
         lock(&self.stats).landed(worker, &counted, processor().saturating_sub(self.began));
+        for (id, ended) in outcomes {
+            if self.calls.has(id) {
+                let answer = landing::answer(ended, bodies.remove(&id), &self.options);
+                self.calls.answer(id, answer);
+            }
+        }
         self.calls.cost(times.computed as f64, count);
-        if is_last {
+        // Other outcomes may still be fetched. If their worker is lost meanwhile, the batch is delivered again.
+        let is_over = |batch: &Sent| !batch.calls.iter().any(|id| self.calls.has(*id));
+        if self.batches.get_mut(id).is_some_and(|batch| is_over(batch)) {
             self.batches.remove(id);
         }
         self.line.answer(reply, Bytes::new()).await;

@@ -106,8 +106,6 @@ pub(crate) struct Batch {
 pub(crate) struct Done {
     pub(crate) worker: u64,
     pub(crate) batch: u64,
-    /// Whether no call of the batch is left.
-    pub(crate) is_last: bool,
     pub(crate) outcomes: Vec<(u64, Ended)>,
     pub(crate) times: Times,
 }

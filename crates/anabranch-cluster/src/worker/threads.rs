@@ -11,6 +11,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::functions::{Coded, Outcome};
+use crate::wire::ENVELOPE_OF_CALL;
 
 /// Results are sent after this time, although their batch is not finished.
 const PROMPT: Duration = Duration::from_millis(5);
@@ -21,7 +22,7 @@ pub(super) struct Task {
     pub(super) delivery: u64,
     pub(super) coded: Coded,
     pub(super) calls: Vec<(u64, Bytes)>,
-    /// The most bytes of results in one message.
+    /// The most bytes of results in one message, with their envelopes.
     pub(super) inline: usize,
     /// Whether nobody needs the rest.
     pub(super) is_given_up: Arc<AtomicBool>,
@@ -93,7 +94,7 @@ fn compute(waiting: &Mutex<Receiver<Task>>, finish: &UnboundedSender<Finished>) 
             let size = match &outcome {
                 Outcome::Value(code) | Outcome::Error(code) => code.len(),
                 Outcome::Panic(text) | Outcome::Undecodable(text) => text.len(),
-            };
+            } + ENVELOPE_OF_CALL;
             let computed = begun.elapsed();
             if !outcomes.is_empty() && (bytes + size > inline || computed > PROMPT) {
                 let outcomes = std::mem::take(&mut outcomes);

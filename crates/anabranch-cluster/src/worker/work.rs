@@ -409,7 +409,7 @@ impl Serving {
             fetched: nanos(std::mem::take(&mut held.fetched)),
             waited: nanos(std::mem::take(&mut held.waited)),
         };
-        let done = Done { worker: self.id, batch: held.batch, is_last, outcomes, times };
+        let done = Done { worker: self.id, batch: held.batch, outcomes, times };
         self.say(key, Word::Done(done)).await;
     }
 
