@@ -66,7 +66,9 @@ impl Line {
 
     /// Says how often a connection was made again. What was under way then may be lost.
     pub(crate) fn news(&self) -> watch::Receiver<Made> {
-        self.news.clone()
+        let mut news = self.news.clone();
+        news.mark_unchanged();
+        news
     }
 
     /// What the server says that this user may not do, from now on.

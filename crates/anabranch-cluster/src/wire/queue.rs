@@ -40,7 +40,7 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Silent => write!(f, "JetStream has not answered for {} s", PATIENCE.as_secs()),
+            Self::Silent => f.write_str("JetStream does not answer"),
             Self::Nobody => f.write_str("JetStream is not enabled on the server"),
             Self::Forbidden(text) | Self::Says { text, .. } => f.write_str(text),
         }
@@ -234,7 +234,7 @@ pub(crate) async fn delete(line: &Line, stream: &str) -> Result<(), Failure> {
 async fn api(line: &Line, operation: &str, request: Value) -> Result<Value, Failure> {
     let payload: Bytes = if request.is_null() { Bytes::new() } else { request.to_string().into() };
     let asked = async_nats::Request::new().payload(payload).timeout(Some(PATIENCE));
-    let mut forbidden = line.forbidden();
+    let (mut forbidden, mut news) = (line.forbidden(), line.news());
     let reply = tokio::select! {
         biased;
         reply = line.beats.send_request(format!("$JS.API.{operation}"), asked) => reply,
@@ -243,6 +243,8 @@ async fn api(line: &Line, operation: &str, request: Value) -> Result<Value, Fail
             let text = forbidden.borrow().clone();
             return Err(Failure::Forbidden(text));
         }
+        // The answer is lost, or the request is.
+        Ok(()) = news.changed() => return Err(Failure::Silent),
     };
     let reply = reply.map_err(|error| match error.kind() {
         RequestErrorKind::NoResponders => Failure::Nobody,

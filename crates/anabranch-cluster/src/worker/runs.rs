@@ -153,6 +153,7 @@ impl Serving {
         }
         let join = Join { worker: self.worker_beat(None), identity: self.functions.identity() };
         let (client, payload) = (self.line.beats.clone(), message(&join));
+        let mut news = self.line.news();
         self.runs.joins.spawn(async move {
             let (length, most) = (payload.len(), client.max_payload());
             if length > most {
@@ -162,8 +163,12 @@ impl Serving {
                 return (run, Some(Err(text)));
             }
             let asked = async_nats::Request::new().payload(payload).timeout(Some(JOINING));
-            let reply = client.send_request(subjects::member(run, "join"), asked).await;
-            (run, reply.ok().and_then(|reply| decode(&reply.payload).ok()))
+            let reply = tokio::select! {
+                reply = client.send_request(subjects::member(run, "join"), asked) => reply.ok(),
+                // The answer is lost, or the request is.
+                Ok(()) = news.changed() => None,
+            };
+            (run, reply.and_then(|reply| decode(&reply.payload).ok()))
         });
     }
 

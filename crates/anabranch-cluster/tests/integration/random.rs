@@ -11,11 +11,13 @@ use std::time::Duration;
 
 use anabranch::Stream;
 use anabranch_cluster::{Cluster, RemoteError, prelude::*};
+use bytes::Bytes;
 
 use crate::fleet::Fleet;
 use crate::link::Link;
+use crate::proxy::{Proxy, Trouble};
 use crate::support::{
-    Act, Fault as Own, Job, Server, function, have_server, options, role, within, work, worker,
+    Act, Fault as Own, Job, Server, functions, have_server, options, role, within, work, worker,
 };
 
 /// How many runs are under way at once, each with a server and workers of its own. Most of their time is waiting.
@@ -67,6 +69,14 @@ enum Fault {
     Cut(Duration),
     /// Another program is there for the time, and is killed.
     OtherProgram(Duration),
+    /// The line of the program or of the first worker has a trouble after so many more messages.
+    Line {
+        is_the_programs: bool,
+        after: u64,
+        trouble: Trouble,
+    },
+    /// The server stands still for the time.
+    Still(Duration),
 }
 
 #[derive(Debug)]
@@ -101,12 +111,23 @@ impl Case {
         let mut faults = Vec::new();
         for _ in 0..random.below(3) {
             let time = |random: &mut Random, most| Duration::from_millis(random.below(most));
-            let fault = match random.below(if has_link { 7 } else { 6 }) {
+            let fault = match random.below(if has_link { 12 } else { 11 }) {
                 0 | 1 => Fault::Kill,
                 2 => Fault::Stop(time(random, 1_200)),
                 3 => Fault::Leave,
                 4 => Fault::Server(time(random, 500)),
                 5 => Fault::OtherProgram(time(random, 300)),
+                6 => Fault::Still(time(random, 1_500)),
+                7..11 => Fault::Line {
+                    is_the_programs: random.below(2) == 0,
+                    after: random.below(120),
+                    trouble: match random.below(4) {
+                        0 | 1 => Trouble::Cut,
+                        2 => Trouble::Pause(time(random, 1_500)),
+                        3 if random.below(2) == 0 => Trouble::Refuse(time(random, 800)),
+                        _ => Trouble::Slow(200_000, time(random, 1_000)),
+                    },
+                },
                 _ => Fault::Cut(time(random, 1_500)),
             };
             faults.push((random.within(0..count + 1), fault));
@@ -150,6 +171,8 @@ struct Lane {
     fleet: Fleet,
     server: Mutex<Server>,
     link: Option<Arc<Link>>,
+    /// The lines of the program and of the first worker.
+    lines: [Arc<Proxy>; 2],
 }
 
 impl Lane {
@@ -161,19 +184,22 @@ impl Lane {
         let address = link.as_ref().map_or("127.0.0.1".to_owned(), |link| link.address());
         let server = Server::at(&address, &["-js"]);
         let threads = Arc::new(Mutex::new(1));
+        let lines = [(); 2].map(|()| Arc::new(Proxy::new(&address, server.port())));
         let start = {
-            let (threads, link, url) = (Arc::clone(&threads), link.clone(), server.url());
+            let (threads, link, url, line) =
+                (Arc::clone(&threads), link.clone(), server.url(), Arc::clone(&lines[1]));
             move |n| {
-                let worker = worker(&url, *threads.lock().unwrap());
-                // The first one is at the other side of the link.
+                let threads = *threads.lock().unwrap();
+                // The first one is at the other side of the link, or of its line.
                 match &link {
-                    Some(link) if n == 0 => link.inside(worker),
-                    _ => worker,
+                    Some(link) if n == 0 => link.inside(worker(&url, threads)),
+                    None if n == 0 => worker(&line.url(), threads),
+                    _ => worker(&url, threads),
                 }
             }
         };
-        let cluster = Cluster::connect_with(&server.url(), options()).unwrap();
-        Self { cluster, threads, fleet: Fleet::new(1, start), server: Mutex::new(server), link }
+        let cluster = Cluster::connect_with(&lines[0].url(), options()).unwrap();
+        Self { cluster, threads, fleet: Fleet::new(1, start), server: Mutex::new(server), link, lines }
     }
 
     fn check(&mut self, case: Case) {
@@ -188,7 +214,6 @@ impl Lane {
             (item, Act::Panic) => RemoteError::Panic { item, message: format!("job {item} panics") },
             (item, _) => RemoteError::Lost { item, workers: 3 },
         });
-        let remote = function(&self.cluster);
         let this = &*self;
         let mut seen = Vec::new();
         let run = thread::scope(|scope| {
@@ -199,12 +224,16 @@ impl Lane {
                 }
             };
             begin(0);
+            // The queue is not made if a fault cuts off the request. That is an error at once, and another try may follow.
+            let asked = || self.cluster.function::<Job, Bytes, Own>(&functions(), "work");
+            let remote = (0..10).find_map(|_| asked().ok()).expect("the queue can be made");
             Stream::from_iter(jobs).window(case.window).map_remote(&remote).for_each(|result| {
                 seen.push(result);
                 thread::sleep(case.end);
                 begin(seen.len());
             })
         });
+        self.lines.iter().for_each(|line| line.heal());
         assert_eq!(run.err(), failure);
         assert_eq!(seen.len(), expected.len());
         assert!(seen == expected, "a result is not that of the loop, or not in its place");
@@ -232,6 +261,15 @@ impl Lane {
                 link.cut();
                 thread::sleep(time);
                 link.mend();
+            }
+            Fault::Line { is_the_programs, after, trouble } => {
+                self.lines[usize::from(!is_the_programs)].trouble(after, trouble);
+            }
+            Fault::Still(time) => {
+                let server = self.server.lock().unwrap();
+                server.signal("STOP");
+                thread::sleep(time);
+                server.signal("CONT");
             }
             Fault::OtherProgram(time) => {
                 let url = self.server.lock().unwrap().url();

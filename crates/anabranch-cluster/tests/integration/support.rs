@@ -219,6 +219,15 @@ impl Server {
         format!("nats://{}:{}", self.address, self.port)
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Sends it a signal, by the name of the signal.
+    pub fn signal(&self, name: &str) {
+        self.process.as_ref().expect("it runs").signal(name);
+    }
+
     pub fn cluster(&self) -> Cluster {
         Cluster::connect_with(&self.url(), options()).unwrap()
     }

@@ -1,0 +1,105 @@
+//! Slow lines: what passes takes about the time that its bytes need, and passes once.
+//!
+//! `cargo test -p anabranch-cluster --release --test integration slow:: -- --ignored --nocapture` measures transfers of 30 s at 0.4, 1
+//! and 10 MB/s, with 150 ms each way. It takes about seven minutes.
+
+use std::time::{Duration, Instant};
+
+use anabranch::Stream;
+use anabranch_cluster::{Cluster, prelude::*};
+
+use crate::proxy::Proxy;
+use crate::support::{Job, Server, function, have_server, options, within, work, worker};
+
+/// A transfer over one slow line.
+#[derive(Debug, Clone, Copy)]
+struct Transfer {
+    /// The bytes a second.
+    rate: u64,
+    delay: Duration,
+    /// The line is that of the program, or else that of its worker.
+    is_the_programs: bool,
+    /// How many items, and the bytes of each and of its result.
+    items: u64,
+    item: usize,
+    result: usize,
+}
+
+/// How many times what is needed was taken: of the time, and of the bytes.
+fn measured(transfer: Transfer) -> (f64, f64) {
+    let Transfer { rate, delay, is_the_programs, items, item, result } = transfer;
+    let server = Server::start();
+    let line = Proxy::slow("127.0.0.1", server.port(), rate, delay);
+    let (ours, theirs) =
+        if is_the_programs { (line.url(), server.url()) } else { (server.url(), line.url()) };
+    let _worker = worker(&theirs, 2).start();
+    let cluster = Cluster::connect_with(&ours, options()).unwrap();
+    let remote = function(&cluster);
+    // The worker is there.
+    assert_eq!(Stream::from_iter([Job::new(0)]).map_remote(&remote).count(), Ok(1));
+    let jobs: Vec<Job> = (0..items).map(|n| Job::new(n).sized(item, result)).collect();
+    let expected: Vec<_> = jobs.iter().cloned().map(|job| work(job).unwrap()).collect();
+    let (before, began) = (line.bytes(), Instant::now());
+    let results = Stream::from_iter(jobs).window(256).map_remote(&remote).collect::<Vec<_>>().unwrap();
+    let time = began.elapsed();
+    assert!(results == expected);
+    let passed: Vec<u64> = line.bytes().iter().zip(before).map(|(now, before)| now - before).collect();
+    let needed = [items * item as u64, items * result as u64];
+    let longest = *needed.iter().max().unwrap() as f64 / rate as f64;
+    let needed_time = longest + 20.0 * delay.as_secs_f64();
+    let passed: u64 = passed.iter().sum();
+    let needed: u64 = needed.iter().sum();
+    let (time, bytes) = (time.as_secs_f64() / needed_time, passed as f64 / needed as f64);
+    println!("{transfer:?}: {needed_time:.1} s, {time:.2} times the time, {bytes:.2} times the bytes");
+    (time, bytes)
+}
+
+/// Items and results of several lengths, for so many seconds, over either line.
+fn transfers(rate: u64, delay: Duration, seconds: u64) -> Vec<Transfer> {
+    let mut all = Vec::new();
+    for is_the_programs in [false, true] {
+        for (item, result) in [(4 << 20, 8), (8, 4 << 20), (100_000, 8), (8, 100_000), (10_000, 10_000)] {
+            let items = (rate * seconds / item.max(result) as u64).max(1);
+            all.push(Transfer { rate, delay, is_the_programs, items, item, result });
+        }
+    }
+    all
+}
+
+#[test]
+fn a_slow_line_carries_each_byte_once_and_is_busy_all_the_time() {
+    if !have_server() {
+        return;
+    }
+    within(Duration::from_secs(120), || {
+        std::thread::scope(|scope| {
+            for transfer in transfers(2_000_000, Duration::from_millis(20), 2) {
+                scope.spawn(move || {
+                    let (time, bytes) = measured(transfer);
+                    // A busy machine takes longer, but sends nothing twice.
+                    assert!(time < 3.0, "{transfer:?} takes {time} times what it needs");
+                    assert!(bytes < 1.1, "{transfer:?} sends {bytes} times what it needs");
+                });
+            }
+        });
+    });
+}
+
+#[test]
+#[ignore = "it takes seven minutes"]
+fn transfers_of_half_a_minute_take_what_they_need() {
+    let mut worst = (0.0_f64, 0.0_f64);
+    // Most of the time is waiting, but quick lines need processors.
+    for (rate, at_once) in [(400_000, 10), (1_000_000, 10), (10_000_000, 1)] {
+        for transfers in transfers(rate, Duration::from_millis(150), 30).chunks(at_once) {
+            std::thread::scope(|scope| {
+                let all = transfers.iter().map(|transfer| scope.spawn(|| measured(*transfer)));
+                for measured in all.collect::<Vec<_>>() {
+                    let (time, bytes) = measured.join().unwrap();
+                    worst = (worst.0.max(time), worst.1.max(bytes));
+                }
+            });
+        }
+    }
+    assert!(worst.0 <= 1.3 && worst.1 <= 1.1, "at worst {worst:?} times the time and the bytes");
+}
