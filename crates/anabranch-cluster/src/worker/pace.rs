@@ -13,8 +13,8 @@ const LEAST_TRANSPORT: f64 = 500_000.0;
 /// A thread gets no more messages than one in this time, in seconds, so that small items travel together.
 const LEAST_TIME: f64 = 0.01;
 
-/// So many times what a round trip needs is asked for.
-const AHEAD: f64 = 1.5;
+/// So many times what is confirmed in a round trip is asked for, since the way of a request is not seen here.
+const AHEAD: f64 = 2.5;
 
 /// The most messages for each thread.
 const MOST: usize = 128;

@@ -1,6 +1,6 @@
 //! The runs of programs that a worker has heard of.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use super::serving::Serving;
 use crate::functions::{Coded, decode, message};
 use crate::options::Event;
-use crate::wire::{self, Beat, Join, Queue, Terms, WorkerBeat, subjects};
+use crate::wire::{self, Beat, Join, Pass, Queue, Terms, WorkerBeat, subjects};
 
 /// A program may be silent for so many leases, and at least for the time, before its run is given up.
 const SILENT_LEASES: u32 = 3;
@@ -34,8 +34,8 @@ pub(super) struct Served {
     pub(super) is_deaf: bool,
     /// How many batches wait that must run alone, as was heard last.
     pub(super) alone: u32,
-    /// How many requests for work are open.
-    pub(super) asked: usize,
+    /// The requests for work that are open, with room on the line for what they bring.
+    pub(super) asked: VecDeque<Pass>,
     pub(super) asked_at: Instant,
     /// No request before this moment.
     pub(super) paused: Instant,
@@ -91,7 +91,7 @@ impl Runs {
         let now = Instant::now();
         for (_, served) in self.served() {
             served.heard = now;
-            served.asked = 0;
+            served.asked.clear();
         }
     }
 
@@ -128,7 +128,7 @@ impl Serving {
                 if is_new {
                     let set = self.functions.name();
                     served.queue = Queue::new(self.line.clone(), set, run, times_made);
-                    served.asked = 0;
+                    served.asked.clear();
                     self.stop_asking(run);
                 }
                 self.outbox.heard(run).await;
@@ -195,7 +195,7 @@ impl Serving {
                     heard: now,
                     is_deaf: false,
                     alone: 0,
-                    asked: 0,
+                    asked: VecDeque::new(),
                     asked_at: now,
                     paused: now,
                 };

@@ -27,6 +27,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The answer to a request for an item that runs alone is waited for so long.
 const ALONE_PATIENCE: Duration = Duration::from_secs(1);
 
+/// The length of a message before any has arrived, in bytes.
+const FIRST_LENGTH: f64 = 32_768.0;
+
 /// A message from the queue of a run. Its lease is renewed until it is acknowledged.
 struct Held {
     run: u64,
@@ -69,6 +72,11 @@ pub(super) struct Work {
     computing: usize,
     alone: Alone,
     next: u64,
+    /// The messages that were asked for, whose mean length is `length`. A lease begins when the server sends a message, so a message
+    /// must not wait on the line for long.
+    pulls: Flow,
+    length: f64,
+    /// The parts that were asked for.
     flow: Flow,
     pub(super) fetches: JoinSet<Fetched>,
 }
@@ -81,6 +89,8 @@ impl Work {
             computing: 0,
             alone: Alone::No,
             next: 0,
+            pulls: Flow::new(),
+            length: FIRST_LENGTH,
             flow: Flow::new(),
             fetches: JoinSet::new(),
         }
@@ -210,15 +220,19 @@ impl Serving {
         }
         for (run, served) in self.runs.served().filter(|(_, served)| !served.seems_dead()) {
             let held = held.get(&run).copied().unwrap_or(0);
-            if served.asked > 0 && served.asked_at.elapsed() > ASKS_FOR * 2 {
-                served.asked = 0;
+            if served.asked_at.elapsed() > ASKS_FOR * 2 {
+                served.asked.clear();
             }
-            while open + served.asked < slots && held + served.asked < most && served.paused <= now {
+            while open + served.asked.len() < slots
+                && held + served.asked.len() < most
+                && served.paused <= now
+            {
+                let Some(pass) = self.work.pulls.try_enter(self.work.length as usize) else { return };
                 let reply = subjects::worker(id, &format!("pull.{run:016x}.{WORK}"));
                 if !served.queue.pull(WORK, 1, Some(ASKS_FOR), reply).await {
                     break;
                 }
-                served.asked += 1;
+                served.asked.push_back(pass);
                 served.asked_at = now;
             }
         }
@@ -242,8 +256,12 @@ impl Serving {
         let delivery = Delivery::of(&message);
         if is_alone {
             self.stop_asking(run);
-        } else if let Some(served) = self.runs.get(run) {
-            served.asked = served.asked.saturating_sub(1);
+        } else if let Some(served) = self.runs.get(run)
+            && let Some(pass) = served.asked.pop_front()
+            && delivery.is_some()
+        {
+            pass.arrived();
+            self.work.length = 0.8 * self.work.length + 0.2 * message.payload.len() as f64;
         }
         let Some(served) = self.runs.get(run) else { return };
         match (delivery, decode::<Batch>(&message.payload)) {

@@ -14,4 +14,5 @@ mod refused;
 mod rendered;
 mod slow;
 mod support;
+mod unwilling;
 mod wire;

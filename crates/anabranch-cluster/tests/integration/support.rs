@@ -27,6 +27,8 @@ pub enum Act {
     Compute,
     Fail,
     Panic,
+    /// Panics with a message of so many letters.
+    PanicLong(u32),
     /// Ends the process.
     Abort,
     /// Ends the process, if the file is not there yet. Makes it. Otherwise fails if another job is computed at the same time.
@@ -98,6 +100,7 @@ fn compute(job: Job) -> Result<Bytes, Fault> {
         Act::Compute => {}
         Act::Fail => return Err(Fault(number)),
         Act::Panic => panic!("job {number} panics"),
+        Act::PanicLong(length) => panic!("{}", "x".repeat(length as usize)),
         Act::Abort => std::process::abort(),
         Act::AbortOnce(file) => {
             if std::fs::File::create_new(file).is_ok() {
