@@ -87,8 +87,8 @@ impl Cluster {
     {
         let Some(link) = &self.link else { return Function::here(functions, name) };
         // The types are checked here, too.
-        functions.typed::<T, U, E>(name)?;
-        Run::start(link, functions, name).map(Function::away)
+        let (_, signature) = functions.typed::<T, U, E>(name)?;
+        Ok(Function::away(Run::start(link, functions, name)?, &signature))
     }
 }
 

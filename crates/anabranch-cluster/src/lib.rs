@@ -57,6 +57,7 @@
 
 mod address;
 mod cluster;
+mod code;
 mod error;
 mod function;
 mod functions;

@@ -7,8 +7,7 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::{Answer, NewCall};
-use crate::functions::message;
-use crate::wire::{Batch, Body, ENVELOPE_OF_CALL, Shelf};
+use crate::wire::{Batch, Body, ENVELOPE_OF_CALL, Shelf, message};
 
 /// A batch is so large that its items are computed for about this time.
 const BATCH_TIME: Duration = Duration::from_millis(2);

@@ -20,11 +20,11 @@ use super::trouble::Trouble;
 use super::{Answer, Order};
 use crate::cluster::Link;
 use crate::error::Error;
-use crate::functions::{Functions, Identity, decode, message};
+use crate::functions::{Functions, Identity};
 use crate::options::{ClusterOptions, Event};
 use crate::wire::{
     self, ALONE, Beat, Done, Failure, Flow, Join, Line, Made, PartRequest, Probe, Terms, WORK, WorkerBeat,
-    inline_limit, subjects,
+    inline_limit, message, subjects,
 };
 
 /// So many batches for each that the workers may hold are sent ahead, so that a worker that asks need not wait for the program.
@@ -281,7 +281,7 @@ impl Serving {
             }
             "probe" => {
                 if let Some(probe) = read::<Probe>(&message) {
-                    let missing = crate::functions::message(&self.landing.missing(&probe));
+                    let missing = wire::message(&self.landing.missing(&probe));
                     self.line.answer(message.reply, missing).await;
                 }
             }
@@ -317,7 +317,7 @@ impl Serving {
             Err(text)
         };
         if let Some(reply) = message.reply {
-            let _ = self.line.beats.publish(reply, crate::functions::message(&answer)).await;
+            let _ = self.line.beats.publish(reply, wire::message(&answer)).await;
         }
         self.send().await;
     }
@@ -480,7 +480,7 @@ impl Serving {
 
 fn read<T: DeserializeOwned>(message: &Message) -> Option<T> {
     // What is not of this crate is left alone.
-    decode(&message.payload).ok()
+    wire::read(&message.payload)
 }
 
 fn lock(stats: &Mutex<Stats>) -> std::sync::MutexGuard<'_, Stats> {

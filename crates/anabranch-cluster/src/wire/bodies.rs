@@ -7,9 +7,8 @@ use async_nats::Client;
 use bytes::Bytes;
 use futures_util::stream::{FuturesOrdered, StreamExt};
 
-use super::PartRequest;
 use super::meter::{Flow, Pass};
-use crate::functions::message;
+use super::{PartRequest, message};
 
 /// The most bytes of the bodies in one message. Longer ones are asked for in parts. It bounds what a queue holds, and how long the
 /// messages of a queue keep a slow line busy.

@@ -19,6 +19,7 @@ mod sweep;
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use bodies::{ENVELOPE_OF_CALL, Gone, Parts, Shelf, inline_limit};
@@ -170,6 +171,19 @@ pub(crate) fn short(text: &str) -> String {
     }
     let end = (0..=MOST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     format!("{}...", &text[..end])
+}
+
+/// The code of a message of this crate. Both sides have the same version of it, so it has no names.
+pub(crate) fn message<T: Serialize>(value: &T) -> Bytes {
+    postcard::to_stdvec(value).expect("numbers, bytes and texts can be encoded").into()
+}
+
+/// Reads a message of this crate. `None` if it is something else.
+pub(crate) fn read<T: DeserializeOwned>(code: &[u8]) -> Option<T> {
+    match postcard::take_from_bytes(code) {
+        Ok((value, [])) => Some(value),
+        _ => None,
+    }
 }
 
 /// Returns a number that no other program or worker has.

@@ -7,8 +7,7 @@ use bytes::Bytes;
 use futures_util::stream::StreamExt;
 
 use super::line::Line;
-use super::{Beat, queue, subjects};
-use crate::functions::decode;
+use super::{Beat, queue, read, subjects};
 
 /// A queue is deleted if its program was not heard of for so long, although it was asked. A program that lives after all makes its queue
 /// again.
@@ -32,7 +31,7 @@ pub(crate) async fn sweep(line: Line) {
             let mut alive = HashSet::new();
             let listens = async {
                 while let Some(message) = beats.next().await {
-                    if let Ok(beat) = decode::<Beat>(&message.payload) {
+                    if let Some(beat) = read::<Beat>(&message.payload) {
                         alive.insert(beat.run);
                     }
                 }

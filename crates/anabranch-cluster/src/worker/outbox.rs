@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::functions::{decode, message};
 use crate::wire::{
-    Body, Done, ENVELOPE_OF_CALL, Ended, Flow, Line, PartRequest, Pass, Probe, Shelf, inline_limit, subjects,
+    Body, Done, ENVELOPE_OF_CALL, Ended, Flow, Line, PartRequest, Pass, Probe, Shelf, inline_limit, message,
+    read, subjects,
 };
 
 /// The program is asked which messages are lost after this time without a confirmation.
@@ -159,7 +159,7 @@ impl Outbox {
 
     /// The program of a run says which messages are lost, or nobody listens there.
     pub(super) async fn lost(&mut self, run: u64, answer: Option<&[u8]>) {
-        let numbers = answer.and_then(|answer| decode::<Vec<u64>>(answer).ok());
+        let numbers = answer.and_then(read::<Vec<u64>>);
         if numbers.is_some() {
             self.asked.remove(&run);
         }

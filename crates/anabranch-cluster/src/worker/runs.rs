@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use super::serving::Serving;
-use crate::functions::{Coded, decode, message};
+use crate::functions::Coded;
 use crate::options::Event;
-use crate::wire::{self, Beat, Join, Pass, Queue, Terms, WorkerBeat, subjects};
+use crate::wire::{self, Beat, Join, Pass, Queue, Terms, WorkerBeat, message, read, subjects};
 
 /// A program may be silent for so many leases, and at least for the time, before its run is given up.
 const SILENT_LEASES: u32 = 3;
@@ -168,7 +168,7 @@ impl Serving {
                 // The answer is lost, or the request is.
                 Ok(()) = news.changed() => None,
             };
-            (run, reply.and_then(|reply| decode(&reply.payload).ok()))
+            (run, reply.and_then(|reply| read(&reply.payload)))
         });
     }
 

@@ -14,9 +14,9 @@ use super::runs::Runs;
 use super::threads::{Finished, Threads};
 use super::work::Work;
 use crate::error::Error;
-use crate::functions::{Functions, decode};
+use crate::functions::Functions;
 use crate::options::ClusterOptions;
-use crate::wire::{self, Beat, Line, PartRequest, subjects};
+use crate::wire::{self, Beat, Line, PartRequest, read, subjects};
 
 pub(super) struct Serving {
     pub(super) id: u64,
@@ -80,7 +80,7 @@ impl Serving {
                 },
                 Some(message) = inbox.next() => self.take(message).await,
                 Some(message) = heard.next() => {
-                    if let Ok(beat) = decode::<Beat>(&message.payload) {
+                    if let Some(beat) = read::<Beat>(&message.payload) {
                         self.heard(beat).await;
                     }
                 }
@@ -125,7 +125,7 @@ impl Serving {
     async fn take(&mut self, message: Message) {
         let topic = subjects::topic(&message.subject);
         if topic == "part" {
-            let request = decode::<PartRequest>(&message.payload).ok();
+            let request = read::<PartRequest>(&message.payload);
             let part = request.map(|request| self.outbox.part(&request)).unwrap_or_default();
             self.line.answer(message.reply, part).await;
         } else if let Some(number) = subjects::number_of(topic, "ok-") {

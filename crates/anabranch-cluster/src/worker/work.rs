@@ -13,9 +13,10 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::outbox::Word;
 use super::serving::Serving;
 use super::threads::{Finished, Task};
-use crate::functions::{Outcome, decode, message};
+use crate::functions::Outcome;
 use crate::wire::{
-    self, ALONE, Batch, Body, Delivery, Done, Ended, Flow, Mark, Parts, Times, WORK, inline_limit, subjects,
+    self, ALONE, Batch, Body, Delivery, Done, Ended, Flow, Mark, Parts, Times, WORK, inline_limit, message,
+    read, subjects,
 };
 
 /// A request for work is valid for so long.
@@ -264,9 +265,9 @@ impl Serving {
             self.work.length = 0.8 * self.work.length + 0.2 * message.payload.len() as f64;
         }
         let Some(served) = self.runs.get(run) else { return };
-        match (delivery, decode::<Batch>(&message.payload)) {
-            (Some(delivery), Ok(batch)) => self.deliver(run, delivery, batch, is_alone).await,
-            (Some(_), Err(_)) => {}
+        match (delivery, read::<Batch>(&message.payload)) {
+            (Some(delivery), Some(batch)) => self.deliver(run, delivery, batch, is_alone).await,
+            (Some(_), None) => {}
             (None, _) if is_alone => served.alone = 0,
             (None, _) => {
                 let has_expired =

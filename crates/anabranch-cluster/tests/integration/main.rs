@@ -14,5 +14,6 @@ mod refused;
 mod rendered;
 mod slow;
 mod support;
+mod types;
 mod unwilling;
 mod wire;

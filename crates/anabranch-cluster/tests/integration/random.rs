@@ -45,8 +45,10 @@ fn random_runs_with_random_faults_give_what_the_loop_gives() {
                         if run >= runs {
                             return;
                         }
-                        let case =
-                            Case::draw(&mut Random(seed.wrapping_mul(1 << 32) + run), lane.link.is_some());
+                        let case = Case::draw(
+                            &mut Random::new(seed.wrapping_mul(1 << 32) + run),
+                            lane.link.is_some(),
+                        );
                         let said = format!("run {run} of seed {seed}: {case:?}");
                         if catch_unwind(AssertUnwindSafe(|| lane.check(case))).is_err() {
                             panic!("{said}");
@@ -282,9 +284,13 @@ impl Lane {
 }
 
 /// Random numbers: splitmix64.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -293,7 +299,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 

@@ -1,0 +1,369 @@
+//! Writes values.
+
+use serde::ser::{self, Serialize};
+
+use super::{Failure, tag};
+
+/// Some bytes more than a long text needs, so that the fields after it do not double the buffer.
+const ROOM: usize = 256;
+
+#[derive(Default)]
+pub(super) struct Writer {
+    bytes: Vec<u8>,
+    /// The names that were written. Each is one of the program's, so its place says which.
+    names: Vec<&'static str>,
+    /// The name that may follow, since structures of one type follow each other.
+    next: usize,
+}
+
+impl Writer {
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        if self.bytes.capacity() - self.bytes.len() > self.bytes.len() / 4 + ROOM {
+            self.bytes.shrink_to_fit();
+        }
+        self.bytes
+    }
+
+    fn put<const N: usize>(&mut self, tag: u8, bytes: [u8; N]) {
+        self.bytes.push(tag);
+        self.bytes.extend_from_slice(&bytes);
+    }
+
+    fn unsigned(&mut self, number: u64) {
+        if number < 128 {
+            self.bytes.push(tag::SMALL | number as u8);
+        } else if let Ok(number) = u8::try_from(number) {
+            self.put(tag::U8, [number]);
+        } else if let Ok(number) = u16::try_from(number) {
+            self.put(tag::U16, number.to_le_bytes());
+        } else if let Ok(number) = u32::try_from(number) {
+            self.put(tag::U32, number.to_le_bytes());
+        } else {
+            self.put(tag::U64, number.to_le_bytes());
+        }
+    }
+
+    fn signed(&mut self, number: i64) {
+        if let Ok(number) = u64::try_from(number) {
+            self.unsigned(number);
+        } else if let Ok(number) = i8::try_from(number) {
+            self.put(tag::I8, number.to_le_bytes());
+        } else if let Ok(number) = i16::try_from(number) {
+            self.put(tag::I16, number.to_le_bytes());
+        } else if let Ok(number) = i32::try_from(number) {
+            self.put(tag::I32, number.to_le_bytes());
+        } else {
+            self.put(tag::I64, number.to_le_bytes());
+        }
+    }
+
+    fn long(&mut self, tag: u8, bytes: &[u8]) {
+        self.bytes.reserve(bytes.len() + ROOM.min(bytes.len()));
+        self.bytes.push(tag);
+        self.unsigned(bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The name of a field or a variant.
+    fn name(&mut self, name: &'static str) {
+        let is_it = |other: &&'static str| std::ptr::eq(*other, name);
+        let known = match self.names.get(self.next).is_some_and(is_it) {
+            true => Some(self.next),
+            false => self.names.iter().position(is_it),
+        };
+        match known {
+            Some(number) => {
+                self.next = number + 1;
+                if number < 128 {
+                    self.bytes.push(tag::SMALL | number as u8);
+                } else {
+                    self.put(tag::NUMBER, (number as u16).to_le_bytes());
+                }
+            }
+            None => {
+                self.long(tag::NAME, name.as_bytes());
+                // No more names are kept than have a number.
+                if self.names.len() <= usize::from(u16::MAX) {
+                    self.names.push(name);
+                }
+                self.next = self.names.len();
+            }
+        }
+    }
+
+    fn open(&mut self, tag: u8) -> Result<Open<'_>, Failure> {
+        self.bytes.push(tag);
+        Ok(Open(self))
+    }
+
+    fn variant(&mut self, variant: &'static str) {
+        self.bytes.push(tag::VARIANT);
+        self.name(variant);
+    }
+}
+
+/// A list, a map or fields, until its end.
+pub(super) struct Open<'a>(&'a mut Writer);
+
+impl Open<'_> {
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        value.serialize(&mut *self.0)
+    }
+
+    fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Failure> {
+        self.0.name(name);
+        self.value(value)
+    }
+
+    fn close(self) {
+        self.0.bytes.push(tag::END);
+    }
+}
+
+impl<'a> ser::Serializer for &'a mut Writer {
+    type Ok = ();
+    type Error = Failure;
+    type SerializeSeq = Open<'a>;
+    type SerializeTuple = Open<'a>;
+    type SerializeTupleStruct = Open<'a>;
+    type SerializeTupleVariant = Open<'a>;
+    type SerializeMap = Open<'a>;
+    type SerializeStruct = Open<'a>;
+    type SerializeStructVariant = Open<'a>;
+
+    fn serialize_bool(self, value: bool) -> Result<(), Failure> {
+        self.bytes.push(if value { tag::TRUE } else { tag::FALSE });
+        Ok(())
+    }
+
+    fn serialize_i8(self, number: i8) -> Result<(), Failure> {
+        self.serialize_i64(number.into())
+    }
+
+    fn serialize_i16(self, number: i16) -> Result<(), Failure> {
+        self.serialize_i64(number.into())
+    }
+
+    fn serialize_i32(self, number: i32) -> Result<(), Failure> {
+        self.serialize_i64(number.into())
+    }
+
+    fn serialize_i64(self, number: i64) -> Result<(), Failure> {
+        self.signed(number);
+        Ok(())
+    }
+
+    fn serialize_i128(self, number: i128) -> Result<(), Failure> {
+        match i64::try_from(number) {
+            Ok(number) => self.signed(number),
+            Err(_) if number >= 0 => return self.serialize_u128(number.unsigned_abs()),
+            Err(_) => self.put(tag::I128, number.to_le_bytes()),
+        }
+        Ok(())
+    }
+
+    fn serialize_u8(self, number: u8) -> Result<(), Failure> {
+        self.serialize_u64(number.into())
+    }
+
+    fn serialize_u16(self, number: u16) -> Result<(), Failure> {
+        self.serialize_u64(number.into())
+    }
+
+    fn serialize_u32(self, number: u32) -> Result<(), Failure> {
+        self.serialize_u64(number.into())
+    }
+
+    fn serialize_u64(self, number: u64) -> Result<(), Failure> {
+        self.unsigned(number);
+        Ok(())
+    }
+
+    fn serialize_u128(self, number: u128) -> Result<(), Failure> {
+        match u64::try_from(number) {
+            Ok(number) => self.unsigned(number),
+            Err(_) => self.put(tag::U128, number.to_le_bytes()),
+        }
+        Ok(())
+    }
+
+    fn serialize_f32(self, number: f32) -> Result<(), Failure> {
+        self.put(tag::F32, number.to_le_bytes());
+        Ok(())
+    }
+
+    fn serialize_f64(self, number: f64) -> Result<(), Failure> {
+        self.put(tag::F64, number.to_le_bytes());
+        Ok(())
+    }
+
+    fn serialize_char(self, letter: char) -> Result<(), Failure> {
+        self.put(tag::CHAR, u32::from(letter).to_le_bytes());
+        Ok(())
+    }
+
+    fn serialize_str(self, text: &str) -> Result<(), Failure> {
+        self.long(tag::TEXT, text.as_bytes());
+        Ok(())
+    }
+
+    fn serialize_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
+        self.long(tag::BYTES, bytes);
+        Ok(())
+    }
+
+    fn serialize_none(self) -> Result<(), Failure> {
+        self.bytes.push(tag::NONE);
+        Ok(())
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Failure> {
+        self.bytes.push(tag::SOME);
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<(), Failure> {
+        self.bytes.push(tag::UNIT);
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Failure> {
+        self.serialize_unit()
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Failure> {
+        self.bytes.push(tag::UNIT_VARIANT);
+        self.name(variant);
+        Ok(())
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
+        self.variant(variant);
+        value.serialize(self)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'a>, Failure> {
+        self.open(tag::LIST)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Open<'a>, Failure> {
+        self.open(tag::LIST)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'a>, Failure> {
+        self.open(tag::LIST)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Open<'a>, Failure> {
+        self.variant(variant);
+        self.open(tag::LIST)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Open<'a>, Failure> {
+        self.open(tag::MAP)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Open<'a>, Failure> {
+        self.open(tag::FIELDS)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Open<'a>, Failure> {
+        self.variant(variant);
+        self.open(tag::FIELDS)
+    }
+}
+
+/// Implements a kind of lists.
+macro_rules! list {
+    ($($kind:ident $method:ident,)*) => {$(
+        impl ser::$kind for Open<'_> {
+            type Ok = ();
+            type Error = Failure;
+
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+                self.value(value)
+            }
+
+            fn end(self) -> Result<(), Failure> {
+                self.close();
+                Ok(())
+            }
+        }
+    )*};
+}
+
+list! {
+    SerializeSeq serialize_element,
+    SerializeTuple serialize_element,
+    SerializeTupleStruct serialize_field,
+    SerializeTupleVariant serialize_field,
+}
+
+/// Implements a kind of fields.
+macro_rules! fields {
+    ($($kind:ident,)*) => {$(
+        impl ser::$kind for Open<'_> {
+            type Ok = ();
+            type Error = Failure;
+
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> Result<(), Failure> {
+                self.field(name, value)
+            }
+
+            fn end(self) -> Result<(), Failure> {
+                self.close();
+                Ok(())
+            }
+        }
+    )*};
+}
+
+fields! { SerializeStruct, SerializeStructVariant, }
+
+impl ser::SerializeMap for Open<'_> {
+    type Ok = ();
+    type Error = Failure;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Failure> {
+        self.value(key)
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        self.value(value)
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        self.close();
+        Ok(())
+    }
+}
