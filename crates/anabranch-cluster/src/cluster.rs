@@ -107,7 +107,7 @@ impl Link {
     fn new(url: &str, options: ClusterOptions) -> Result<Self, Error> {
         let address = Address::parse(url)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
-        let line = runtime.block_on(Line::connect(&address, &options))?;
+        let line = runtime.block_on(Line::connect(&address, &options, options.wait.unwrap_or_default()))?;
         runtime.spawn(wire::sweep(line.clone()));
         let handle = runtime.handle().clone();
         let (tasks, mut left) = mpsc::channel(1);

@@ -6,7 +6,9 @@ use std::io;
 use std::path::PathBuf;
 
 /// Why an item has no result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Its [`Debug`](fmt::Debug) is a sentence, too, since `main` prints an error by it.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteError<E> {
     /// The function returned this error.
@@ -51,8 +53,24 @@ pub enum RemoteError<E> {
 
 impl<E: fmt::Display> fmt::Display for RemoteError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.say(f, E::fmt)
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for RemoteError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.say(f, E::fmt)
+    }
+}
+
+impl<E> RemoteError<E> {
+    fn say<'f>(
+        &self,
+        f: &mut fmt::Formatter<'f>,
+        own: fn(&E, &mut fmt::Formatter<'f>) -> fmt::Result,
+    ) -> fmt::Result {
         match self {
-            Self::Own(error) => error.fmt(f),
+            Self::Own(error) => own(error, f),
             Self::Panic { item, message } => write!(f, "item {item} panicked: {message}"),
             Self::Lost { item, workers } => {
                 write!(f, "item {item} was under way on {workers} workers, and each of them was lost")
@@ -81,7 +99,9 @@ impl<E: error::Error + 'static> error::Error for RemoteError<E> {
 }
 
 /// Why a connection, a function or a journal cannot be had.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its [`Debug`](fmt::Debug) is the sentence of its [`Display`](fmt::Display), since `main` prints an error by it.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No server answers.
@@ -185,4 +205,10 @@ pub enum Error {
     /// No thread can be started.
     #[error("no thread can be started: {0}")]
     Thread(#[source] io::Error),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

@@ -1,15 +1,15 @@
-//! Settings of connections, and what a connection tells.
+//! Settings of connections.
 
 use std::fmt;
 #[cfg(feature = "tls")]
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::ConnectOptions;
 
 use crate::address::{Address, Secret};
 use crate::error::Error;
+use crate::events::{Event, Events};
 
 /// Settings of a [`Cluster`](crate::Cluster) or a [`Worker`](crate::Worker).
 ///
@@ -31,6 +31,8 @@ pub struct ClusterOptions {
     pub(crate) attempts: u32,
     pub(crate) body_limit: u64,
     pub(crate) patience: Duration,
+    /// How long a server is waited for that is not there yet. Workers and programs have defaults of their own.
+    pub(crate) wait: Option<Duration>,
     pub(crate) events: Events,
     credentials: Credentials,
     #[cfg(feature = "tls")]
@@ -57,87 +59,6 @@ struct Tls {
     certificate: Option<(PathBuf, PathBuf)>,
 }
 
-/// Something that a program or a worker may want to know, although nothing has failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Event {
-    /// Items wait, and no worker is there.
-    NoWorker {
-        /// The function that is called.
-        function: String,
-        /// They wait for so long.
-        waited: Duration,
-    },
-    /// A worker serves a program from now on.
-    Joined {
-        /// The name of the worker, or in a worker that of the function.
-        name: String,
-    },
-    /// A worker serves a program no longer: it said so, or was not heard of for a lease.
-    Left {
-        /// The name of the worker, or in a worker that of the function.
-        name: String,
-    },
-    /// A worker and a program have not the same functions. The text names both sides.
-    Refused(String),
-    /// The server refuses something, so nothing goes on for the moment: it has no room for items or makes no queue, it does not
-    /// accept the credentials any more, or it does not allow what is needed. This is told at once, and again after the
-    /// [`patience`](ClusterOptions::patience).
-    ServerRefuses {
-        /// What is refused, and what the server says.
-        cause: String,
-        /// It has been refused for so long.
-        waited: Duration,
-    },
-    /// The server takes what it has refused.
-    ServerAccepts,
-    /// The server has not been reached since the connection was lost.
-    NoServer {
-        /// Its address, without the credentials.
-        address: String,
-        /// It has not been reached for so long.
-        waited: Duration,
-    },
-    /// The connection to the server is lost, and is tried again.
-    Disconnected,
-    /// The connection to the server is there again.
-    Connected,
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoWorker { function, waited } => {
-                write!(f, "{function}: no worker is there since {:.1} s", waited.as_secs_f64())
-            }
-            Self::Joined { name } => write!(f, "{name} is there"),
-            Self::Left { name } => write!(f, "{name} has left"),
-            Self::Refused(text) => f.write_str(text),
-            Self::ServerRefuses { cause, waited } => write!(f, "{cause} ({:.1} s)", waited.as_secs_f64()),
-            Self::ServerAccepts => f.write_str("the server takes everything again"),
-            Self::NoServer { address, waited } => {
-                write!(f, "the server at {address} has not been reached for {:.1} s", waited.as_secs_f64())
-            }
-            Self::Disconnected => f.write_str("the connection to the server is lost"),
-            Self::Connected => f.write_str("the connection to the server is there again"),
-        }
-    }
-}
-
-type Listener = dyn FnMut(&Event) + Send;
-
-/// Who is told of events.
-#[derive(Clone, Default)]
-pub(crate) struct Events(Option<Arc<Mutex<Listener>>>);
-
-impl Events {
-    pub(crate) fn tell(&self, event: &Event) {
-        if let Some(listener) = &self.0 {
-            listener.lock().unwrap_or_else(PoisonError::into_inner)(event);
-        }
-    }
-}
-
 impl Default for ClusterOptions {
     fn default() -> Self {
         Self::new()
@@ -153,7 +74,8 @@ impl ClusterOptions {
             attempts: 3,
             body_limit: 64 << 20,
             patience: Duration::from_secs(5),
-            events: Events::default(),
+            wait: None,
+            events: Events::aloud(),
             credentials: Credentials::default(),
             #[cfg(feature = "tls")]
             tls: Tls::default(),
@@ -198,7 +120,8 @@ impl ClusterOptions {
         self
     }
 
-    /// Sets how long items wait for a worker before [`Event::NoWorker`] is told, and told again. If all that there is are workers with
+    /// Sets how long something is waited for before this is told, and told again: [`Event::NoWorker`], [`Event::NoServer`] and
+    /// [`Event::ServerRefuses`]. If all that there is are workers with
     /// another version or other functions, the items fail after this time with
     /// [`RemoteError::Refused`](crate::RemoteError::Refused). The default is 5 s.
     pub fn patience(mut self, time: Duration) -> Self {
@@ -206,9 +129,25 @@ impl ClusterOptions {
         self
     }
 
-    /// Sets a function that is told of events. It is called by the thread of the connection, so it must not wait.
+    /// Sets a function that is told of events, in place of the lines on standard error. It is called by the thread of the connection, so
+    /// it must not wait.
+    ///
+    /// Without it, a program or a worker that has waited for its [`patience`](Self::patience) writes one line, and one when it goes on.
     pub fn on_event(mut self, f: impl FnMut(&Event) + Send + 'static) -> Self {
-        self.events = Events(Some(Arc::new(Mutex::new(f))));
+        self.events = Events::to(f);
+        self
+    }
+
+    /// Writes nothing to standard error, and tells nobody of events.
+    pub fn quiet(mut self) -> Self {
+        self.events = Events::nobody();
+        self
+    }
+
+    /// Sets how long a connection waits for a server that does not answer yet. The default is 1 minute for a worker, and no time for a
+    /// program. A server that refuses the connection is not waited for.
+    pub fn wait_for_server(mut self, time: Duration) -> Self {
+        self.wait = Some(time);
         self
     }
 

@@ -20,8 +20,9 @@ use super::trouble::Trouble;
 use super::{Answer, Order};
 use crate::cluster::Link;
 use crate::error::Error;
+use crate::events::Event;
 use crate::functions::{Functions, Identity};
-use crate::options::{ClusterOptions, Event};
+use crate::options::ClusterOptions;
 use crate::wire::{
     self, ALONE, Beat, Done, Failure, Flow, Join, Line, Made, PartRequest, Probe, Terms, WORK, WorkerBeat,
     inline_limit, message, subjects,

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::options::{ClusterOptions, Event};
+use crate::events::Event;
+use crate::options::ClusterOptions;
 
 /// The server refuses something: since when, why, and when it was told last.
 #[derive(Debug, Default)]

@@ -12,11 +12,15 @@ use super::bodies::LEAST_PAYLOAD;
 use super::queue;
 use crate::address::Address;
 use crate::error::Error;
-use crate::options::{ClusterOptions, Event, Events};
+use crate::events::{Event, Events};
+use crate::options::ClusterOptions;
 
 /// The connection of bodies is quiet while it sends large ones, so it gets more time for its answers. That of beats finds a line that
 /// was cut.
 const BODIES_PING: Duration = Duration::from_secs(10);
+
+/// The time between two looks for a server that is not there yet.
+const LOOK: Duration = Duration::from_millis(300);
 
 /// How often the connections were made again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,9 +40,12 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Connects to a server that has JetStream.
-    pub(crate) async fn connect(address: &Address, options: &ClusterOptions) -> Result<Self, Error> {
-        address.look().await?;
+    /// Connects to a server that has JetStream. A server that is not there yet is waited for.
+    pub(crate) async fn connect(
+        address: &Address,
+        options: &ClusterOptions,
+        wait: Duration,
+    ) -> Result<Self, Error> {
         let (news, renewed) = watch::channel(Made::default());
         let (forbids, forbidden) = watch::channel(String::new());
         let watcher = Arc::new(Watcher {
@@ -51,7 +58,7 @@ impl Line {
             away: Mutex::new(None),
         });
         let ping = (options.lease / 2).clamp(Duration::from_millis(500), BODIES_PING);
-        let bodies = watcher.connect(address, options, BODIES_PING, false).await?;
+        let bodies = watcher.first(address, options, BODIES_PING, wait).await?;
         *lock(&watcher.bodies) = Some(bodies.clone());
         let beats = watcher.connect(address, options, ping, true).await?;
         let line = Self { bodies, beats, news: renewed, forbidden };
@@ -126,6 +133,36 @@ struct Away {
 }
 
 impl Watcher {
+    /// Makes the first connection, as soon as the server is there.
+    async fn first(
+        self: &Arc<Self>,
+        address: &Address,
+        options: &ClusterOptions,
+        ping: Duration,
+        wait: Duration,
+    ) -> Result<Client, Error> {
+        let (began, mut told) = (Instant::now(), false);
+        loop {
+            address.look().await?;
+            match self.connect(address, options, ping, false).await {
+                Err(Error::Connect { .. }) if began.elapsed() < wait => {}
+                Ok(client) => {
+                    if told {
+                        self.events.tell(&Event::Connected);
+                    }
+                    return Ok(client);
+                }
+                error => return error,
+            }
+            if !told && began.elapsed() >= self.patience.min(wait / 2) {
+                told = true;
+                let (address, waited) = (self.address.clone(), began.elapsed());
+                self.events.tell(&Event::NoServer { address, waited });
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
     async fn connect(
         self: &Arc<Self>,
         address: &Address,

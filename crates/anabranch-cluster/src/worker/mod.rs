@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::address::Address;
 use crate::error::Error;
+use crate::events::Event;
 use crate::functions::Functions;
 use crate::options::ClusterOptions;
 use crate::wire::Line;
@@ -27,6 +28,9 @@ use threads::Threads;
 
 /// How long a worker that is to end waits for a server that is away.
 const WITHOUT_SERVER: Duration = Duration::from_secs(5);
+
+/// How long a worker waits for a server that is not there yet.
+const WAIT: Duration = Duration::from_secs(60);
 
 /// The time between two looks at the connection meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
@@ -48,12 +52,15 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct Worker {
     runtime: Runtime,
     line: Line,
+    /// Without the credentials.
+    address: String,
     options: ClusterOptions,
     threads: usize,
 }
 
 impl Worker {
-    /// Connects to a NATS server with JetStream.
+    /// Connects to a NATS server with JetStream. A server that is not there yet is waited for, for a minute:
+    /// [`ClusterOptions::wait_for_server`].
     ///
     /// # Errors
     /// If no server answers, it does not accept the credentials, or it has no JetStream.
@@ -71,9 +78,10 @@ impl Worker {
 
     fn connect_to(address: &Address, options: ClusterOptions) -> Result<Self, Error> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
-        let line = runtime.block_on(Line::connect(address, &options))?;
+        let wait = options.wait.unwrap_or(WAIT);
+        let line = runtime.block_on(Line::connect(address, &options, wait))?;
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { runtime, line, options, threads })
+        Ok(Self { runtime, line, address: address.to_string(), options, threads })
     }
 
     /// Sets how many items are computed at once. The default is the number of processors.
@@ -87,10 +95,11 @@ impl Worker {
         self
     }
 
-    /// Serves programs until the process gets the signal SIGTERM. Then it finishes the items that it has, and takes no more.
+    /// Serves programs until the process gets the signal SIGTERM or SIGINT (Ctrl-C). Then it finishes the items that it has, and takes
+    /// no more.
     ///
     /// Programs that end, also by a crash, are forgotten within a few seconds, with their items. If the server goes away, the worker
-    /// waits until it is there again. After SIGTERM it waits for 5 seconds only, and then ends: other workers compute its items.
+    /// waits until it is there again. After a signal it waits for 5 seconds only, and then ends: other workers compute its items.
     ///
     /// # Errors
     /// If threads or the signal cannot be had.
@@ -100,7 +109,13 @@ impl Worker {
     }
 
     fn serve_until(self, functions: Functions, stop: impl Future<Output = ()>) -> Result<(), Error> {
-        let Self { runtime, line, options, threads } = self;
+        let Self { runtime, line, address, options, threads } = self;
+        options.events.tell(&Event::Started {
+            name: options.name.clone(),
+            address,
+            functions: functions.identity().to_string(),
+            threads,
+        });
         let (threads, finished) = Threads::start(threads).map_err(Error::Thread)?;
         let stop = stop.shared();
         let cut_off = cut_off(line.clone(), stop.clone());
@@ -132,14 +147,17 @@ async fn cut_off(line: Line, stop: impl Future<Output = ()>) {
     }
 }
 
-/// The signal SIGTERM.
+/// The signals SIGTERM and SIGINT.
 #[cfg(unix)]
 fn terminated() -> Result<impl Future<Output = ()>, Error> {
     use tokio::signal::unix::{SignalKind, signal};
-    let mut signals = signal(SignalKind::terminate()).map_err(Error::Thread)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(Error::Thread)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Thread)?;
     Ok(async move {
-        if signals.recv().await.is_none() {
-            pending::<()>().await;
+        tokio::select! {
+            Some(()) = terminate.recv() => {}
+            Some(()) = interrupt.recv() => {}
+            else => pending().await,
         }
     })
 }
@@ -162,7 +180,7 @@ impl Helper {
         options: &ClusterOptions,
         functions: Functions,
     ) -> Result<Self, Error> {
-        let options = options.clone().name(format!("{} itself", options.name)).on_event(|_| ());
+        let options = options.clone().name(format!("{} itself", options.name)).quiet();
         let worker = Worker::connect_to(address, options)?;
         let (stop, stopped) = oneshot::channel();
         let stopped = async {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use super::serving::Serving;
+use crate::events::Event;
 use crate::functions::Coded;
-use crate::options::Event;
 use crate::wire::{self, Beat, Join, Pass, Queue, Terms, WorkerBeat, message, read, subjects};
 
 /// A program may be silent for so many leases, and at least for the time, before its run is given up.

@@ -14,6 +14,7 @@ mod refused;
 mod rendered;
 mod slow;
 mod support;
+mod told;
 mod types;
 mod unwilling;
 mod wire;

@@ -335,16 +335,29 @@ impl Role {
     pub fn start_and_listen(mut self) -> (Process, mpsc::Receiver<String>) {
         self.0.stdout(Stdio::piped());
         let mut process = Process(self.0.spawn().unwrap());
-        let lines = BufReader::new(process.0.stdout.take().unwrap());
-        let (said, hear) = mpsc::channel();
-        thread::spawn(move || {
-            for line in lines.lines().map_while(Result::ok) {
-                // The output must be read to its end, also if nobody hears it.
-                let _ = said.send(line);
-            }
-        });
-        (process, hear)
+        let lines = process.0.stdout.take().unwrap();
+        (process, heard(lines))
     }
+
+    /// Starts it. Returns the lines of its errors, too.
+    pub fn start_and_listen_to_errors(mut self) -> (Process, mpsc::Receiver<String>) {
+        self.0.stderr(Stdio::piped());
+        let mut process = Process(self.0.spawn().unwrap());
+        let lines = process.0.stderr.take().unwrap();
+        (process, heard(lines))
+    }
+}
+
+fn heard(output: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+    let lines = BufReader::new(output);
+    let (said, hear) = mpsc::channel();
+    thread::spawn(move || {
+        for line in lines.lines().map_while(Result::ok) {
+            // The output must be read to its end, also if nobody hears it.
+            let _ = said.send(line);
+        }
+    });
+    hear
 }
 
 #[test]
@@ -358,6 +371,20 @@ fn plays_a_role() {
             let options = options().body_limit(limit).on_event(|event| println!("{event}"));
             let worker = Worker::connect_with(&url, options).unwrap();
             worker.threads(threads).serve(functions()).unwrap();
+        }
+        // These have the default listener, which writes to standard error.
+        "aloud" => {
+            let worker = Worker::connect_with(&url, options().patience(Duration::from_millis(300))).unwrap();
+            worker.threads(1).serve(functions()).unwrap();
+        }
+        "lonely" => crate::told::lonely(&url),
+        "other version" => {
+            let worker = Worker::connect_with(&url, options().quiet()).unwrap();
+            worker.serve(Functions::new("tests", "0.9").function("work", work)).unwrap();
+        }
+        "other set" => {
+            let worker = Worker::connect_with(&url, options().quiet()).unwrap();
+            worker.serve(Functions::new("others", "1.0").function("work", work)).unwrap();
         }
         "long run" => crate::faults::long_run(&Cluster::connect_with(&url, options()).unwrap()),
         "journaled" => crate::journal::journaled(&Cluster::connect_with(&url, options()).unwrap()),
