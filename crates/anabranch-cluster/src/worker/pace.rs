@@ -13,8 +13,10 @@ const LEAST_TRANSPORT: f64 = 500_000.0;
 /// A thread gets no more messages than one in this time, in seconds, so that small items travel together.
 const LEAST_TIME: f64 = 0.01;
 
-/// So many times what is confirmed in a round trip is asked for, since the way of a request is not seen here.
+/// So many times what is confirmed in a round trip is asked for, since the way of a request is not seen here. While the rate grows,
+/// it is more, so that a worker far away is soon busy.
 const AHEAD: f64 = 2.5;
+const AHEAD_AT_FIRST: f64 = 5.0;
 
 /// The most messages for each thread.
 const MOST: usize = 128;
@@ -63,6 +65,7 @@ impl Pace {
         }
         let rate = self.meter.rate().min(threads as f64 / LEAST_TIME);
         let trip = self.meter.shortest().unwrap_or_default().as_secs_f64();
-        ((rate * trip * AHEAD) as usize).clamp(2 * threads, MOST * threads)
+        let ahead = if self.meter.grows() { AHEAD_AT_FIRST } else { AHEAD };
+        ((rate * trip * ahead) as usize).clamp(2 * threads, MOST * threads)
     }
 }
