@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::address::Address;
 use crate::error::Error;
 use crate::function::Function;
-use crate::functions::Functions;
+use crate::functions::{Functions, Named};
 use crate::options::ClusterOptions;
 use crate::program::Run;
 use crate::wire::{self, Line};
@@ -79,12 +79,18 @@ impl Cluster {
     ///
     /// # Errors
     /// If the set has no function of this name and these types, or the server makes no queue.
-    pub fn function<T, U, E>(&self, functions: &Functions, name: &str) -> Result<Function<T, U, E>, Error>
+    pub fn function<T, U, E>(
+        &self,
+        functions: &Functions,
+        name: impl Into<Named<T, U, E>>,
+    ) -> Result<Function<T, U, E>, Error>
     where
         T: Serialize + DeserializeOwned + 'static,
         U: Serialize + DeserializeOwned + 'static,
         E: Serialize + DeserializeOwned + 'static,
     {
+        let name = name.into();
+        let name = name.name();
         let Some(link) = &self.link else { return Function::here(functions, name) };
         // The types are checked here, too.
         let (_, signature) = functions.typed::<T, U, E>(name)?;

@@ -47,6 +47,13 @@ pub enum RemoteError<E> {
         /// The side that has the limit.
         side: String,
     },
+    /// The source has ended before the items whose results are stored, as a [`Journal`](crate::Journal) says. So it is another source.
+    EndedEarly {
+        /// How many items the source had.
+        items: u64,
+        /// How many results are stored.
+        stored: u64,
+    },
     /// The connection to the server has ended for good.
     Closed(String),
 }
@@ -83,6 +90,10 @@ impl<E> RemoteError<E> {
                     "item {item} or its result has {size} bytes, and the limit of {side} is {limit} bytes"
                 )
             }
+            Self::EndedEarly { items, stored } => write!(
+                f,
+                "the source has ended after {items} items, and the journal says that {stored} results are stored: it is the journal of another source"
+            ),
             Self::Closed(text) => f.write_str(text),
         }
     }

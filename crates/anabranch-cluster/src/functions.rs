@@ -1,7 +1,9 @@
 //! Functions that may run on a worker, and what both sides say of them.
 
 use std::any::{Any, type_name};
+use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -11,18 +13,80 @@ use serde::{Deserialize, Serialize};
 use crate::code;
 use crate::error::Error;
 
+/// The name of a function and its types: those of its items, its results and its errors. The set of functions and its callers use the
+/// same one, so the compiler compares the types.
+///
+/// ```
+/// use anabranch_cluster::{Cluster, Functions, Named};
+///
+/// pub const HALF: Named<u32, u32, String> = Named::new("half");
+///
+/// pub fn functions() -> Functions {
+///     Functions::new("arithmetic", "1.0").function(HALF, |n| if n % 2 == 0 { Ok(n / 2) } else { Err(format!("{n} is odd")) })
+/// }
+///
+/// let half = Cluster::local().function(&functions(), HALF)?;
+/// # let _ = half;
+/// # Ok::<(), anabranch_cluster::Error>(())
+/// ```
+///
+/// A text is the name of a function whose types are those that are asked for. They are compared when the program runs.
+pub struct Named<T, U, E> {
+    name: Cow<'static, str>,
+    types: PhantomData<fn(T) -> Result<U, E>>,
+}
+
+impl<T, U, E> Named<T, U, E> {
+    /// The function with this name.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), types: PhantomData }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<T, U, E> From<&str> for Named<T, U, E> {
+    fn from(name: &str) -> Self {
+        name.to_owned().into()
+    }
+}
+
+impl<T, U, E> From<String> for Named<T, U, E> {
+    fn from(name: String) -> Self {
+        Self { name: name.into(), types: PhantomData }
+    }
+}
+
+impl<T, U, E> Clone for Named<T, U, E> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), types: PhantomData }
+    }
+}
+
+impl<T, U, E> fmt::Debug for Named<T, U, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Named({}{})", self.name, signature::<T, U, E>())
+    }
+}
+
 /// The functions that a program may call on a cluster. The workers and the program are built with the same ones.
 ///
 /// Both sides compare the name, the version and the signatures of all functions before any item travels. So change the version
 /// when a function or one of its types changes. `env!("CARGO_PKG_VERSION")` is a good one.
 ///
 /// ```
-/// use anabranch_cluster::Functions;
+/// use anabranch_cluster::{Functions, Named};
+///
+/// pub const HALF: Named<u32, u32, String> = Named::new("half");
+/// pub const SQUARE: Named<u32, u32, ()> = Named::new("square");
 ///
 /// pub fn functions() -> Functions {
 ///     Functions::new("arithmetic", env!("CARGO_PKG_VERSION"))
-///         .function("half", |n: u32| if n % 2 == 0 { Ok(n / 2) } else { Err(format!("{n} is odd")) })
-///         .function("square", |n: u32| n.checked_mul(n).ok_or(()))
+///         .function(HALF, |n| if n % 2 == 0 { Ok(n / 2) } else { Err(format!("{n} is odd")) })
+///         .function(SQUARE, |n| n.checked_mul(n).ok_or(()))
 /// }
 /// ```
 #[derive(Clone)]
@@ -114,14 +178,14 @@ impl Functions {
     /// # Panics
     /// If the set has a function of that name.
     #[track_caller]
-    pub fn function<T, U, E, F>(mut self, name: impl Into<String>, f: F) -> Self
+    pub fn function<T, U, E, F>(mut self, name: impl Into<Named<T, U, E>>, f: F) -> Self
     where
         T: Serialize + DeserializeOwned + 'static,
         U: Serialize + DeserializeOwned + 'static,
         E: Serialize + DeserializeOwned + 'static,
         F: Fn(T) -> Result<U, E> + Send + Sync + 'static,
     {
-        let name = name.into();
+        let name = name.into().name.into_owned();
         assert!(self.entry(&name).is_none(), "{} has a function {name:?} already", self.name);
         let signature = format!("{name}{}", signature::<T, U, E>());
         let typed: Typed<T, U, E> = Arc::new(f);

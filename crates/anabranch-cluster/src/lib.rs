@@ -2,17 +2,20 @@
 //!
 //! ```
 //! use anabranch::Stream;
-//! use anabranch_cluster::{Cluster, Functions, RemoteError, prelude::*};
+//! use anabranch_cluster::{Cluster, Functions, Named, RemoteError, prelude::*};
 //!
-//! /// The functions that may run elsewhere. Programs and workers are built with them.
+//! /// A function that may run elsewhere: its name, and the types of its items, its results and its errors.
+//! pub const PARSE: Named<String, u32, String> = Named::new("parse");
+//!
+//! /// Programs and workers are built with the same functions.
 //! pub fn functions() -> Functions {
 //!     Functions::new("numerals", env!("CARGO_PKG_VERSION"))
-//!         .function("parse", |text: String| text.parse::<u32>().map_err(|error| error.to_string()))
+//!         .function(PARSE, |text| text.parse().map_err(|error: std::num::ParseIntError| error.to_string()))
 //! }
 //!
 //! // `ANABRANCH_CLUSTER=nats://build:4222` names the server. Without it, the functions run here.
 //! let cluster = Cluster::from_env()?;
-//! let parse = cluster.function::<String, u32, String>(&functions(), "parse")?;
+//! let parse = cluster.function(&functions(), PARSE)?;
 //!
 //! let mut seen = Vec::new();
 //! let run = Stream::from_iter(["4", "22", "x", "7"].map(str::to_owned))
@@ -74,7 +77,7 @@ pub use cluster::{ADDRESS, Cluster};
 pub use error::{Error, RemoteError};
 pub use events::Event;
 pub use function::Function;
-pub use functions::Functions;
+pub use functions::{Functions, Named};
 pub use journal::Journal;
 pub use options::ClusterOptions;
 pub use report::{CallReport, WorkerReport};

@@ -76,13 +76,27 @@ impl<'env, T: Send + 'static, M: Mode<Error: 'env>> MapRemote<'env, T, M> for St
             };
             anabranch::remark(&mut stream, report);
         }
-        let skipped = usize::try_from(function.skips()).unwrap_or(usize::MAX);
-        if skipped > 0 {
-            stream = stream.skip(skipped);
+        let stored = function.skips();
+        if stored == 0 {
+            return stream.enumerate().try_map_async(usize::MAX, move |(number, item)| {
+                let call = function.numbered(number as u64, item);
+                async move { call.await.map_err(M::Failure::from) }
+            });
         }
-        stream.enumerate().try_map_async(usize::MAX, move |(number, item)| {
-            let call = function.numbered((skipped + number) as u64, item);
-            async move { call.await.map_err(M::Failure::from) }
+        // After the last item the source says so, since it may have fewer than were stored.
+        let rest = stream.map(Some).chain([None]).enumerate().serial_filter_map(move |(number, item)| {
+            let number = number as u64;
+            (item.is_none() == (number < stored)).then_some((number, item))
+        });
+        rest.try_map_async(usize::MAX, move |(number, item)| {
+            let call = item.map(|item| function.numbered(number, item));
+            async move {
+                let result = match call {
+                    Some(call) => call.await,
+                    None => Err(RemoteError::EndedEarly { items: number, stored }),
+                };
+                result.map_err(M::Failure::from)
+            }
         })
     }
 }

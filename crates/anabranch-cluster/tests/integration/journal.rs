@@ -24,7 +24,7 @@ fn jobs() -> impl Iterator<Item = Job> + Send {
 /// A program that stores the results of all jobs, and the number of items that the first stage was asked for.
 pub fn journaled(cluster: &Cluster) {
     let folder = PathBuf::from(std::env::var(FOLDER).unwrap());
-    let journal = cluster.journal(folder.join("journal")).unwrap();
+    let journal = cluster.journal(folder.join("journal"), "the jobs").unwrap();
     let remote = function(cluster).resume(&journal);
     let mut file =
         File::options().create(true).truncate(false).write(true).open(folder.join("output")).unwrap();
@@ -88,7 +88,7 @@ fn a_program_that_is_killed_a_hundred_times_stores_each_result_once() {
 fn a_stream_that_resumes_calls_nothing_for_what_was_stored_and_numbers_items_from_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let cluster = Cluster::local();
-    let journal = cluster.journal(folder.path().join("journal")).unwrap();
+    let journal = cluster.journal(folder.path().join("journal"), "the jobs").unwrap();
     let remote = function(&cluster).resume(&journal);
     // The first 3 jobs would fail.
     let jobs = |bad: u64| {
@@ -98,4 +98,11 @@ fn a_stream_that_resumes_calls_nothing_for_what_was_stored_and_numbers_items_fro
     assert_eq!(Stream::from_iter(jobs(99)).map_remote(&remote).count(), Ok(7));
     let run = Stream::from_iter(jobs(8)).map_remote(&remote).count();
     assert_eq!(run, Err(RemoteError::Panic { item: 8, message: "job 8 panics".to_owned() }));
+    // A source that has as many items as were stored has nothing left, and a shorter one is another source.
+    for (items, expected) in
+        [(4, Ok(1)), (3, Ok(0)), (2, Err((2, 3))), (0, Err((0, 3)))] as [(_, Result<usize, (u64, u64)>); 4]
+    {
+        let run = Stream::from_iter(jobs(99).take(items)).map_remote(&remote).count();
+        assert_eq!(run, expected.map_err(|(items, stored)| RemoteError::EndedEarly { items, stored }));
+    }
 }
