@@ -36,7 +36,7 @@ pub(super) fn dictionary(header: &[u8]) -> u32 {
 /// ```
 /// use abz_codec::xz::{AloneEncoder, Check, Settings};
 ///
-/// let settings = Settings { level: 6, extreme: false, dictionary_size: None, check: Check::None };
+/// let settings = Settings { level: 6, extreme: false, dictionary_size: None, check: Check::None, tuning: Default::default() };
 /// let (mut encoder, mut file) = (AloneEncoder::new(&settings)?, Vec::new());
 /// encoder.push(b"a branch ", &mut file)?;
 /// encoder.push(b"of a river", &mut file)?;

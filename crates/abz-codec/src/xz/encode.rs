@@ -3,7 +3,7 @@
 use std::fmt;
 use std::mem;
 
-use liblzma::stream::{Filters, LzmaOptions, PRESET_EXTREME};
+use liblzma::stream::{Filters, LzmaOptions, MatchFinder, Mode, PRESET_EXTREME};
 
 use super::check::{Check, Sum};
 use super::header::BlockHeader;
@@ -21,6 +21,103 @@ pub struct Settings {
     pub dictionary_size: Option<u32>,
     /// The check of each block.
     pub check: Check,
+    /// The settings that replace those of the level.
+    pub tuning: Tuning,
+}
+
+/// Settings of LZMA that replace those of a level, as the option `--lzma2` of xz has them. `None` leaves the level's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tuning {
+    /// The number of the highest bits of the byte before that a byte is predicted from, 0 to 4.
+    pub literal_context_bits: Option<u32>,
+    /// The number of the lowest bits of the position that a byte is predicted from, 0 to 4; with the context bits at most
+    /// 4.
+    pub literal_position_bits: Option<u32>,
+    /// The number of the lowest bits of the position that all else is predicted from, 0 to 4.
+    pub position_bits: Option<u32>,
+    /// Whether the search is the fast one, which takes the first long match.
+    pub is_fast: Option<bool>,
+    /// The length in bytes of a match at which the search ends, 2 to 273, and at least the number of bytes that the
+    /// search hashes.
+    pub nice: Option<u32>,
+    /// How matches are found.
+    pub finder: Option<Finder>,
+    /// The most candidates for a match that are tried, 0 for a number that suits the other settings.
+    pub depth: Option<u32>,
+}
+
+/// How matches are found: by chains or by trees, from hashes of two, three or four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finder {
+    /// Chains, from hashes of two and three bytes.
+    Hc3,
+    /// Chains, from hashes of two, three and four bytes.
+    Hc4,
+    /// Trees, from hashes of two bytes.
+    Bt2,
+    /// Trees, from hashes of two and three bytes.
+    Bt3,
+    /// Trees, from hashes of two, three and four bytes.
+    Bt4,
+}
+
+impl Finder {
+    /// All ways to find matches, with the names that xz gives them.
+    pub const ALL: [(&'static str, Finder); 5] = [
+        ("hc3", Finder::Hc3),
+        ("hc4", Finder::Hc4),
+        ("bt2", Finder::Bt2),
+        ("bt3", Finder::Bt3),
+        ("bt4", Finder::Bt4),
+    ];
+
+    /// Returns the number of bytes that are hashed at most, which is the least length of a match that ends the search.
+    pub fn hashed_bytes(self) -> u32 {
+        match self {
+            Finder::Bt2 => 2,
+            Finder::Hc3 | Finder::Bt3 => 3,
+            Finder::Hc4 | Finder::Bt4 => 4,
+        }
+    }
+}
+
+impl Tuning {
+    /// Returns the settings, or a description of what is wrong with them.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is out of its range.
+    pub fn checked(self) -> Result<Self, &'static str> {
+        let [context, position] =
+            [self.literal_context_bits.unwrap_or(3), self.literal_position_bits.unwrap_or(0)];
+        let least = self.finder.map_or(2, Finder::hashed_bytes);
+        match () {
+            () if context > 4 || position > 4 => Err("lc and lp are 0 to 4"),
+            () if context + position > 4 => Err("lc and lp are at most 4 together"),
+            () if self.position_bits.is_some_and(|bits| bits > 4) => Err("pb is 0 to 4"),
+            () if self.nice.is_some_and(|nice| !(least..=273).contains(&nice)) => {
+                Err("nice is 2 to 273, and at least the number in the name of the match finder")
+            }
+            () => Ok(self),
+        }
+    }
+
+    fn apply(self, options: &mut LzmaOptions) {
+        let finder = |finder| match finder {
+            Finder::Hc3 => MatchFinder::HashChain3,
+            Finder::Hc4 => MatchFinder::HashChain4,
+            Finder::Bt2 => MatchFinder::BinaryTree2,
+            Finder::Bt3 => MatchFinder::BinaryTree3,
+            Finder::Bt4 => MatchFinder::BinaryTree4,
+        };
+        self.literal_context_bits.map(|bits| options.literal_context_bits(bits));
+        self.literal_position_bits.map(|bits| options.literal_position_bits(bits));
+        self.position_bits.map(|bits| options.position_bits(bits));
+        self.is_fast.map(|is_fast| options.mode(if is_fast { Mode::Fast } else { Mode::Normal }));
+        self.nice.map(|nice| options.nice_len(nice));
+        self.finder.map(|chosen| options.match_finder(finder(chosen)));
+        self.depth.map(|depth| options.depth(depth));
+    }
 }
 
 impl Settings {
@@ -59,6 +156,7 @@ impl Settings {
         let preset = self.level | if self.extreme { PRESET_EXTREME } else { 0 };
         let mut options = LzmaOptions::new_preset(preset).expect("the level was checked");
         options.dict_size(dictionary);
+        self.tuning.apply(&mut options);
         options
     }
 
@@ -157,7 +255,7 @@ impl Encoder {
 /// ```
 /// use abz_codec::xz::{Check, Encoder, PortionEncoder, Settings};
 ///
-/// let settings = Settings { level: 6, extreme: false, dictionary_size: None, check: Check::Crc64 };
+/// let settings = Settings { level: 6, extreme: false, dictionary_size: None, check: Check::Crc64, tuning: Default::default() };
 /// let mut encoder = PortionEncoder::new(settings);
 /// encoder.push(b"a branch ")?;
 /// encoder.push(b"of a river")?;

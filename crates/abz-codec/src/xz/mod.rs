@@ -24,7 +24,7 @@ mod write;
 pub use alone::{AloneEncoder, LZMA_HEADER_LEN, is_lzma};
 pub use check::Check;
 pub use decode::{Block, Decoder};
-pub use encode::{EncodedBlock, Encoder, PortionEncoder, Settings};
+pub use encode::{EncodedBlock, Encoder, Finder, PortionEncoder, Settings, Tuning};
 pub use error::{DecodeError, Fault, Part};
 pub use header::MAGIC;
 pub use scan::{Leniency, Scanner};

@@ -14,7 +14,7 @@ use super::header::{footer, push_number, stream_header};
 /// use abz_codec::xz::{Check, Encoder, Settings, StreamWriter};
 ///
 /// let text = b"a branch of a river\n".repeat(20_000);
-/// let settings = Settings { level: 1, extreme: false, dictionary_size: None, check: Check::Crc64 };
+/// let settings = Settings { level: 1, extreme: false, dictionary_size: None, check: Check::Crc64, tuning: Default::default() };
 /// let mut encoder = Encoder::new(settings);
 /// let mut stream = StreamWriter::new(Vec::new(), settings.check);
 /// for block in text.chunks(settings.block_size()) {

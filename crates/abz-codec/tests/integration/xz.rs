@@ -13,12 +13,12 @@ use crate::support::parts::decode_pushed;
 use crate::support::*;
 use abz_codec::parts::{Scan, Scanned};
 use abz_codec::xz::{
-    Check, DecodeError, Encoder, Fault, Part, Scanner, Settings, StreamWriter, Survey, is_lzma,
+    Check, DecodeError, Encoder, Fault, Part, Scanner, Settings, StreamWriter, Survey, Tuning, is_lzma,
 };
 use liblzma::stream::{self, Action, CONCATENATED, Filters, LzmaOptions, Status, Stream};
 
 fn settings(level: u32) -> Settings {
-    Settings { level, extreme: false, dictionary_size: None, check: Check::Crc64 }
+    Settings { level, extreme: false, dictionary_size: None, check: Check::Crc64, tuning: Tuning::default() }
 }
 
 fn encode_with(settings: Settings, data: &[u8], block_size: usize) -> Vec<u8> {

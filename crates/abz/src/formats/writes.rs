@@ -62,6 +62,8 @@ pub struct Lzma {
     pub extreme: bool,
     /// The check of each block, for xz.
     pub check: xz::Check,
+    /// The settings that replace those of the level, for xz and `.lzma`.
+    pub tuning: xz::Tuning,
 }
 
 /// The result of [`Compression::run`].

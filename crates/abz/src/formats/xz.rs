@@ -190,5 +190,6 @@ pub(super) fn settings(how: &Compression) -> Settings {
         extreme: lzma.extreme,
         dictionary_size: lzma.dictionary_size,
         check: lzma.check,
+        tuning: lzma.tuning,
     }
 }

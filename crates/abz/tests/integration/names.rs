@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::UNIX_EPOCH;
 
-use crate::support::{Folder, Ran, fed, have, have_full_device, noise, program, prose, through};
+use crate::support::{
+    Folder, Ran, Random, fed, have, have_full_device, noise, program, prose, rounds, through,
+};
 use abz::Decompression;
 use tempfile::TempDir;
 
@@ -103,6 +105,11 @@ fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     fs::create_dir(folder.path("folder")).unwrap();
     symlink("x", folder.path("link")).unwrap();
     symlink(format!("c{suffix}"), folder.path(&format!("clink{suffix}"))).unwrap();
+    for (name, mode) in [("x".to_owned(), 0o640), (format!("c{suffix}"), 0o604)] {
+        fs::set_permissions(folder.path(&name), Permissions::from_mode(mode)).unwrap();
+        let file = fs::File::options().append(true).open(folder.path(&name)).unwrap();
+        file.set_modified(UNIX_EPOCH + std::time::Duration::from_secs(1_000_000)).unwrap();
+    }
     folder.write("names", b"x\nhard\n");
     folder.write("linked", b"link\n");
     // An xz file with the contents "data".
@@ -136,10 +143,32 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
     if !have(tool) || !have(maker(suffix)) {
         return;
     }
-    let links = Links::new();
-    let file = run(maker(suffix), &Folder::new(), &["-c"], &prose(1_000), &[]).stdout;
-    let (mut differences, made) = (Vec::new(), made(suffix));
-    for line in lines {
+    let pair = Pair::new(tool, suffix);
+    let differences: Vec<_> = lines.iter().flat_map(|line| pair.compare(variables, line, false)).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// A tool, and abz under its name.
+struct Pair<'a> {
+    tool: &'a str,
+    suffix: &'a str,
+    links: Links,
+    made: [Vec<u8>; 3],
+    /// A compressed file for standard input.
+    file: Vec<u8>,
+}
+
+impl<'a> Pair<'a> {
+    fn new(tool: &'a str, suffix: &'a str) -> Self {
+        let file = run(maker(suffix), &Folder::new(), &["-c"], &prose(1_000), &[]).stdout;
+        Pair { tool, suffix, links: Links::new(), made: made(suffix), file }
+    }
+
+    /// Runs a command line with both, each in its own folder, and returns the differences. `strictly`, modes and times of files
+    /// are compared too, and whether a message came.
+    fn compare(&self, variables: &[(&str, &str)], line: &str, strictly: bool) -> Vec<String> {
+        let Pair { tool, suffix, links, made, file } = self;
+        let mut differences = Vec::new();
         let words = line.replace('#', suffix);
         let words: Vec<&str> = words.split_whitespace().collect();
         let input = if line.contains('d') || tool.contains("cat") || tool.starts_with("un") {
@@ -147,7 +176,7 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
         } else {
             b"input"
         };
-        let (theirs, ours) = (furnished(suffix, &made), furnished(suffix, &made));
+        let (theirs, ours) = (furnished(suffix, made), furnished(suffix, made));
         let expected = run(tool, &theirs, &words, input, variables);
         let found = run(links.path(tool.trim_end_matches(".lzip")), &ours, &words, input, variables);
         let mut differ = |what: &str, ours: &dyn Debug, theirs: &dyn Debug| {
@@ -161,6 +190,13 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
             differ("files", &ours.names(), &theirs.names());
         } else if state(&ours) != state(&theirs) {
             differ("contents", &"others", &"the same");
+        } else if strictly && attributes(&ours) != attributes(&theirs) {
+            differ("modes and times", &attributes(&ours), &attributes(&theirs));
+        }
+        // zstd sums up what it did.
+        let sums_up = tool.contains("zstd") && !line.contains("-q");
+        if strictly && !sums_up && found.stderr.is_empty() != expected.stderr.is_empty() {
+            differ("a message", &!found.stderr.is_empty(), &String::from_utf8_lossy(&expected.stderr));
         }
         // The two may write different amounts of a damaged member.
         let is_comparable = !line.contains("cut") && !line.contains("damaged") && !line.contains("-l");
@@ -168,8 +204,17 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
         if is_comparable && written != wanted {
             differ("bytes on standard output", &written.len(), &wanted.len());
         }
+        differences
     }
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// The permissions and the time of each file whose time is not that of the test.
+fn attributes(folder: &Folder) -> Vec<(String, u32, Option<i64>)> {
+    let of = |name: String| {
+        let found = fs::symlink_metadata(folder.path(&name)).unwrap();
+        (name, found.mode() & 0o777, Some(found.mtime()).filter(|time| *time < 2_000_000))
+    };
+    folder.names().into_iter().map(of).collect()
 }
 
 /// Command lines that all tools accept.
@@ -1357,4 +1402,140 @@ fn pigz_writes_and_reads_zlib_and_zip() {
     assert!(ran.stderr().contains("expected contents with the Adler-32"), "{}", ran.stderr());
     let ran = folder.abz_fed(&["-t"], &made[..made.len() - 1]).exits(1);
     assert!(ran.stderr().contains("expected more of the compressed data"), "{}", ran.stderr());
+}
+
+/// The options that the random command lines of a tool have, beside those of all tools, and files.
+const DRAWN: &[(&str, &str, &[&str])] = &[
+    ("gzip", ".gz", &["-l", "-n", "-N", "-S .foo", "-r", "-q", "-1", "-9", "-v"]),
+    ("gunzip", ".gz", &["-n", "-N", "-S .foo", "-q", "-l"]),
+    ("zcat", ".gz", &["-q", "-l"]),
+    ("pigz", ".gz", &["-n", "-p 2", "-b 128", "-1", "-q"]),
+    ("bzip2", ".bz2", &["-z", "-s", "-q", "-1", "-v"]),
+    ("bunzip2", ".bz2", &["-z", "-s", "-q"]),
+    ("bzcat", ".bz2", &["-s", "-q"]),
+    ("lbzip2", ".bz2", &["-n 2", "-z", "-1"]),
+    (
+        "lzip.lzip",
+        ".lz",
+        &["-a", "-F", "-0", "-9", "-o out", "-q", "--loose-trailing", "-s 64Ki", "-b 100k", "-d"],
+    ),
+    (
+        "xz",
+        ".xz",
+        &[
+            "-z",
+            "-0",
+            "-1",
+            "-q",
+            "-Q",
+            "-T 2",
+            "-e",
+            "--no-sparse",
+            "-C crc32",
+            "--single-stream",
+            "-S .foo",
+        ],
+    ),
+    ("unxz", ".xz", &["-q", "--ignore-check", "-F xz"]),
+    ("xzcat", ".xz", &["-q", "-F auto"]),
+    ("lzma", ".lzma", &["-0", "-z", "-q"]),
+    ("unlzma", ".lzma", &["-q"]),
+    (
+        "zstd",
+        ".zst",
+        &[
+            "-q",
+            "-1",
+            "-19",
+            "--rm",
+            "-o out",
+            "--no-check",
+            "-T2",
+            "--long",
+            "--sparse",
+            "--ultra",
+            "-qq",
+            "--no-progress",
+        ],
+    ),
+    ("unzstd", ".zst", &["-q", "--rm", "-o out", "--no-sparse"]),
+];
+
+/// Command lines that abz handles in another way on purpose: words that are all in the line, and why.
+const ON_PURPOSE: &[(&str, &[&str], &str)] = &[
+    (
+        "gzip",
+        &["-l", "hidden#"],
+        "gzip decompresses to list, and mentions what follows; abz reads the ends of members",
+    ),
+    (
+        "gzip",
+        &["-l", "garbage#"],
+        "gzip decompresses to list, and mentions what follows; abz reads the ends of members",
+    ),
+    (
+        "gunzip",
+        &["-l"],
+        "gzip decompresses to list, and mentions what follows; abz reads the ends of members",
+    ),
+    ("zcat", &["-l"], "gzip decompresses to list, and mentions what follows; abz reads the ends of members"),
+    ("gzip", &["y"], "gzip ends at an empty file that it decompresses, abz goes on"),
+    ("gunzip", &["y"], "gzip ends at an empty file that it decompresses, abz goes on"),
+    ("gunzip", &["none#"], "gzip ends at an empty file that it decompresses, abz goes on"),
+    ("zcat", &["y"], "gzip ends at an empty file that it decompresses, abz goes on"),
+    ("zcat", &["none#"], "gzip ends at an empty file that it decompresses, abz goes on"),
+    ("pigz", &["-t"], "pigz tests no links"),
+    ("bzip2", &["-q"], "bzip2 -q hides damage"),
+    ("bunzip2", &["-q"], "bzip2 -q hides damage"),
+    ("bzcat", &["-q"], "bzip2 -q hides damage"),
+    ("bzip2", &["-f", "garbage#"], "bzip2 -f copies what follows the end; abz leaves it out and says so"),
+    ("bzip2", &["-f", "hidden#"], "bzip2 -f copies what follows the end; abz leaves it out and says so"),
+    ("bunzip2", &["-f"], "bzip2 -f copies what follows the end; abz leaves it out and says so"),
+    ("bzcat", &["-f"], "bzip2 -f copies what follows the end; abz leaves it out and says so"),
+    ("bzcat", &["y"], "bzip2 ends at an empty file, abz goes on"),
+    ("bzcat", &["none#"], "bzip2 ends at an empty file, abz goes on"),
+    ("lbzip2", &["unknown"], "abz says which name it takes"),
+    ("lbzip2", &["folder"], "lbzip2 ends at a folder, abz goes on"),
+    ("lbzip2", &["-d"], "lbzip2 ends at a file that is damaged or not compressed, abz goes on"),
+    ("lzip.lzip", &["unknown"], "abz says which name it takes"),
+    ("zstd", &["-o out", "-d"], "if an input fails, abz leaves no joined output"),
+    ("unzstd", &["-o out"], "if an input fails, abz leaves no joined output"),
+    ("lzip.lzip", &["-o out"], "abz joins several inputs in one output"),
+];
+
+#[test]
+fn random_command_lines_do_the_same() {
+    const ALL: [&str; 6] = ["-d", "-c", "-k", "-f", "-t", "-d"];
+    const FILES: [&str; 18] = [
+        "x", "y", "c#", "unknown", "taken", "taken#", "cut#", "garbage#", "hidden#", "twice#", "wrong#",
+        "none#", "folder", "link", "clink#", "hard", "missing", "-",
+    ];
+    let mut differences = Vec::new();
+    for (at, (tool, suffix, own)) in DRAWN.iter().enumerate() {
+        if !have(tool) || !have(maker(suffix)) {
+            continue;
+        }
+        let pair = Pair::new(tool, suffix);
+        let mut random = Random(at as u64 + 1);
+        for _ in 0..rounds(10) {
+            let mut words = Vec::new();
+            for _ in 0..random.below(3) {
+                words.push(ALL[random.below(6) as usize]);
+            }
+            if random.below(2) == 0 {
+                words.push(own[random.below(own.len() as u64) as usize]);
+            }
+            for _ in 0..=random.below(2) {
+                words.push(FILES[random.below(18) as usize]);
+            }
+            let line = words.join(" ");
+            let is_on_purpose = ON_PURPOSE
+                .iter()
+                .any(|(name, all, _)| tool.starts_with(name) && all.iter().all(|word| words.contains(word)));
+            if !is_on_purpose {
+                differences.extend(pair.compare(&[], &line, true));
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

@@ -174,6 +174,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         match_length: how.match_length,
         extreme: how.extreme,
         check: how.check.unwrap_or_default(),
+        tuning: Default::default(),
     };
     let misplaced = [
         ("--dictionary-size is for lzip and xz", how.dictionary_size.is_some(), Setting::DictionarySize),

@@ -1,7 +1,7 @@
 //! The arguments that the command lines of all tools are translated to, and the translation to a [`Request`].
 
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -61,6 +61,8 @@ pub(crate) struct RawArguments {
     /// Make indices of the files that are decoded.
     pub(crate) indexes: bool,
     pub(crate) keep: bool,
+    /// The input is removed even if its output has another name.
+    pub(crate) removes: bool,
     pub(crate) force: bool,
     pub(crate) recursive: bool,
     pub(crate) exclude_compressed: bool,
@@ -109,6 +111,11 @@ pub(crate) enum Action {
     Index,
 }
 
+/// Returns `true` for the names of standard output. The last ones are links, which must not be replaced by a file.
+fn is_stdout(name: &OsStr) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|known| name == *known)
+}
+
 impl RawArguments {
     /// Returns the default arguments, which compress standard input.
     pub(crate) fn plain(format: Format) -> RawArguments {
@@ -135,6 +142,7 @@ impl RawArguments {
             index_every: DEFAULT_INDEX_EVERY,
             indexes: false,
             keep: false,
+            removes: false,
             force: false,
             recursive: false,
             exclude_compressed: false,
@@ -187,12 +195,13 @@ impl RawArguments {
     fn with(self, destination: Destination) -> Request {
         let inputs = self.inputs(&destination);
         let decompression = self.decompression();
+        let keeps = self.keep || !self.may_remove(&destination);
         let mode = self.io_modes.input;
         let RawArguments { action, recover, reporting, checksum, .. } = self;
         let names = Names { suffix: self.suffix, known: self.behaviour.suffixes };
         let outputs = |made| Outputs {
             made,
-            keep: self.keep || !matches!(destination, Destination::Beside | Destination::Folder { .. }),
+            keep: keeps,
             destination: destination.clone(),
             needed: self.patch_from,
             force: self.force,
@@ -252,7 +261,14 @@ impl RawArguments {
             Indexing { made: self.indexes.then(|| (self.index_every, beside())), file: self.index_file };
         let copies = self.passes_through.unwrap_or(match self.behaviour.copies {
             Copies::Nowhere => false,
-            Copies::ToStdout => self.force && to_stdout,
+            // Standard input goes to standard output. gzip tests as if it wrote there.
+            Copies::ToStdout => {
+                let is_as_stdout = action == Action::Test && self.behaviour.takes_mixed;
+                self.force
+                    && (to_stdout
+                        || is_as_stdout
+                        || inputs.sources.iter().all(|input| *input == Source::Stdin))
+            }
             Copies::Everywhere => self.force && action == Action::Decompress,
         });
         let decoding = |decompression| Decoding {
@@ -344,13 +360,22 @@ impl RawArguments {
         matches!(self.action, Action::Test | Action::List | Action::Bench) || self.extract.is_some()
     }
 
+    /// Returns `true` if inputs are removed unless they are to be kept.
+    fn may_remove(&self, destination: &Destination) -> bool {
+        match destination {
+            Destination::Beside | Destination::Folder { .. } => true,
+            Destination::File(_) => self.removes && self.sources.len() == 1,
+            Destination::Stdout => false,
+        }
+    }
+
     /// Returns the destination of the outputs.
     fn destination(&self) -> Result<Destination, String> {
         let compresses = self.action == Action::Compress;
         let archive = self.archiving.as_ref().map(|archiving| archiving.output.clone().into_os_string());
         Ok(match archive.or_else(|| self.output.clone()) {
             _ if self.has_no_output() => Destination::Beside,
-            Some(file) if self.stdout || file == "-" => Destination::Stdout,
+            Some(file) if self.stdout || is_stdout(&file) => Destination::Stdout,
             Some(_) if self.sources.len() > 1 && self.asks_to_join && !self.force => {
                 let message =
                     "-o: all inputs would be joined in one output, without their names: allow it with -f";

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::command::input::Input;
@@ -55,27 +56,48 @@ impl Checksum {
 
     /// Writes the line. A checksum file gets its name only now.
     pub(crate) fn tell(self, sum: &str, input: &Input, outputs: Option<&Outputs>, messages: &mut Messages) {
-        let line = format!("{sum}  {}\n", self.name.display());
+        let line = line(sum, &self.name);
         match self.place {
             Place::File(file) => {
                 if let Some(outputs) = outputs {
                     messages.add(write(file, &line, input, outputs));
                 }
             }
-            Place::StandardError => messages.say(line.trim_end().to_owned()),
-            Place::StandardOutput { at_once: true } => {
-                messages.add(print(|out| out.write_all(line.as_bytes())));
+            Place::StandardError => {
+                messages.say(String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned())
             }
-            Place::StandardOutput { at_once: false } => messages.output.extend_from_slice(line.as_bytes()),
+            Place::StandardOutput { at_once: true } => {
+                messages.add(print(|out| out.write_all(&line)));
+            }
+            Place::StandardOutput { at_once: false } => messages.output.extend_from_slice(&line),
         }
     }
 }
 
-fn write(mut file: Output, line: &str, input: &Input, outputs: &Outputs) -> Result<(), Problem> {
+fn write(mut file: Output, line: &[u8], input: &Input, outputs: &Outputs) -> Result<(), Problem> {
     let name = file.to_string();
-    file.write_all(line.as_bytes())
-        .map_err(|error| Problem::of_file(name, "cannot be written to", &error))?;
+    file.write_all(line).map_err(|error| Problem::of_file(name, "cannot be written to", &error))?;
     file.commit(Attributes::Of(input), outputs)
+}
+
+/// Returns the line of a file. As sha256sum does it, a line whose name has a backslash, a line feed or a carriage return begins
+/// with a backslash, and these are escaped.
+fn line(sum: &str, name: &OsStr) -> Vec<u8> {
+    let name = name.as_bytes();
+    let is_escaped = name.iter().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'));
+    let mut line = if is_escaped { b"\\".to_vec() } else { Vec::new() };
+    line.extend_from_slice(sum.as_bytes());
+    line.extend_from_slice(b"  ");
+    for byte in name {
+        match byte {
+            b'\\' => line.extend_from_slice(b"\\\\"),
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\r' => line.extend_from_slice(b"\\r"),
+            byte => line.push(*byte),
+        }
+    }
+    line.push(b'\n');
+    line
 }
 
 /// Returns the name of the uncompressed data, which is either the input or the output, or `None` if it has no name.

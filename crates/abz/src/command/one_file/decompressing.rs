@@ -176,8 +176,9 @@ impl Decoding {
         // Other programs call zeros garbage, too.
         let padding_at = done.padding_at.filter(|_| behaviour.is_foreign());
         let (mut written, mut garbage_at) = (done.written, done.garbage_at.or(padding_at));
-        // The rest of a pipe has been read already.
-        if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
+        // The rest of a pipe has been read already. For xz, other bytes after the end are damage.
+        let copies_rest = self.copies && behaviour.lists != Lists::Xz;
+        if let (true, Some(start), Some(garbage)) = (copies_rest, start, garbage_at) {
             let mut file = &input.file;
             file.seek(SeekFrom::Start(start + garbage)).map_err(Error::Read)?;
             written += io::copy(&mut file, &mut plain).map_err(Error::Write)?;

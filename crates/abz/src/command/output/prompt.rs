@@ -8,6 +8,7 @@ use super::target::Target;
 use crate::command::messages::progress::Progress;
 use crate::command::request::{Inputs, Source, Talk};
 use crate::command::system::patient::{Patient, tell};
+use crate::command::system::quote::quoted;
 
 /// Serializes prompts.
 static ASKING: Mutex<()> = Mutex::new(());
@@ -32,7 +33,7 @@ pub(crate) fn may_overwrite(target: &Target, talk: &Talk, progress: &Progress) -
     let _alone = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     progress.aside(|| {
         let name = talk.behaviour.name;
-        tell(&format!("{name}: {} already exists; overwrite it (y or n)? ", path.display()));
+        tell(&format!("{name}: {} already exists; overwrite it (y or n)? ", quoted(path)));
         let mut answer = String::new();
         let mut stdin = Patient(io::stdin().lock());
         stdin.read_line(&mut answer).is_ok() && answer.trim_start().starts_with(['y', 'Y'])

@@ -25,13 +25,15 @@ impl Target {
     /// Returns the target of the output of `input`. If the name has to be guessed, adds a message.
     pub(crate) fn of(input: &Input, outputs: &Outputs, messages: &mut Messages) -> Result<Target, Problem> {
         let behaviour = &outputs.behaviour;
-        if let (true, Some(severity), Source::File(path)) =
-            (behaviour.minds_suffix, behaviour.severities.suffix, &input.source)
+        let suffixed = behaviour.suffixed;
+        let is_beside = matches!(outputs.destination, Destination::Beside | Destination::Folder { .. });
+        if let (Some(severity), Source::File(path)) = (behaviour.severities.suffix, &input.source)
             && outputs.made == Made::Compressed
+            && (suffixed.everywhere || is_beside)
+            && (suffixed.even_forced || !outputs.force)
             && outputs.names.without_suffix(path.file_name().unwrap_or_default()).is_some()
         {
-            let message =
-                "already has the suffix of a compressed file -- ignored (use -F to compress it again)";
+            let message = format_args!("already has the suffix of a compressed file -- {}", suffixed.advice);
             return Err(Problem::new(severity, input, message));
         }
         let path = match (&outputs.destination, &input.source) {
@@ -43,17 +45,6 @@ impl Target {
         };
         let name = path.file_name().unwrap_or_default();
         let stem = outputs.names.without_suffix(name);
-        if let Some(severity) = behaviour.severities.suffix
-            && outputs.made == Made::Compressed
-            && stem.is_some()
-            && !outputs.force
-        {
-            return Err(Problem::new(
-                severity,
-                input,
-                "already has the suffix of a compressed file -- unchanged",
-            ));
-        }
         let name = match (outputs.made, stem) {
             (Made::Index, _) => with_suffix(name, INDEX_SUFFIX.as_ref()),
             (Made::Compressed, _) => with_suffix(name, &outputs.names.suffix),

@@ -34,8 +34,8 @@ pub(crate) struct Behaviour {
     pub(crate) words: fn(&Error) -> Option<&'static str>,
     /// A file of another format may follow a gzip member, and is decoded too.
     pub(crate) takes_mixed: bool,
-    /// Files that have the suffix already are never compressed, unless `severities.suffix` is `None`.
-    pub(crate) minds_suffix: bool,
+    /// When a file that has the suffix already is refused, unless `severities.suffix` is `None`.
+    pub(crate) suffixed: Suffixed,
     /// No further input is processed after one has failed.
     pub(crate) stops_at_failure: bool,
     /// The outputs to which files that are not compressed are copied with `--force`.
@@ -62,6 +62,23 @@ pub(crate) enum Copies {
     ToStdout,
     /// To files as well.
     Everywhere,
+}
+
+/// When a file to be compressed is refused because its name has the suffix of compressed files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Suffixed {
+    /// Even if the output goes to standard output or to a file of another name.
+    pub(crate) everywhere: bool,
+    /// Even with `--force`.
+    pub(crate) even_forced: bool,
+    /// The end of the message.
+    pub(crate) advice: &'static str,
+}
+
+impl Suffixed {
+    /// If the output would get the suffix twice, unless it is forced.
+    pub(crate) const UNLESS_FORCED: Self =
+        Suffixed { everywhere: false, even_forced: false, advice: "unchanged" };
 }
 
 /// The tool whose format `--list` uses.
@@ -165,7 +182,7 @@ pub(crate) const OWN: Behaviour = Behaviour {
     special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: Some(Severity::Note) },
     words: |_| None,
     takes_mixed: false,
-    minds_suffix: false,
+    suffixed: Suffixed::UNLESS_FORCED,
     stops_at_failure: false,
     copies: Copies::ToStdout,
     copies_empty: true,

@@ -5,7 +5,7 @@ use abz::Format;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
 use crate::command::request::Sparse;
-use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Severities, SpecialBits};
+use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Severities, SpecialBits, Suffixed};
 
 pub(super) static BZIP2: Tool = Tool {
     names: &[("bzip2", Mode::Compress), ("bunzip2", Mode::Decompress), ("bzcat", Mode::Cat)],
@@ -14,6 +14,10 @@ pub(super) static BZIP2: Tool = Tool {
     behaviour: BEHAVIOUR,
     flags: &[FLAGS],
     one_operation: false,
+    last_operation: true,
+    last_output: false,
+    ignores_dash: true,
+    cuts_levels: false,
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
@@ -67,10 +71,10 @@ const BEHAVIOUR: Behaviour = Behaviour {
     special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
     words: OWN.words,
     takes_mixed: false,
-    minds_suffix: false,
+    suffixed: Suffixed { everywhere: true, even_forced: true, ..Suffixed::UNLESS_FORCED },
     stops_at_failure: false,
     copies: Copies::Everywhere,
-    copies_empty: true,
+    copies_empty: false,
     looks_first: false,
     looks_behind: false,
     lists: Lists::Own,

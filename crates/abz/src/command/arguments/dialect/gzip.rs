@@ -6,7 +6,9 @@ use abz::gzip::{DecodeError, Fault};
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
 use crate::command::request::Sparse;
-use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits};
+use crate::command::request::behaviour::{
+    Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits, Suffixed,
+};
 
 pub(super) static GZIP: Tool = Tool {
     names: &[("gzip", Mode::Compress), ("gunzip", Mode::Decompress), ("zcat", Mode::Cat)],
@@ -15,6 +17,10 @@ pub(super) static GZIP: Tool = Tool {
     behaviour: BEHAVIOUR,
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
+    last_operation: false,
+    last_output: false,
+    ignores_dash: false,
+    cuts_levels: false,
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
@@ -29,8 +35,22 @@ pub(super) static GZIP: Tool = Tool {
     numbers: &[],
     // gzip accepts only options in the variable that do not change the action.
     allows: |means| {
-        use Means::{Level, LevelIs, Name, NoName, Quiet, Refused, Rsyncable, Sync, Verbose};
-        matches!(means, Level | LevelIs(_) | Name | NoName | Quiet | Refused(_) | Rsyncable | Sync | Verbose)
+        use Means::{
+            Level, LevelIs, Name, NoName, Quiet, QuietAboutNames, Refused, Rsyncable, Sync, Verbose,
+        };
+        matches!(
+            means,
+            Level
+                | LevelIs(_)
+                | Name
+                | NoName
+                | Quiet
+                | QuietAboutNames
+                | Refused(_)
+                | Rsyncable
+                | Sync
+                | Verbose
+        )
     },
 };
 
@@ -56,12 +76,17 @@ pub(super) static PIGZ: Tool = Tool {
         special_bits: SpecialBits { kept: 0o1000, ..SpecialBits::LOST },
         words: OWN.words,
         takes_mixed: false,
+        suffixed: Suffixed { everywhere: true, ..Suffixed::UNLESS_FORCED },
         lists: Lists::Pigz,
         write_status: Some(|error| error as u8),
         ..BEHAVIOUR
     },
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
+    last_operation: false,
+    last_output: false,
+    ignores_dash: false,
+    cuts_levels: false,
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
@@ -112,7 +137,7 @@ const BEHAVIOUR: Behaviour = Behaviour {
         })
     },
     takes_mixed: true,
-    minds_suffix: false,
+    suffixed: Suffixed::UNLESS_FORCED,
     stops_at_failure: false,
     copies: Copies::ToStdout,
     copies_empty: true,
@@ -148,8 +173,8 @@ const FLAGS: &[Flag] = &[
 
 const GZIP_FLAGS: &[Flag] = &[
     Flag::new("123456789", "", Means::Level).takes(Takes::Digit),
-    Flag::new("q", "quiet", Means::Quiet).help("print errors only"),
-    Flag::new("", "silent", Means::Quiet),
+    Flag::new("q", "quiet", Means::QuietAboutNames).help("print errors only"),
+    Flag::new("", "silent", Means::QuietAboutNames),
     Flag::new("", "rsyncable", Means::Rsyncable).help("cut blocks by content, for rsync"),
     Flag::new("", "ascii", Means::Nothing),
     Flag::new("a", "", Means::Nothing),

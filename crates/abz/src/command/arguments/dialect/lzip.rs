@@ -5,10 +5,12 @@ use abz::Format;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
 use crate::command::request::Sparse;
-use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits};
+use crate::command::request::behaviour::{
+    Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits, Suffixed,
+};
 
 pub(super) static LZIP: Tool = Tool {
-    names: &[("lzip", Mode::Compress), ("plzip", Mode::Compress)],
+    names: &[("lzip", Mode::Compress)],
     format: Format::Lzip,
     writes: &[],
     behaviour: Behaviour {
@@ -31,12 +33,16 @@ pub(super) static LZIP: Tool = Tool {
         special_bits: SpecialBits { refused: Refusal::Never, kept: 0o7000, lost: None },
         words: OWN.words,
         takes_mixed: false,
-        minds_suffix: true,
+        suffixed: Suffixed {
+            everywhere: true,
+            even_forced: true,
+            advice: "ignored (use -F to compress it again)",
+        },
         stops_at_failure: true,
         copies: Copies::Nowhere,
         copies_empty: true,
         looks_first: false,
-        looks_behind: true,
+        looks_behind: false,
         lists: Lists::Lzip,
         statuses: [0, 1, 2],
         write_status: None,
@@ -47,6 +53,10 @@ pub(super) static LZIP: Tool = Tool {
     allows: |_| true,
     // Two operations are an error.
     one_operation: true,
+    last_operation: false,
+    last_output: false,
+    ignores_dash: false,
+    cuts_levels: false,
     keeps: false,
     takes_stdin_once: true,
     asks_to_join: false,
@@ -57,6 +67,13 @@ pub(super) static LZIP: Tool = Tool {
     tests_to_stdout: true,
     reads_named_format: false,
     drops_links: false,
+};
+
+/// plzip takes another member after trailing data for damage.
+pub(super) static PLZIP: Tool = Tool {
+    names: &[("plzip", Mode::Compress)],
+    behaviour: Behaviour { looks_behind: true, ..LZIP.behaviour },
+    ..LZIP
 };
 
 const FLAGS: &[Flag] = &[

@@ -16,11 +16,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
 
 use abz::gzip::MAX_BLOCK;
-use abz::xz::Check;
+use abz::xz::{Check, Finder, Tuning};
 use abz::{Compression, Format};
 
 use self::tool::{Flag, Means, Mode, Takes, Tool};
@@ -37,12 +38,24 @@ use crate::command::system::patient::{self, Patient};
 /// The largest number of threads.
 const MOST_THREADS: usize = 1024;
 
+/// The highest level of zstd without `--ultra`.
+const MOST_WITHOUT_ULTRA: u32 = 19;
+
 /// The smallest volume in bytes, as in lzip.
 const MIN_VOLUME: u64 = 100_000;
 
 /// The supported tools.
-static TOOLS: [&Tool; 8] =
-    [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ, &xz::LZMA, &zstd::ZSTD];
+static TOOLS: [&Tool; 9] = [
+    &gzip::GZIP,
+    &gzip::PIGZ,
+    &bzip2::BZIP2,
+    &bzip2::LBZIP2,
+    &lzip::LZIP,
+    &lzip::PLZIP,
+    &xz::XZ,
+    &xz::LZMA,
+    &zstd::ZSTD,
+];
 
 /// The reasons not to run.
 enum Stop {
@@ -123,24 +136,50 @@ impl Tool {
         };
         raw.lzip.current = self.format == Format::Lzip;
         let operations = [Means::Decompress, Means::Test, Means::List];
-        let said =
-            words.iter().filter(|word| matches!(word, Word::Flag(means, _) if operations.contains(means)));
-        if self.one_operation && said.count() > 1 {
+        let mut said = words.iter().filter_map(|word| match word {
+            Word::Flag(means, _) if operations.contains(means) => Some(means),
+            _ => None,
+        });
+        let first = said.next();
+        if self.one_operation && said.any(|means| Some(means) != first) {
             return Err(Stop::Mistake("only one operation can be specified".to_owned()));
         }
         let (mut files, mut lists) = (Vec::new(), Vec::new());
         let mut says_stdout = false;
         let (mut most_to_compress, mut most_to_decompress, mut adjusts) = (None, None, true);
-        let mut format = None;
+        let (mut format, mut has_filter, mut is_ultra, mut is_cut, mut drops_id) =
+            (None, false, false, false, false);
         for word in words {
             match word {
+                Word::File(file) if file == "-" && self.ignores_dash => {}
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
                 Word::File(file) => files.push(Source::File(file.into())),
-                Word::Flag(Means::Stdout, _) => (raw.stdout, says_stdout) = (true, true),
+                Word::Flag(Means::Stdout, _) => {
+                    (raw.stdout, says_stdout) = (true, true);
+                    raw.output = raw.output.take().filter(|_| !self.last_output);
+                }
+                Word::Flag(Means::Decompress, _) if self.last_operation => raw.action = Action::Decompress,
+                Word::Flag(Means::Ultra, _) => is_ultra = true,
+                Word::Flag(Means::NoDictionaryId, _) => drops_id = true,
+                Word::Flag(Means::Filter, _) if std::mem::replace(&mut has_filter, true) => {
+                    let message = "--lzma1, --lzma2: abz writes with one filter".to_owned();
+                    return Err(Stop::Refused(Some(Means::Filter), message));
+                }
+                Word::Flag(Means::Level, level) if self.cuts_levels && is_number(&level) => {
+                    let level = level.to_string_lossy().parse().unwrap_or(u32::MAX);
+                    let level =
+                        if level == 0 { RawArguments::plain(self.format).compression.level } else { level };
+                    raw.compression.level = level.min(*self.format.levels().end());
+                    raw.compression.fast = None;
+                    is_cut = level > raw.compression.level;
+                }
                 Word::Flag(Means::Output, file) if file.is_empty() => {
                     return Err(Stop::Mistake("the name of the output is empty".to_owned()));
                 }
-                Word::Flag(Means::Output, file) => raw.output = Some(file),
+                Word::Flag(Means::Output, file) => {
+                    raw.output = Some(file);
+                    raw.stdout &= !self.last_output;
+                }
                 Word::Flag(Means::NoAdjust, _) => adjusts = false,
                 Word::Flag(Means::FormatIs, name) => format = Some(name),
                 Word::Flag(Means::Files, list) => lists.push((list, b'\n')),
@@ -164,6 +203,20 @@ impl Tool {
                     apply(means, value, &mut raw).map_err(|message| Stop::Refused(Some(means), message))?;
                 }
             }
+        }
+        if self.cuts_levels && !is_ultra && raw.compression.level > MOST_WITHOUT_ULTRA {
+            (raw.compression.level, is_cut) = (MOST_WITHOUT_ULTRA, true);
+        }
+        if is_cut && raw.action == Action::Compress && raw.loudness > Loudness::Quiet {
+            let most = raw.compression.level;
+            patient::tell(&format!(
+                "{name}: the level is higher than the highest one, {most}, which is used\n"
+            ));
+        }
+        if drops_id && raw.action == Action::Compress && raw.compression.zstd.dictionary.is_some() {
+            let message =
+                "--no-dictID: abz stores the number of a dictionary, because decompression needs it";
+            return Err(Stop::Refused(Some(Means::NoDictionaryId), message.to_owned()));
         }
         if let Some(name) = format {
             let name = name.to_string_lossy();
@@ -273,7 +326,7 @@ fn apply(means: Means, value: OsString, raw: &mut RawArguments) -> Result<(), St
         Means::Test => raw.action = Action::Test,
         Means::List => raw.action = Action::List,
         Means::Keep => raw.keep = true,
-        Means::Remove => raw.keep = false,
+        Means::Remove => (raw.keep, raw.removes) = (false, true),
         Means::Long => {
             let log = if text.is_empty() { Ok(27) } else { text.parse() };
             let Ok(log @ 10..=31) = log else {
@@ -327,6 +380,16 @@ fn apply(means: Means, value: OsString, raw: &mut RawArguments) -> Result<(), St
             }
             raw.compression.level = level;
             raw.compression.fast = None;
+            // As in xz, a level replaces the settings of an earlier filter.
+            if raw.compression.lzma.tuning != Tuning::default() {
+                (raw.compression.lzma.tuning, raw.compression.lzma.dictionary_size) =
+                    (Tuning::default(), None);
+            }
+        }
+        Means::Filter => filter(&text, raw).map_err(|message| format!("--lzma2={text}: {message}"))?,
+        Means::QuietAboutNames => {
+            raw.loudness = Loudness::Quiet;
+            raw.behaviour.severities.no_suffix = Severity::Note;
         }
         Means::Fast => {
             let fast = if text.is_empty() { Ok(1) } else { text.parse() };
@@ -394,8 +457,11 @@ fn apply(means: Means, value: OsString, raw: &mut RawArguments) -> Result<(), St
         Means::LooseTrailing => raw.lzip.loose_trailing = true,
         Means::EmptyError => raw.lzip.empty = true,
         Means::MarkingError => raw.lzip.marking = true,
-        Means::Refused(reason) => return Err(reason.to_owned()),
+        Means::Refused(reason) if reason.starts_with('-') => return Err(reason.to_owned()),
+        Means::Refused(reason) => return Err(format!("{text}: {reason}")),
         Means::Stdout
+        | Means::Ultra
+        | Means::NoDictionaryId
         | Means::Output
         | Means::MemoryLimit { .. }
         | Means::NoAdjust
@@ -410,6 +476,48 @@ fn apply(means: Means, value: OsString, raw: &mut RawArguments) -> Result<(), St
             unreachable!("these are not settings")
         }
     }
+    Ok(())
+}
+
+/// Applies the settings of a filter, such as `preset=6,dict=1MiB,lc=4`. They begin with those of the usual level.
+fn filter(text: &str, raw: &mut RawArguments) -> Result<(), String> {
+    let compression = &mut raw.compression;
+    let (mut tuning, mut dictionary, mut preset) = (Tuning::default(), None, None);
+    for setting in text.split(',').filter(|setting| !setting.is_empty()) {
+        let (name, value) =
+            setting.split_once('=').ok_or("options are NAME=VALUE pairs, separated by commas")?;
+        let number = || value.parse().map_err(|_| format!("invalid number '{value}' of {name}"));
+        match name {
+            "preset" => {
+                let (level, extreme) = value.strip_suffix('e').map_or((value, false), |level| (level, true));
+                let level = level.parse().ok().filter(|level| *level <= 9);
+                preset = Some((level.ok_or_else(|| format!("unsupported preset '{value}'"))?, extreme));
+            }
+            "dict" => dictionary = Some(parse_dictionary_size(&binary(value)?)?),
+            "lc" => tuning.literal_context_bits = Some(number()?),
+            "lp" => tuning.literal_position_bits = Some(number()?),
+            "pb" => tuning.position_bits = Some(number()?),
+            "mode" => {
+                tuning.is_fast = Some(match value {
+                    "fast" => true,
+                    "normal" => false,
+                    _ => return Err(format!("invalid mode '{value}': expected fast or normal")),
+                })
+            }
+            "nice" => tuning.nice = Some(number()?),
+            "mf" => {
+                let finder = Finder::ALL.iter().find(|(name, _)| *name == value).map(|(_, finder)| *finder);
+                tuning.finder = Some(finder.ok_or_else(|| format!("unknown match finder '{value}'"))?);
+            }
+            "depth" => tuning.depth = Some(number()?),
+            _ => return Err(format!("there is no option '{name}'")),
+        }
+    }
+    // As in xz, the level given before does not count.
+    let (level, extreme) =
+        preset.unwrap_or((RawArguments::plain(compression.format).compression.level, false));
+    (compression.level, compression.lzma.extreme) = (level, extreme);
+    (compression.lzma.tuning, compression.lzma.dictionary_size) = (tuning.checked()?, dictionary);
     Ok(())
 }
 
@@ -431,7 +539,11 @@ fn read(name: &str, raw: &mut RawArguments) -> Result<(), String> {
 
 /// Removes symbolic links from the inputs, and prints which.
 fn drop_links(files: &mut Vec<Source>, name: &str, loudness: Loudness) -> Result<(), Stop> {
-    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    // The name of a pipe of the shell, as `<(command)` makes one, is a link to it.
+    let is_link = |path: &Path| {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+            && !fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+    };
     let all = files.len();
     files.retain(|file| match file {
         Source::File(path) if is_link(path) => {

@@ -24,6 +24,14 @@ pub(super) struct Tool {
     pub(super) allows: fn(Means) -> bool,
     /// Several options that select an action are an error. Otherwise the last one is used.
     pub(super) one_operation: bool,
+    /// Decompressing after testing or listing decompresses. Otherwise these win.
+    pub(super) last_operation: bool,
+    /// Of standard output and a named output, the one that is asked for last counts.
+    pub(super) last_output: bool,
+    /// A lone dash is no file.
+    pub(super) ignores_dash: bool,
+    /// A level that is too high becomes the highest one, with a warning. Levels above 19 need `--ultra`.
+    pub(super) cuts_levels: bool,
     /// Inputs are kept by default.
     pub(super) keeps: bool,
     /// Standard input is read once, however often it is named.
@@ -118,7 +126,13 @@ pub(super) enum Means {
     NoAdjust,
     /// A size in KiB.
     Block,
+    /// The settings of the filter, in the notation of xz.
+    Filter,
+    /// Says nothing about names with another suffix.
+    QuietAboutNames,
     // Options of zstd only.
+    Ultra,
+    NoDictionaryId,
     Remove,
     Long,
     Dictionary,

@@ -69,6 +69,8 @@ fn read_long(
         },
         (_, value) => value.unwrap_or_default(),
     };
+    // The message of an option that is refused names it.
+    let value = if let Means::Refused(_) = flag.means { format!("--{}", flag.name).into() } else { value };
     Ok(Word::Flag(flag.means, value))
 }
 
@@ -100,6 +102,7 @@ fn read_cluster(
             [] if flag.takes == Takes::Value => {
                 words.next().ok_or_else(|| format!("option requires an argument -- '{shown}'"))?
             }
+            _ if matches!(flag.means, Means::Refused(_)) => format!("-{shown}").into(),
             value => owned(value),
         };
         read.push(Word::Flag(flag.means, value));

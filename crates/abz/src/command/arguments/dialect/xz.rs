@@ -5,7 +5,9 @@ use abz::Format;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
 use crate::command::request::Sparse;
-use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits};
+use crate::command::request::behaviour::{
+    Behaviour, Copies, Lists, OWN, Refusal, Severities, SpecialBits, Suffixed,
+};
 
 pub(super) static XZ: Tool = Tool {
     names: &[("xz", Mode::Compress), ("unxz", Mode::Decompress), ("xzcat", Mode::Cat)],
@@ -17,6 +19,10 @@ pub(super) static XZ: Tool = Tool {
     numbers: &[],
     allows: |_| true,
     one_operation: false,
+    last_operation: true,
+    last_output: false,
+    ignores_dash: false,
+    cuts_levels: false,
     keeps: false,
     takes_stdin_once: false,
     asks_to_join: false,
@@ -54,7 +60,7 @@ const BEHAVIOUR: Behaviour = Behaviour {
     special_bits: SpecialBits { refused: Refusal::UnlessKept, kept: 0, lost: None },
     words: OWN.words,
     takes_mixed: false,
-    minds_suffix: false,
+    suffixed: Suffixed { even_forced: true, ..Suffixed::UNLESS_FORCED },
     stops_at_failure: false,
     copies: Copies::ToStdout,
     copies_empty: true,
@@ -119,8 +125,10 @@ const FLAGS: &[Flag] = &[
         .takes(Takes::Attached)
         .help("the same, with names that end with a zero byte"),
     Flag::new("", "block-list", NO_FILTERS).takes(Takes::Value),
-    Flag::new("", "lzma1", NO_FILTERS).takes(Takes::Attached),
-    Flag::new("", "lzma2", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "lzma1", Means::Filter).takes(Takes::Attached),
+    Flag::new("", "lzma2", Means::Filter)
+        .takes(Takes::Attached)
+        .help("preset=, dict=, lc=, lp=, pb=, mode=, nice=, mf= and depth= of LZMA"),
     Flag::new("", "x86", NO_FILTERS).takes(Takes::Attached),
     Flag::new("", "arm", NO_FILTERS).takes(Takes::Attached),
     Flag::new("", "armthumb", NO_FILTERS).takes(Takes::Attached),

@@ -5,7 +5,7 @@ use abz::Format;
 use super::tool::{Flag, Means, Mode, Takes, Tool};
 use crate::command::messages::problem::Severity;
 use crate::command::request::Sparse;
-use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Severities, SpecialBits};
+use crate::command::request::behaviour::{Behaviour, Copies, Lists, OWN, Severities, SpecialBits, Suffixed};
 
 pub(super) static ZSTD: Tool = Tool {
     names: &[
@@ -44,7 +44,7 @@ pub(super) static ZSTD: Tool = Tool {
         special_bits: SpecialBits::LOST,
         words: OWN.words,
         takes_mixed: false,
-        minds_suffix: false,
+        suffixed: Suffixed::UNLESS_FORCED,
         stops_at_failure: false,
         copies: Copies::ToStdout,
         copies_empty: false,
@@ -59,6 +59,10 @@ pub(super) static ZSTD: Tool = Tool {
     numbers: &[("ZSTD_CLEVEL", Means::Level), ("ZSTD_NBTHREADS", Means::Threads)],
     allows: |_| true,
     one_operation: false,
+    last_operation: true,
+    last_output: true,
+    ignores_dash: false,
+    cuts_levels: true,
     keeps: true,
     takes_stdin_once: false,
     asks_to_join: true,
@@ -94,7 +98,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("r", "", Means::Recursive).help("process all files in folders"),
     Flag::new("123456789", "", Means::Level).takes(Takes::Digits),
     Flag::new("", "fast", Means::Fast).takes(Takes::Attached).help("compress faster, at level -X"),
-    Flag::new("", "ultra", Means::Nothing).help("allow the levels 20 to 22"),
+    Flag::new("", "ultra", Means::Ultra).help("allow the levels 20 to 22"),
     Flag::new("", "long", Means::Long).takes(Takes::Attached).help("use a window of 2^X bytes"),
     Flag::new("D", "", Means::Dictionary).takes(Takes::Value).help("use dictionary X"),
     Flag::new("", "patch-from", Means::PatchFrom)
@@ -124,6 +128,12 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "asyncio", Means::Nothing),
     Flag::new("", "no-asyncio", Means::Nothing),
     Flag::new("", "content-size", Means::Nothing),
+    Flag::new("", "auto-threads", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "row-match-finder", Means::Nothing),
+    Flag::new("", "no-row-match-finder", Means::Nothing),
+    Flag::new("", "compress-literals", Means::Nothing),
+    Flag::new("", "no-compress-literals", Means::Nothing),
+    Flag::new("", "no-dictID", Means::NoDictionaryId),
     Flag::new("", "stream-size", Means::Nothing).takes(Takes::Value),
     Flag::new("", "size-hint", Means::Nothing).takes(Takes::Value),
     // Adapting the level is optional: any output is valid.

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The checks of a change, in three tiers. Each tier has the one before it.
+#
+#     scripts/check.sh quick CRATE [TEST]   while you work: formatting, lints, the crate's unit tests, and its tests whose names
+#                                           contain TEST: under a minute once the crate was built
+#     scripts/check.sh change               before you hand it in: .ci/run, 30 minutes at most from cold on two cores
+#     scripts/check.sh nightly [STEP...]    what takes longer, or only these of its steps. It goes on after a step that fails, and
+#                                           ends with the time of each
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+usage() {
+    sed -n '2,9p' "$0" >&2
+    exit 2
+}
+
+# Each step of the nightly tier: its name, its minutes on two cores, and its command.
+steps() {
+    cat <<'STEPS'
+change      30  .ci/run
+features    12  scripts/features.sh test
+portable     9  RUSTFLAGS="--cfg portable" CARGO_TARGET_DIR=target/portable cargo test -p anabranch-record -p anabranch
+models       4  scripts/models.sh
+mutants     10  scripts/mutants.sh
+miri        20  scripts/unsafe.sh
+soak         5  SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
+annotated    5  ANNOTATED=20000 cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
+shapes      15  PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=50000 cargo test -p anabranch --test integration shapes::
+cluster      5  CLUSTER_RUNS=2000 CLUSTER_SEED=$RANDOM cargo test -p anabranch-cluster --test integration random::
+fuzz        20  ABZ_FUZZ_SECONDS=600 cargo test -p abz-codec --release --test integration mutation
+damaged     10  ABZ_SOAK=8 cargo test --release -p abz --test integration corrupted
+abz          4  cargo build --release -p abz
+inject       8  scripts/inject.sh target/release/abz
+readers      6  scripts/readers.sh --fetch target/readers --boot target/release/abz
+python      10  scripts/python.sh
+package     20  scripts/package.sh
+dependencies 2  scripts/dependencies.sh
+STEPS
+}
+
+case ${1:-} in
+quick)
+    crate=${2:-} test=${3:-}
+    [ -n "$crate" ] || usage
+    set -e
+    cargo fmt --all -- --check
+    cargo clippy -p "$crate" --all-targets -- -D warnings
+    cargo test --quiet -p "$crate" --lib
+    [ -z "$test" ] || cargo test --quiet -p "$crate" --test integration -- "$test"
+    ;;
+change) .ci/run ;;
+nightly)
+    shift
+    told=() failed=0
+    while read -r name minutes command; do
+        case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
+        echo "== $name (about $minutes minutes): $command"
+        start=$SECONDS result=passed
+        bash -c "$command" </dev/null || { result=FAILED failed=1; }
+        told+=("$(printf '%-14s %-7s %5d s' "$name" "$result" $((SECONDS - start)))")
+    done < <(steps)
+    printf '%s\n' "${told[@]}"
+    exit "$failed"
+    ;;
+*) usage ;;
+esac

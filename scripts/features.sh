@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Checks that each crate compiles without its default features, and with each feature alone.
+#
+#     scripts/features.sh [check|test]    `test` runs the tests of each in place of compiling them
+set -euo pipefail
+cd "$(dirname "$0")/.."
+action=${1:-check}
+for crate in anabranch-plan anabranch anabranch-cluster abz; do
+    manifest=$(cargo pkgid -p "$crate" | sed 's|^path+file://||; s|#.*||')/Cargo.toml
+    # The names below `[features]`, without those that only switch on what others need.
+    features=$(sed -n '/^\[features\]/,/^\[[^f]/s/^\([a-z]*\) *=.*/\1/p' "$manifest" | grep -v '^default$')
+    for feature in "" $features; do
+        echo "== $crate, ${feature:-no features}"
+        cargo "$action" --quiet --locked -p "$crate" --no-default-features ${feature:+--features "$feature"}
+    done
+done
