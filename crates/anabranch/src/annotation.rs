@@ -186,7 +186,7 @@
 //! `let window = ..` before the loop.
 //!
 //! **Threads.** Stages run on changing threads. A thread-local variable is therefore not the one of the
-//! calling thread. The stack is that of a spawned thread: 2 MiB, unless `RUST_MIN_STACK` says otherwise.
+//! calling thread. The stack is that of a thread of a stream: 4 MiB, or 16 MiB in a debug build, unless `RUST_MIN_STACK` says otherwise.
 //!
 //! **Drops.** A variable of the body is dropped when the last part that uses it has finished with it, which
 //! may be earlier or later than in the loop.

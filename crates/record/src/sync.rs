@@ -28,16 +28,16 @@ pub use std::{
     thread, thread_local,
 };
 
-/// The stack of a thread that [`named_thread`] starts, in bytes. A debug build copies an item about 35 times on its way through a
-/// stage, and each copy is on the stack.
-const DEBUG_STACK_BYTES: usize = 8 << 20;
+/// The stack of a thread that [`named_thread`] starts, in bytes. An item of 128 KiB is copied up to 24 times on its way through a
+/// stage, and in a debug build up to 80 times. Each copy is on the stack. The system takes memory only for what was used.
+const STACK_BYTES: usize = if cfg!(debug_assertions) { 16 << 20 } else { 4 << 20 };
 
-/// Prepares a thread that runs code of the user. It has the standard library's stack (2 MiB), or 8 MiB in a debug build. The
-/// environment variable `RUST_MIN_STACK` sets another size. A zero in `name`, which the system does not take, becomes a space.
+/// Prepares a thread that runs code of the user. It has a stack of 4 MiB, or 16 MiB in a debug build. The environment
+/// variable `RUST_MIN_STACK` sets another size. A zero in `name`, which the system does not take, becomes a space.
 pub fn named_thread(name: &str) -> std::thread::Builder {
     let builder = std::thread::Builder::new().name(name.replace('\0', " "));
-    let is_set = || std::env::var_os("RUST_MIN_STACK").is_some();
-    if cfg!(debug_assertions) && !is_set() { builder.stack_size(DEBUG_STACK_BYTES) } else { builder }
+    let is_set = std::env::var_os("RUST_MIN_STACK").is_some();
+    if is_set { builder } else { builder.stack_size(STACK_BYTES) }
 }
 
 /// Tells the processor, or the model checker, that this thread is polling.

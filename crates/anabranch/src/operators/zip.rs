@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 
 use anabranch_plan::Node;
 
-use super::spread::SpreadEach;
-use crate::engine::{Flow, Serial};
+use crate::engine::{Flow, Halt, Pulled, Serial, Spread};
 use crate::stream::{Joins, Mode, Stream, adopt};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
@@ -38,9 +37,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         I: IntoIterator<IntoIter: Send + 'env, Item: Send + 'env>,
     {
-        let (mut other, inner) = adopt(other, Joins::Pairs);
-        self.serial_while(Node::serial("zip"), move |item| other.next().map(|second| (item, second)))
-            .with_inner(inner)
+        let (other, inner) = adopt(other, Joins::Pairs);
+        self.stage(Node::serial("zip"), Pairs(other)).with_inner(inner)
     }
 
     /// Gives the items of an iterator behind those of the stream.
@@ -81,51 +79,81 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
         let (other, inner) = adopt(other, Joins::Beside);
-        let strands = self.stage(Node::serial(name), With { other: Some(other), alternates });
-        strands
-            .spreading(Node::serial(name), SpreadEach { call: |strand| strand, open: None })
-            .with_inner(inner)
+        let turn = Turn::Own;
+        let with = With { open: None, other: Some(other), alternates, turn };
+        self.spreading(Node::serial(name), with).with_inner(inner)
     }
 }
 
-/// A serial stage that gives the items of an iterator behind or between its own.
-struct With<I> {
+/// A serial stage that pairs its items with those of an iterator. It moves a pair once: pairs may be large.
+struct Pairs<I>(I);
+
+impl<T: Send, E, I: Iterator<Item: Send> + Send> Serial<T, E> for Pairs<I> {
+    type Out = (T, I::Item);
+
+    #[inline]
+    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
+        match self.0.next() {
+            Some(other) => give((item, other)),
+            None => return ControlFlow::Break(Halt::Break),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A spreading stage that gives the items of an iterator behind or between its own.
+struct With<T, I> {
+    /// An item of its own.
+    open: Option<T>,
     other: Option<I>,
     /// One of the other's items follows each of its own.
     alternates: bool,
+    turn: Turn,
 }
 
-impl<T: Send, E, I: Iterator<Item = T> + Send> Serial<T, E> for With<I> {
-    type Out = Strand<T, I>;
+/// The items of which the next one is.
+#[derive(Clone, Copy)]
+enum Turn {
+    Own,
+    /// One of the other's items, between its own.
+    Other,
+    /// The other's items to the last, as its own have ended.
+    Rest,
+}
 
-    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
-        let second = if self.alternates { self.other.as_mut().and_then(Iterator::next) } else { None };
-        if self.alternates && second.is_none() {
-            // The other has ended, even if it would go on.
-            self.other = None;
-        }
-        give(Strand { first: Some(item), second, rest: None });
-        ControlFlow::Continue(())
+impl<T: Send, E, I: Iterator<Item = T> + Send> Spread<T, E> for With<T, I> {
+    type Out = T;
+
+    fn open(&mut self, item: T) {
+        self.open = Some(item);
     }
-
-    fn finish(&mut self, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
-        give(Strand { first: None, second: None, rest: self.other.take() });
-        ControlFlow::Continue(())
-    }
-}
-
-/// What [`With`] gives for one item, or at the end.
-struct Strand<T, I> {
-    first: Option<T>,
-    second: Option<T>,
-    rest: Option<I>,
-}
-
-impl<T, I: Iterator<Item = T>> Iterator for Strand<T, I> {
-    type Item = T;
 
     #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.first.take().or_else(|| self.second.take()).or_else(|| self.rest.as_mut()?.next())
+    fn next(&mut self) -> Pulled<T, E> {
+        let next = match self.turn {
+            Turn::Own => {
+                let own = self.open.take();
+                if self.alternates && own.is_some() {
+                    self.turn = Turn::Other;
+                }
+                own
+            }
+            Turn::Other => {
+                self.turn = Turn::Own;
+                let other = self.other.as_mut().and_then(Iterator::next);
+                if other.is_none() {
+                    // It is not asked again, even if it would go on.
+                    self.other = None;
+                }
+                other
+            }
+            Turn::Rest => self.other.as_mut().and_then(Iterator::next),
+        };
+        next.map_or(Pulled::End, Pulled::Item)
+    }
+
+    fn end(&mut self) -> bool {
+        self.turn = Turn::Rest;
+        self.other.is_some()
     }
 }

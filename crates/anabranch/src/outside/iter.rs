@@ -1,7 +1,7 @@
 //! The results of a stream as an iterator, while the stream runs.
 
 use std::iter::FusedIterator;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc as StdArc;
 use std::sync::mpsc::TryRecvError;
 #[cfg(feature = "futures")]
@@ -13,6 +13,7 @@ use anabranch_record::sync::{Arc, named_thread};
 use super::reader::{Reader, Runner};
 use super::results::{Ending, Results};
 use crate::control::CancelToken;
+use crate::engine::Kept;
 use crate::stream::{Mode, Stream, TryStream};
 
 /// The results of a stream that runs on threads of its own, or of a [shared pool](crate::Stream::pool). The stream's `into_iter`
@@ -91,7 +92,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let stream = self.cancel(&token);
         let name = stream.thread_name("iterator");
         let (ended, result) = std::thread::scope(|scope| {
-            let run = move || stream.run_into(Node::sink("iterator"), |item| ending.0.send(item));
+            // If `f` panics, nobody takes the panic of the stream.
+            let run = move || {
+                let run = || stream.run_into(Node::sink("iterator"), |item| ending.0.send(item));
+                catch_unwind(AssertUnwindSafe(run)).map_err(Kept::new)
+            };
             let thread = named_thread(&name)
                 .spawn_scoped(scope, run)
                 .expect("the system has a thread for the stream behind an iterator");
@@ -100,7 +105,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             let result = f(&mut items);
             drop(items);
             results.close(); // `f` may have put other results into `items`
-            (thread.join().unwrap_or_else(|payload| resume_unwind(payload)), result)
+            let ended = thread.join().unwrap_or_else(|payload| resume_unwind(payload));
+            (ended.unwrap_or_else(|payload| resume_unwind(payload.into_inner())), result)
         });
         ended.output::<M, _>(result)
     }

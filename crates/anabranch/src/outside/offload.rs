@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::TryRecvError;
 #[cfg(feature = "futures")]
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use crate::outside::{Items, Post, channel};
 use crate::stream::Stream;
@@ -85,9 +85,8 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
     #[track_caller]
     pub fn offload(&mut self, task: T) {
         if self.under_way == self.window
-            && let Some(result) = self.results.next()
+            && let Some(result) = self.next()
         {
-            self.under_way -= 1;
             self.kept.push_back(result);
         }
         assert!(self.try_offload(task).is_ok(), "a farm has room after it has given a result");
@@ -107,9 +106,11 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
             return Err(task);
         }
         if post.post(task).is_err() {
-            // The stream stops early only if a task has panicked. Its results end with that panic.
-            self.results.by_ref().for_each(drop);
-            panic!("the farm has stopped");
+            // The stream has stopped early: its results end, with the panic of a task if there was one.
+            while let Some(result) = self.next() {
+                self.kept.push_back(result);
+            }
+            panic!("the farm has stopped and takes no more tasks");
         }
         self.under_way += 1;
         Ok(())
@@ -126,8 +127,16 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
         if self.under_way == 0 {
             return None;
         }
-        self.under_way -= 1;
-        self.results.next()
+        self.next()
+    }
+
+    /// Waits for the next result of the stream.
+    fn next(&mut self) -> Option<U> {
+        // If the results have ended or end with a panic, no task is under way.
+        let under_way = std::mem::take(&mut self.under_way);
+        let result = self.results.next()?;
+        self.under_way = under_way.saturating_sub(1);
+        Some(result)
     }
 
     /// Returns the next result as [`get`](Self::get) does. If it is not there yet, the task of `context` is woken when it comes.
@@ -152,9 +161,15 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
         if self.under_way == 0 {
             return Poll::Ready(None);
         }
-        let result = ready!(self.results.poll(context));
-        self.under_way -= 1;
-        Poll::Ready(result)
+        // As in `next`.
+        let under_way = std::mem::take(&mut self.under_way);
+        let polled = self.results.poll(context);
+        self.under_way = match &polled {
+            Poll::Ready(Some(_)) => under_way.saturating_sub(1),
+            Poll::Ready(None) => 0,
+            Poll::Pending => under_way,
+        };
+        polled
     }
 
     /// Returns the next result if it is there.
@@ -167,15 +182,15 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
         }
         match self.results.try_next() {
             Ok(result) => {
-                self.under_way -= 1;
+                self.under_way = self.under_way.saturating_sub(1);
                 Some(result)
             }
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => self.results.next(),
+            Err(TryRecvError::Disconnected) => self.next(),
         }
     }
 
-    /// How many tasks were off-loaded and their results not got yet.
+    /// How many tasks were off-loaded and their results not got yet. After the panic of a task, only the results before it are left.
     pub fn pending(&self) -> usize {
         self.under_way + self.kept.len()
     }

@@ -44,7 +44,8 @@ use crate::engine::{ErrorSlot, Upstream};
 ///
 /// Items pass through the stages by value, and so through the stacks of the threads. The threads that a run starts have room for
 /// items of up to 128 KiB, also in a debug build. Put larger arrays into a `Box` or a `Vec`. The calling thread works too, and
-/// needs 2 MiB of stack for such items, or 8 MiB in a debug build, as a main thread has.
+/// needs 4 MiB of stack for such items, or 12 MiB in a debug build. A main thread has 8 MiB: in a debug build, it has room for items
+/// of 64 KiB. What a stage gives is an item too, such as the pairs of a [`zip`](Self::zip).
 ///
 /// # The first twenty methods
 ///

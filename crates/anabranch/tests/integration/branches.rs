@@ -7,7 +7,6 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
 
 use crate::contract_support::random;
 use crate::contract_support::watchdog::{Gate, PLANTED, hush, message, panic_of, within};
@@ -845,67 +844,4 @@ fn branches_follow_blocks_and_streams_without_order() {
         pairs.sort_unstable();
         assert_eq!(pairs, (1..=2_000).map(|n| (n * n, n)).collect::<Vec<_>>());
     });
-}
-
-/// What takes all items of a stream, and so cannot be called in a branch or a loop.
-type Whole = fn(Stream<'static, u64>) -> Stream<'static, u64>;
-
-fn whole() -> Vec<(&'static str, Whole)> {
-    /// A stream that a program might go on with.
-    fn other<T>(_: T) -> Stream<'static, u64> {
-        Stream::from_iter([])
-    }
-    vec![
-        ("count", |line| other(line.count())),
-        ("sum", |line| other(line.sum::<u64>())),
-        ("min", |line| other(line.min())),
-        ("max", |line| other(line.max())),
-        ("fold", |line| other(line.fold(0, |sum, n| sum + n))),
-        ("try_fold", |line| other(line.try_fold(0u64, |sum, n| sum.checked_add(n).ok_or(())))),
-        ("reduce", |line| other(line.reduce(|a, b| a + b))),
-        ("for_each", |line| {
-            line.for_each(drop);
-            other(())
-        }),
-        ("try_for_each", |line| other(line.try_for_each(|_| Err(())))),
-        ("collect", |line| other(line.collect::<Vec<_>>())),
-        ("find", |line| other(line.find(|_| true))),
-        ("any", |line| other(line.any(|_| true))),
-        ("all", |line| other(line.all(|_| true))),
-        ("with_iter", |line| other(line.with_iter(|items| items.next()))),
-        ("into_iter", |line| Stream::from_iter(line)),
-        ("into_iter", |line| other(line.into_iter())),
-        ("into_async", |line| Stream::from_async(line.into_async())),
-        ("plan", |line| other(line.plan())),
-        ("explain", |line| other(line.explain())),
-        ("select_all", |line| Stream::select_all([line, Stream::from_iter([])])),
-        ("chunks_timeout", |line| line.chunks_timeout(2, Duration::MAX).map(|chunk| chunk[0])),
-        // These give their items new places.
-        ("map_async", |line| line.map_async(2, |n| async move { n })),
-        ("filter_map_async", |line| line.filter_map_async(2, |n| async move { Some(n) })),
-        ("map_needing", |line| other(line.map_needing(2, |_, _| None, |n, _| n))),
-        ("chain", |line| line.chain([7])),
-        ("interleave", |line| line.interleave([7])),
-        ("spread", |line| line.spread()),
-        ("feedback", |line| line.feedback(2, |line| line.map(Lap::<u64, u64>::Done))),
-        ("chunk_by", |line| line.chunk_by(|n| n % 2).map(|chunk| chunk.0)),
-    ]
-}
-
-#[test]
-fn what_takes_a_whole_stream_is_refused_in_a_branch_and_in_a_loop_by_its_name() {
-    hush();
-    for (name, call) in whole() {
-        let in_branch = || {
-            drop(Stream::from_iter(0..4u64).broadcast().branch(|line| line).branch(call).zip::<(u64, u64)>())
-        };
-        let in_loop =
-            || drop(Stream::from_iter(0..4u64).feedback(2, |line| call(line).map(Lap::<u64, u64>::Done)));
-        for (place, payload) in [("branch", panic_of(in_branch)), ("feedback", panic_of(in_loop))] {
-            let text = message(&*payload).to_owned();
-            let names =
-                text.starts_with(&format!("`{name}")) && (text.contains(place) || text.contains("join"));
-            assert!(names, "{name} in a {place}: {text}");
-        }
-    }
 }

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::contract_support::process;
-use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, within};
+use crate::contract_support::watchdog::{LIMIT, comes_true, hush, message, panic_of, within};
 use anabranch::plan::Wait;
-use anabranch::{Pool, Stream};
+use anabranch::{Lap, Pool, Stream};
 
 /// The result of a pipeline with stages of every kind, as one number.
 fn digest(items: u64, workers: usize, window: usize) -> u64 {
@@ -407,22 +407,65 @@ fn a_run_that_gets_no_helper_opens_its_items() {
     });
 }
 
+/// What takes all items of a stream, and so cannot be called in a branch or a loop.
+type Whole = fn(Stream<'static, u64>) -> Stream<'static, u64>;
+
+fn whole() -> Vec<(&'static str, Whole)> {
+    /// A stream that a program might go on with.
+    fn other<T>(_: T) -> Stream<'static, u64> {
+        Stream::from_iter([])
+    }
+    vec![
+        ("count", |line| other(line.count())),
+        ("sum", |line| other(line.sum::<u64>())),
+        ("min", |line| other(line.min())),
+        ("max", |line| other(line.max())),
+        ("fold", |line| other(line.fold(0, |sum, n| sum + n))),
+        ("try_fold", |line| other(line.try_fold(0u64, |sum, n| sum.checked_add(n).ok_or(())))),
+        ("reduce", |line| other(line.reduce(|a, b| a + b))),
+        ("for_each", |line| {
+            line.for_each(drop);
+            other(())
+        }),
+        ("try_for_each", |line| other(line.try_for_each(|_| Err(())))),
+        ("collect", |line| other(line.collect::<Vec<_>>())),
+        ("find", |line| other(line.find(|_| true))),
+        ("any", |line| other(line.any(|_| true))),
+        ("all", |line| other(line.all(|_| true))),
+        ("with_iter", |line| other(line.with_iter(|items| items.next()))),
+        ("into_iter", |line| Stream::from_iter(line)),
+        ("into_iter", |line| other(line.into_iter())),
+        ("into_async", |line| Stream::from_async(line.into_async())),
+        ("plan", |line| other(line.plan())),
+        ("explain", |line| other(line.explain())),
+        ("select_all", |line| Stream::select_all([line, Stream::from_iter([])])),
+        ("chunks_timeout", |line| line.chunks_timeout(2, Duration::MAX).map(|chunk| chunk[0])),
+        // These give their items new places.
+        ("map_async", |line| line.map_async(2, |n| async move { n })),
+        ("filter_map_async", |line| line.filter_map_async(2, |n| async move { Some(n) })),
+        ("map_needing", |line| other(line.map_needing(2, |_, _| None, |n, _| n))),
+        ("chain", |line| line.chain([7])),
+        ("interleave", |line| line.interleave([7])),
+        ("spread", |line| line.spread()),
+        ("feedback", |line| line.feedback(2, |line| line.map(Lap::<u64, u64>::Done))),
+        ("chunk_by", |line| line.chunk_by(|n| n % 2).map(|chunk| chunk.0)),
+    ]
+}
+
 #[test]
-fn items_of_128_kib_fit_on_the_stacks_of_helpers() {
-    const BYTES: usize = 128 << 10;
-    let run = || {
-        // The helpers work on items too: each pair of calls waits for one another.
-        let met = std::sync::Barrier::new(2);
-        let add = |mut item: [u8; BYTES]| {
-            met.wait();
-            item[1] += 1;
-            item
+fn what_takes_a_whole_stream_is_refused_in_a_branch_and_in_a_loop_by_its_name() {
+    hush();
+    for (name, call) in whole() {
+        let in_branch = || {
+            drop(Stream::from_iter(0..4u64).broadcast().branch(|line| line).branch(call).zip::<(u64, u64)>())
         };
-        let items = Stream::from_iter((0..40u8).map(|n| [n; BYTES])).workers(2).window(4).burst(1);
-        let sums = items.map(add).serial(|item| item).map(|item| item).map(|item| u64::from(item[1]));
-        sums.sum::<u64>()
-    };
-    // The stack of a main thread.
-    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(run);
-    assert_eq!(thread.expect("a thread").join().expect("no panic"), (1..=40).sum::<u64>());
+        let in_loop =
+            || drop(Stream::from_iter(0..4u64).feedback(2, |line| call(line).map(Lap::<u64, u64>::Done)));
+        for (place, payload) in [("branch", panic_of(in_branch)), ("feedback", panic_of(in_loop))] {
+            let text = message(&*payload).to_owned();
+            let names =
+                text.starts_with(&format!("`{name}")) && (text.contains(place) || text.contains("join"));
+            assert!(names, "{name} in a {place}: {text}");
+        }
+    }
 }

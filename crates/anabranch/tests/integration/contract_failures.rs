@@ -623,6 +623,20 @@ fn a_failure_after_the_last_item_that_counts_is_dropped_quietly() {
     });
 }
 
+#[test]
+fn of_a_panic_of_the_stream_and_one_of_the_function_of_with_iter_one_reaches_the_caller() {
+    hush();
+    within(|| {
+        for _ in 0..50 {
+            let bomb = |origin| -> u64 { panic_any(Planted { bomb: Bomb::armed(), ..planted(origin) }) };
+            let line = Stream::from_iter(0..9u64).workers(2).map(move |n| if n == 4 { bomb(4) } else { n });
+            let run = || line.with_iter(|items| items.next().map(|_| bomb(0)));
+            let payload = panic_of(move || _ = run());
+            payload.downcast_ref::<Planted>().expect("its own payload").bomb.disarm();
+        }
+    });
+}
+
 /// An order that panics for one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fragile(u64);

@@ -70,6 +70,8 @@ mod futures;
 #[cfg(not(shuttle))]
 mod generators;
 #[cfg(not(shuttle))]
+mod large;
+#[cfg(not(shuttle))]
 mod limits;
 #[cfg(not(shuttle))]
 mod map_async;
