@@ -10,7 +10,9 @@
 // Functions may capture by reference, because no thread of the stream outlives its end.
 //
 // Items are moved from stage to stage, so types that cannot be copied are allowed. A function that takes its item by
-// value or by rvalue reference gets the item. A function that takes it by const reference may read it.
+// value or by rvalue reference gets the item. A function that takes it by const reference may read it. An item has at most
+// 128 KiB, because functions that take it by value have it on their stack. Put larger ones into a std::vector or a
+// std::unique_ptr.
 //
 // The first exception in the order of the items ends the stream. The end has seen exactly the items before it, and the
 // exception is thrown to the caller with its own type. A setting out of range throws std::invalid_argument.
@@ -73,6 +75,7 @@ class [[nodiscard]] stream {
     // Turns each item into another.
     template <class F>
     auto map(F f) && {
+        detail::check_parallel<F, T &&>();
         using U = detail::result_t<const F &, T &&>;
         static_assert(!std::is_void_v<U>, "map needs a function that gives the next item: inspect looks at items");
         return std::move(*this).template parallel<U, detail::map_step>(std::move(f));
@@ -81,12 +84,14 @@ class [[nodiscard]] stream {
     // Keeps the items for which `f` returns true.
     template <class F>
     auto filter(F f) && {
+        detail::check_parallel<F, const T &>();
         return std::move(*this).template parallel<T, detail::pass_step<ANABRANCH_DROP>>(std::move(f));
     }
 
     // Turns each item into another, or drops it if `f` returns an empty std::optional.
     template <class F>
     auto filter_map(F f) && {
+        detail::check_parallel<F, T &&>();
         using O = detail::result_t<const F &, T &&>;
         static_assert(detail::is_optional<O>::value, "filter_map needs a function that gives a std::optional");
         return std::move(*this).template parallel<typename O::value_type, detail::filter_map_step>(std::move(f));
@@ -95,6 +100,7 @@ class [[nodiscard]] stream {
     // Calls `f` with each item, and passes the item on.
     template <class F>
     auto inspect(F f) && {
+        detail::check_parallel<F, const T &>();
         return std::move(*this).template parallel<T, detail::inspect_step>(std::move(f));
     }
 
@@ -102,6 +108,7 @@ class [[nodiscard]] stream {
     template <class Make, class F>
     auto map_with(Make make, F f) && {
         using L = detail::result_t<const Make &>;
+        detail::check_parallel<F, T &&, L &>();
         using U = detail::result_t<const F &, L &, T &&>;
         struct both {
             Make make;
@@ -133,6 +140,7 @@ class [[nodiscard]] stream {
     // Turns each item into another. `f` may change the variables that it captures.
     template <class F>
     auto serial(F f) && {
+        detail::check_serial<F, T &&>();
         using U = detail::result_t<F &, T &&>;
         static_assert(!std::is_void_v<U>, "serial needs a function that gives the next item: for_each ends a stream");
         return std::move(*this).template one_by_one<U, detail::map_step>(std::move(f));
@@ -141,6 +149,7 @@ class [[nodiscard]] stream {
     // Like serial, but drops an item if `f` returns an empty std::optional.
     template <class F>
     auto serial_filter_map(F f) && {
+        detail::check_serial<F, T &&>();
         using O = detail::result_t<F &, T &&>;
         static_assert(detail::is_optional<O>::value, "serial_filter_map needs a function that gives a std::optional");
         return std::move(*this).template one_by_one<typename O::value_type, detail::filter_map_step>(std::move(f));
@@ -149,6 +158,7 @@ class [[nodiscard]] stream {
     // Passes on items while `f` returns true. The first item for which it returns false is dropped and ends the stream.
     template <class F>
     auto take_while(F f) && {
+        detail::check_serial<F, const T &>();
         return std::move(*this).template one_by_one<T, detail::pass_step<ANABRANCH_END>>(std::move(f));
     }
 
@@ -170,9 +180,13 @@ class [[nodiscard]] stream {
     stream replicate(std::int64_t count) && { return std::move(*this).set(ANABRANCH_REPLICAS, count); }
     // States that the source never waits, for example for a file or for another thread. Its items then travel in
     // blocks, and small items cost less. The source may be asked for the rest of a block after the stream has ended
-    // early. To be called directly after the source. The numbers of iota never wait, and neither do the elements of
+    // early. To be called before the first stage and before window_bytes. The numbers of iota never wait, and neither do the elements of
     // vectors, arrays and deques.
-    stream never_waits() && { return std::move(*this).set(ANABRANCH_NEVER_WAITS, 1); }
+    stream never_waits() && {
+        begins("never_waits");
+        if (is_weighed_) throw std::invalid_argument("never_waits() follows window_bytes: call it before");
+        return std::move(*this).set(ANABRANCH_NEVER_WAITS, 1);
+    }
     // Makes one waiting thread spin and never park. The others park.
     stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
     // Runs everything on the caller's thread, item by item. This is the reference: all other ways to run must give the
@@ -216,14 +230,16 @@ class [[nodiscard]] stream {
         return std::move(*this);
     }
     // Limits the bytes in flight. f(item) is called for each item of the source, and returns the bytes that the item
-    // stands for. While the items in flight stand for `bytes` or more, the source is not asked. To be called directly
-    // after the source. `f` may not throw.
+    // stands for. While the items in flight stand for `bytes` or more, the source is not asked. To be called before
+    // the first stage. `f` may not throw.
     template <class F>
     stream window_bytes(std::uint64_t bytes, F f) && {
+        begins("window_bytes");
+        is_weighed_ = true;
         anabranch_weigh_fn weigh = [](void *context, void *item) noexcept -> std::uint64_t {
             detail::calling here;
-            const F &f = *static_cast<const F *>(context);
-            return cell::look(item, [&](const T &value) -> std::uint64_t { return f(value); });
+            const F &weight = *static_cast<const F *>(context);
+            return cell::look(item, [&](const T &value) -> std::uint64_t { return weight(value); });
         };
         auto context = std::make_unique<F>(std::move(f));
         detail::check(
@@ -240,6 +256,7 @@ class [[nodiscard]] stream {
     // Calls `f` with each item, in order.
     template <class F>
     void for_each(F f) && {
+        detail::check_serial<F, T &&>();
         std::move(*this).end("for_each", [&f](T &item) -> int {
             f(std::move(item));
             return ANABRANCH_DROP;
@@ -313,8 +330,15 @@ class [[nodiscard]] stream {
     template <class U>
     friend auto sent();
 
-    explicit stream(detail::handle handle, anabranch::report *report = nullptr)
-        : stream_(std::move(handle)), report_(report) {}
+    explicit stream(detail::handle handle, anabranch::report *report = nullptr, bool has_stage = false)
+        : stream_(std::move(handle)), report_(report), has_stage_(has_stage) {}
+
+    // Throws if `method`, which is about the items of the source, follows a stage.
+    void begins(const char *method) const {
+        if (has_stage_) {
+            throw std::invalid_argument(std::string(method) + "() follows a stage: call it before the first stage");
+        }
+    }
 
     stream set(int setting, std::int64_t value) && {
         detail::check(anabranch_set(stream_.get(), setting, value));
@@ -326,15 +350,15 @@ class [[nodiscard]] stream {
     stream<U, Sent> add(Describe describe, anabranch_stage_fn call, std::unique_ptr<Context> context) && {
         detail::check(describe(stream_.get(), call, context.release(), &detail::release<Context>,
                                detail::cell<U>::destroyer));
-        return stream<U, Sent>(std::move(stream_), report_);
+        return stream<U, Sent>(std::move(stream_), report_, true);
     }
 
     template <class U, class Step, class F>
     stream<U, Sent> parallel(F f) && {
         anabranch_stage_fn call = [](void *context, void *, void **item) {
             return detail::guarded(nullptr, item, [&] {
-                const F &f = *static_cast<const F *>(context);
-                return cell::take(*item, [&](T &value) { return Step::template call<U>(f, value, item); });
+                const F &stage = *static_cast<const F *>(context);
+                return cell::take(*item, [&](T &value) { return Step::template call<U>(stage, value, item); });
             });
         };
         return std::move(*this).template add<U>(anabranch_map, call, std::make_unique<F>(std::move(f)));
@@ -344,8 +368,8 @@ class [[nodiscard]] stream {
     stream<U, Sent> one_by_one(F f) && {
         anabranch_stage_fn call = [](void *context, void *, void **item) {
             return detail::guarded(context, item, [&] {
-                F &f = *static_cast<F *>(context);
-                return cell::take(*item, [&](T &value) { return Step::template call<U>(f, value, item); });
+                F &stage = *static_cast<F *>(context);
+                return cell::take(*item, [&](T &value) { return Step::template call<U>(stage, value, item); });
             });
         };
         return std::move(*this).template add<U>(anabranch_serial, call, std::make_unique<F>(std::move(f)));
@@ -360,18 +384,20 @@ class [[nodiscard]] stream {
                 return cell::take(*item, [&](T &value) { return (*static_cast<F *>(context))(value); });
             });
         };
-        detail::handle stream = std::move(stream_);
-        detail::check(anabranch_serial(stream.get(), call, &f, nullptr, nullptr));
-        detail::check(anabranch_name(stream.get(), ANABRANCH_STAGE, name));
+        detail::handle run = std::move(stream_);
+        detail::check(anabranch_serial(run.get(), call, &f, nullptr, nullptr));
+        detail::check(anabranch_name(run.get(), ANABRANCH_STAGE, name));
         void *error = nullptr;
         detail::release_to(&detail::begins);
-        int status = anabranch_run(stream.get(), &error);
-        if (report_ != nullptr && status != ANABRANCH_INVALID) report_->read(stream.get());
+        int status = anabranch_run(run.get(), &error);
+        if (report_ != nullptr && status != ANABRANCH_INVALID) report_->read(run.get());
         detail::rethrow(status, error);
     }
 
     detail::handle stream_;
     anabranch::report *report_ = nullptr;
+    bool has_stage_ = false;
+    bool is_weighed_ = false;
 };
 
 // Creates a stream of the items that a function returns, until it returns an empty std::optional.
@@ -416,11 +442,12 @@ Stream without_waits(Stream items) {
 template <class Iterator, class End>
 auto from(Iterator first, End last) {
     using T = std::decay_t<decltype(*first)>;
-    auto items = from_fn([first = std::move(first), last = std::move(last)]() mutable -> std::optional<T> {
-        if (!(first != last)) return std::nullopt;
-        std::optional<T> item(*first);
-        ++first;
-        return item;
+    // As in the loop, the iterator advances only when the next item is asked for.
+    auto items = from_fn([first = std::move(first), last = std::move(last), given = false]() mutable -> std::optional<T> {
+        if (given) ++first;
+        given = first != last;
+        if (!given) return std::nullopt;
+        return std::optional<T>(*first);
     });
     return detail::without_waits<Iterator>(std::move(items));
 }
@@ -438,16 +465,17 @@ auto from(Range &&range) {
         struct kept {
             Range range;
             Iterator next;
+            bool given;
         };
         // The range is on the heap, because moving a range may move its elements.
-        std::unique_ptr<kept> owner(new kept{std::move(range), Iterator()});
+        std::unique_ptr<kept> owner(new kept{std::move(range), Iterator(), false});
         owner->next = begin(owner->range);
         using T = std::decay_t<decltype(*owner->next)>;
         auto items = from_fn([owner = std::move(owner)]() -> std::optional<T> {
-            if (!(owner->next != end(owner->range))) return std::nullopt;
-            std::optional<T> item(std::move(*owner->next));
-            ++owner->next;
-            return item;
+            if (owner->given) ++owner->next;
+            owner->given = owner->next != end(owner->range);
+            if (!owner->given) return std::nullopt;
+            return std::optional<T>(std::move(*owner->next));
         });
         return detail::without_waits<Iterator>(std::move(items));
     }

@@ -17,7 +17,7 @@ pub const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// The libraries of the system that a program with the static library must link.
-pub const SYSTEM_LIBRARIES: &[&str] = &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
+pub const SYSTEM_LIBRARIES: &[&str] = &["-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
 /// Makes the linker remove code of the static library that a program does not use, which makes the program a third as
 /// large.

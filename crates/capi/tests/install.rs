@@ -42,6 +42,14 @@ fn an_installed_library_is_found_by_pkg_config_and_cmake() {
             .arg("-lanabranch");
         run(&mut compiler);
         run(Command::new(&program).env("LD_LIBRARY_PATH", prefix.join("lib")));
+        // A program that needs no shared library at all: the shell splits the flags, in which spaces are escaped.
+        let mut make = Command::new("sh");
+        let flags = "$(pkg-config --static --cflags --libs anabranch)";
+        let line = format!(
+            "eval \"${{CXX:-c++}} -std=c++17 -static program.cpp {flags} -o static\" && ./static && ! ldd static"
+        );
+        make.args(["-c", &line]).current_dir(folder.path());
+        run(make.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")));
     }
     if have("cmake") && have("make") {
         let project = folder.path().join("project");
@@ -56,6 +64,7 @@ fn an_installed_library_is_found_by_pkg_config_and_cmake() {
         run(Command::new("cmake").arg("--build").arg(&build));
         run(&mut Command::new(build.join("shared")));
         run(&mut Command::new(build.join("static")));
+        run(&mut Command::new(build.join("fully_static")));
     }
 }
 

@@ -40,6 +40,106 @@ fn the_contract_holds_from_cpp_under_thread_sanitizer() {
     check(Language::Cpp17.compiler(), Language::Cpp17, "cpp/contract.cpp", Some(Sanitizer::Thread));
 }
 
+/// Compiles the lines of a program's `main` without making code. Returns what the compiler says, or `None` if it takes them.
+fn refused(mut compiler: Command, arguments: &[&str], lines: &str) -> Option<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("program.cpp");
+    let program = format!(
+        "#include <anabranch.hpp>\n#include <anabranch/recycler.hpp>\n#include <anabranch/spar.hpp>\nint main() {{\n{lines}\n}}\n"
+    );
+    std::fs::write(&source, program).expect("a program");
+    let include = compiler::here().join("include");
+    compiler.args(["-std=c++17", "-fsyntax-only"]).args(arguments).env("LC_ALL", "C").arg("-I").arg(include);
+    let output = compiler.arg(source).output().expect("the compiler runs");
+    (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn cpp_compilers() -> impl Iterator<Item = fn() -> Option<Command>> {
+    let usual: fn() -> Option<Command> = || Language::Cpp17.compiler();
+    let clang: fn() -> Option<Command> = || Language::Cpp17.clang();
+    [usual, clang].into_iter()
+}
+
+/// Calls of each method. They have no warning.
+const EVERYTHING: &str = r#"
+    std::vector<int> numbers{1, 2, 3};
+    anabranch::report report;
+    anabranch::cancel_token token;
+    auto all = anabranch::from(numbers).never_waits().window_bytes(9, [](int) { return 1u; }).map([](int n) { return n + 1L; })
+        .filter([](const long &n) { return n > 1; }).inspect([](long) {}).name("seen").replicate(2).unordered()
+        .filter_map([](long n) { return std::optional<long>(n); })
+        .map_with([] { return 3L; }, [](long &state, long n) { return state + n; }).take_while([](long) { return true; })
+        .serial([](long n) { return n; }).serial_filter_map([](long n) { return std::optional<long>(n); })
+        .workers(2).window(3).burst(1).spin().title("all").cancel(token).report(report).trace()
+        .on_progress([](anabranch::progress) {}).collect();
+    anabranch::from(std::vector<short>{1, 2}).run_inline().for_each([](short) {});
+    auto sum = anabranch::iota(0, 10).fold(0, [](int a, int b) { return a + b; });
+    auto found = anabranch::from_fn([] { return std::optional<int>(); }).find([](int n) { return n == 2; });
+    auto started = anabranch::sent<int>().map([](int n) { return n; }).start([](int) {});
+    started.send(sum + (found ? 1 : 0));
+    started.finish();
+    return all.empty() || anabranch::iota(0, 1).count() == 2 ? 1 : 0;
+"#;
+
+#[test]
+fn the_headers_have_no_warnings() {
+    let warnings =
+        ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror"];
+    for compiler in cpp_compilers() {
+        let said = compiler().and_then(|compiler| refused(compiler, &warnings, EVERYTHING));
+        assert_eq!(said, None);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_plain_words() {
+    let stages = [
+        ("map(", ")", "", true),
+        ("filter(", ")", "", true),
+        ("inspect(", ")", "", true),
+        ("filter_map(", ")", "", true),
+        ("map_with([] { return 1; }, ", ")", "int, ", true),
+        ("serial(", ")", "", false),
+        ("serial_filter_map(", ")", "", false),
+        ("take_while(", ")", "", false),
+        ("for_each(", ")", "", false),
+    ];
+    let stream = "anabranch::iota(0, 3).";
+    let mut cases = vec![
+        (
+            "struct large { char bytes[200000]; }; anabranch::sent<large>().start([](const large &) {});"
+                .to_owned(),
+            "",
+            "at most 128 KiB",
+        ),
+        (String::new(), "-fno-exceptions", "needs exceptions"),
+    ];
+    for (before, after, first, is_parallel) in stages {
+        let call = |function: &str| format!("{stream}{before}{}{after};", function.replace("FIRST", first));
+        if is_parallel {
+            cases.push((
+                call("[n = 0](FIRST int item) mutable { return n += item; }"),
+                "",
+                "several items at once",
+            ));
+        }
+        cases.push((call("[](FIRST int &item) { return item; }"), "", "takes its item by T &"));
+        cases.push((
+            call("[](FIRST const std::string &text) { return text; }"),
+            "",
+            "cannot be called with the items",
+        ));
+    }
+    for compiler in cpp_compilers() {
+        for (lines, argument, words) in &cases {
+            let Some(compiler) = compiler() else { return };
+            let arguments: &[&str] = if argument.is_empty() { &[] } else { &[argument] };
+            let said = refused(compiler, arguments, lines).expect("the compiler refuses it");
+            assert!(said.contains(words), "{lines}\n{said}");
+        }
+    }
+}
+
 #[test]
 fn clang_compiles_both_and_the_contract_holds() {
     check(Language::C11.clang(), Language::C11, "c/api.c", None);

@@ -54,9 +54,9 @@ fn runs() -> Vec<(&'static str, Run)> {
         ("spread", |w| items(w).flat_map(|a| vec![a]).spread().map(one).sum()),
         ("enumerate", |w| items(w).enumerate().map(|(_, a)| one(a)).sum()),
         ("zip", |w| items(w).zip(0..100u8).map(|(a, _)| one(a)).sum()),
-        ("zip2", |w| items(w).zip((0..12u8).map(|n| item(n))).map(|(a, _)| one(a)).sum()),
-        ("chain", |w| items(w).chain((0..3u8).map(|n| item(n))).map(one).sum()),
-        ("interleave", |w| items(w).interleave((0..3u8).map(|n| item(n))).map(one).sum()),
+        ("zip2", |w| items(w).zip((0..12u8).map(item)).map(|(a, _)| one(a)).sum()),
+        ("chain", |w| items(w).chain((0..3u8).map(item)).map(one).sum()),
+        ("interleave", |w| items(w).interleave((0..3u8).map(item)).map(one).sum()),
         ("take", |w| items(w).take(9).map(one).sum()),
         ("skip", |w| items(w).skip(1).map(one).sum()),
         ("step_by", |w| items(w).step_by(2).map(one).sum()),
@@ -129,7 +129,7 @@ fn runs() -> Vec<(&'static str, Run)> {
         ("unordered", |w| items(w).unordered().map(|a| a).map(one).sum()),
         ("throttle", |w| items(w).throttle(1000, Duration::from_millis(1)).map(one).sum()),
         ("never_waits", |w| {
-            Stream::from_iter((0..12u8).map(|n| item(n))).never_waits().workers(w).window(4).map(one).sum()
+            Stream::from_iter((0..12u8).map(item)).never_waits().workers(w).window(4).map(one).sum()
         }),
         ("fold", |w| {
             items(w).fold(item(0), |mut acc: Item, a| {
@@ -150,7 +150,7 @@ fn runs() -> Vec<(&'static str, Run)> {
             t.join().unwrap();
             x
         }),
-        ("try_map", |w| items(w).try_map(|a| Ok::<Item, u8>(a)).map(one).sum::<u64>().unwrap()),
+        ("try_map", |w| items(w).try_map(Ok::<Item, u8>).map(one).sum::<u64>().unwrap()),
         ("try_map_err", |w| {
             items(w).try_map(|a| if a[0] > 5 { Err(a) } else { Ok(a) }).map(one).sum::<u64>().unwrap_err()[5]
                 as u64

@@ -2,8 +2,13 @@
 #ifndef ANABRANCH_DETAIL_HPP
 #define ANABRANCH_DETAIL_HPP
 
+#if !defined(__cpp_exceptions) && !defined(__EXCEPTIONS) && !defined(_CPPUNWIND)
+#error "anabranch.hpp needs exceptions: compile the program without -fno-exceptions"
+#endif
+
 #include "../anabranch.h"
 
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -59,12 +64,17 @@ class calling {
     void *serial_;
 };
 
+// The largest size of an item, in bytes.
+inline constexpr std::size_t largest_item = 128 << 10;
+
 // An item, in the form in which the library passes it. Small plain values are in the pointer itself, others on the
 // heap.
 template <class T>
 struct cell {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>, "the items of a stream are values");
     static_assert(std::is_move_constructible_v<T>, "the items of a stream can be moved");
+    static_assert(sizeof(T) <= largest_item,
+                  "an item has at most 128 KiB: put a larger one into a std::vector or a std::unique_ptr");
     static constexpr bool is_inline = sizeof(T) <= sizeof(void *) && std::is_trivially_copyable_v<T>;
 
     static void *put(T &&value) {
@@ -186,8 +196,42 @@ struct is_optional : std::false_type {};
 template <class T>
 struct is_optional<std::optional<T>> : std::true_type {};
 
+// The result of a function. A function that cannot be called has none: the check of its stage says so.
+struct no_result {};
+template <bool Fits, class F, class... Args>
+struct result_of {
+    using type = no_result;
+};
 template <class F, class... Args>
-using result_t = std::decay_t<std::invoke_result_t<F, Args...>>;
+struct result_of<true, F, Args...> {
+    using type = std::decay_t<std::invoke_result_t<F, Args...>>;
+};
+template <class F, class... Args>
+using result_t = typename result_of<std::is_invocable_v<F, Args...>, F, Args...>::type;
+
+// Says in plain words why a function does not fit a stage. `Args` are passed before the item.
+template <class Fits, class F, class Item, class... Args>
+constexpr void check_item() {
+    using by_reference =
+        std::conjunction<std::negation<Fits>, std::is_invocable<F &, Args..., std::add_lvalue_reference_t<std::decay_t<Item>>>>;
+    static_assert(!by_reference::value,
+                  "the function takes its item by T &, but the item is not a variable of the caller: take it by value, by T && or "
+                  "by const T &");
+    static_assert(std::disjunction_v<Fits, by_reference>, "the function cannot be called with the items of the stream");
+}
+template <class F, class Item, class... Args>
+constexpr void check_serial() {
+    check_item<std::is_invocable<F &, Args..., Item>, F, Item, Args...>();
+}
+template <class F, class Item, class... Args>
+constexpr void check_parallel() {
+    using fits = std::is_invocable<const F &, Args..., Item>;
+    using changes = std::conjunction<std::negation<fits>, std::is_invocable<F &, Args..., Item>>;
+    static_assert(!changes::value,
+                  "the stage runs for several items at once, so its function must not change itself: leave out `mutable`, or use "
+                  "serial, or map_with for a state of each worker");
+    check_item<std::disjunction<fits, changes>, F, Item, Args...>();
+}
 
 template <class U, class V>
 void put(void **out, V &&value) {

@@ -197,7 +197,7 @@ class region {
     static void set(int status) { detail::check(status); }
 
     // Adds a stage, whose code and items have lost their types.
-    void add(replicas count, anabranch_stage_fn code, void *context, anabranch_destroy release, anabranch_destroy destroy) {
+    void add(replicas count, anabranch_stage_fn code, void *context, anabranch_destroy release, anabranch_destroy destroyer) {
         std::unique_ptr<void, anabranch_destroy> owned(context, release);
         if (!stream_) {
             stream_ = detail::new_stream();
@@ -207,21 +207,21 @@ class region {
         stages_ += 1;
         threads_ += count.count > 0 ? count.count : 1;
         auto describe = count.count == 0 ? &anabranch_serial : &anabranch_map;
-        set(describe(stream_.get(), code, owned.release(), release, destroy));
+        set(describe(stream_.get(), code, owned.release(), release, destroyer));
         if (count.count > 0) set(anabranch_set(stream_.get(), ANABRANCH_REPLICAS, count.count));
         char name[32];
         std::snprintf(name, sizeof name, "stage %lld", static_cast<long long>(stages_));
         set(anabranch_name(stream_.get(), ANABRANCH_STAGE, name));
     }
 
-    void start(anabranch_destroy destroy) {
+    void start(anabranch_destroy destroyer) {
         if (options_.on_demand > 0) {
             // For each thread, this many items wait, and one more is being processed.
             set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, threads_ * (1 + std::int64_t(options_.on_demand)) + 1));
             set(anabranch_set(stream_.get(), ANABRANCH_BURST, 1));
         }
         detail::release_to(&detail::begins);
-        set(anabranch_start(stream_.get(), destroy));
+        set(anabranch_start(stream_.get(), destroyer));
         is_started_ = true;
         exceptions_ = std::uncaught_exceptions();
     }

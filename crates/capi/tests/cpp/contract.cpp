@@ -549,6 +549,70 @@ CASE(settings_out_of_range_are_refused) {
     CHECK(is_refused([] { anabranch::iota(0, 3).serial([](int i) { return i; }).replicate(2).count(); }));
     CHECK(is_refused([] { anabranch::sent<int>().never_waits().start([](int) {}); }));
     CHECK(is_refused([] { anabranch::sent<int>().run_inline().start([](int) {}); }));
+    // What belongs to the source is refused after each kind of stage: the items have other types there.
+    auto weigh = [](const auto &) { return 8u; };
+    auto longer = [](int i) { return std::string(100, char('a' + i)); };
+    auto after_each_stage = [&](auto set) {
+        CHECK(is_refused([&] { set(anabranch::iota(0, 3).map(longer)).count(); }));
+        CHECK(is_refused([&] { set(anabranch::iota(0, 3).serial(longer)).count(); }));
+        CHECK(is_refused([&] { set(anabranch::iota(0, 3).filter([](int) { return true; })).count(); }));
+        CHECK(is_refused([&] { set(anabranch::iota(0, 3).map_with([] { return 1; }, [](int, int i) { return i; })).count(); }));
+        CHECK(is_refused([&] { set(anabranch::sent<int>().map(longer)).start([](std::string) {}); }));
+    };
+    after_each_stage([&](auto stream) { return std::move(stream).window_bytes(50, weigh); });
+    after_each_stage([](auto stream) { return std::move(stream).never_waits(); });
+    CHECK(is_refused([&] { anabranch::from(std::list<int>{1}).window_bytes(50, weigh).never_waits().count(); }));
+    CHECK(anabranch::from(std::list<int>{1, 2}).never_waits().window_bytes(50, weigh).map(longer).count() == 2);
+}
+
+// The numbers from 0, as an iterator that notes what is done with it, and fails when it advances past a number.
+struct noted {
+    int at;
+    std::vector<std::string> *notes;
+    int last;
+    using iterator_category = std::input_iterator_tag;
+    using value_type = int;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const int *;
+    using reference = const int &;
+    const int &operator*() const { return at; }
+    noted &operator++() {
+        notes->push_back("advance from " + std::to_string(at));
+        if (at == last) throw std::runtime_error("no next number");
+        ++at;
+        return *this;
+    }
+    bool operator!=(int end) const { return at != end; }
+};
+
+struct noted_range {
+    noted first;
+    noted begin() const { return first; }
+    int end() const { return 100; }
+};
+
+CASE(an_iterator_advances_only_when_the_next_item_is_asked_for) {
+    for (int last = 0; last < 5; last++) {
+        auto run = [](auto stream, std::vector<std::string> &notes) {
+            try {
+                std::move(stream).run_inline().for_each([&](int n) { notes.push_back("take " + std::to_string(n)); });
+            } catch (const std::runtime_error &error) {
+                notes.push_back(error.what());
+            }
+        };
+        std::vector<std::string> loop;
+        try {
+            for (noted at{0, &loop, last}; at != 100; ++at) loop.push_back("take " + std::to_string(*at));
+        } catch (const std::runtime_error &error) {
+            loop.push_back(error.what());
+        }
+        std::vector<std::string> iterators, lent, moved;
+        run(anabranch::from(noted{0, &iterators, last}, 100), iterators);
+        noted_range range{{0, &lent, last}};
+        run(anabranch::from(range), lent);
+        run(anabranch::from(noted_range{{0, &moved, last}}), moved);
+        CHECK(iterators == loop && lent == loop && moved == loop);
+    }
 }
 
 CASE(a_region_that_is_entered_again_and_again_starts_no_threads) {
