@@ -16,6 +16,8 @@ const THREADS_LIMIT: usize = 1_024;
 /// that work at a time is at most `threads`, or the number of callers if that is larger. A run never waits
 /// for a helper, so runs inside runs cannot deadlock. Dropping the pool ends its threads.
 ///
+/// A pool does not survive a `fork` of the process: see [`is_forked`](Self::is_forked).
+///
 /// Many streams that wait for requests can share a pool and have no calling threads: see
 /// [`Stream::pool`](crate::Stream::pool).
 ///
@@ -58,6 +60,18 @@ impl Pool {
     /// stream that is read from outside needs one: see [`Stream::into_iter`](crate::Stream::into_iter).
     pub fn start(&self) -> bool {
         self.inner.dispatcher().is_some()
+    }
+
+    /// Whether this process was forked from the one that has created the pool. The pool has no threads here then. Streams with it
+    /// panic, and dropping it does nothing: create another pool. Processes that [`Command`](std::process::Command) starts are not
+    /// forks in this sense, because they run another program.
+    ///
+    /// ```
+    /// let pool = anabranch::Pool::new(2);
+    /// assert!(!pool.is_forked());
+    /// ```
+    pub fn is_forked(&self) -> bool {
+        self.inner.is_forked()
     }
 
     /// The number of threads that the pool has room for, the calling thread of a run included.

@@ -54,6 +54,8 @@ pub struct ThreadPool {
 }
 
 struct PoolCore {
+    /// The process that has created the pool. A fork of it has none of the threads, and may have locks that nobody releases.
+    process: u32,
     /// How many callers and helpers may be inside jobs. If there are more callers than that, no helper joins.
     size: usize,
     /// How many threads from outside the pool are inside `lend`.
@@ -221,6 +223,7 @@ impl ThreadPool {
     pub fn new(size: usize, name: &str) -> Self {
         assert!(size > 0, "a pool needs a size of at least 1, but `size` is 0");
         let shared = Arc::new(PoolCore {
+            process: std::process::id(),
             size,
             callers: AtomicUsize::new(0),
             helpers: AtomicUsize::new(0),
@@ -253,9 +256,25 @@ impl ThreadPool {
         Self { shared: Arc::clone(&self.shared), owns: false }
     }
 
+    /// Whether this process was forked from the one that has created the pool. The threads of the pool are not in this process.
+    pub fn is_forked(&self) -> bool {
+        self.shared.process != std::process::id()
+    }
+
+    /// # Panics
+    /// If the pool is forked.
+    fn assert_not_forked(&self) {
+        assert!(
+            !self.is_forked(),
+            "this process was forked from the one that has created the pool, and has none of its threads: create a pool after \
+             the fork"
+        );
+    }
+
     /// Returns a dispatcher for tasks. The pool then has `size` threads instead of `size - 1`, because a task has
     /// no caller that works as well. Returns `None` if the system refuses to start even one thread.
     pub fn dispatcher(&self) -> Option<Dispatcher> {
+        self.assert_not_forked();
         let Self { shared, .. } = self;
         (PoolCore::start_threads(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))
     }
@@ -272,7 +291,8 @@ impl ThreadPool {
     /// helpers that wait inside the job, so that they can leave for another job.
     ///
     /// # Panics
-    /// A panic in `job` is resumed here after all helpers have left, unless `body` panics itself.
+    /// A panic in `job` is resumed here after all helpers have left, unless `body` panics itself. Also if the pool
+    /// [is forked](Self::is_forked).
     pub fn lend<R>(
         &self,
         helpers: usize,
@@ -280,6 +300,7 @@ impl ThreadPool {
         wake: &(dyn Fn() + Sync),
         body: impl FnOnce(&JobHandle<'_>) -> R,
     ) -> R {
+        self.assert_not_forked();
         let shared = &*self.shared;
         let address = std::ptr::from_ref(shared).addr();
         // A thread that is inside a job of this pool is counted already.
@@ -327,6 +348,11 @@ impl Drop for ThreadPool {
     fn drop(&mut self) {
         let Self { shared, owns } = self;
         if !*owns {
+            return;
+        }
+        if shared.process != std::process::id() {
+            // The threads are not in this process, so none can be joined, and a lock may be held for ever.
+            std::mem::forget(Arc::clone(shared));
             return;
         }
         shared.lock().closing = true;

@@ -26,6 +26,9 @@ mod ports;
 
 #[cfg(not(any(loom, shuttle)))]
 mod event_light;
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[allow(unsafe_code, reason = "the standard library has no fork")]
+mod fork;
 #[cfg(not(any(loom, shuttle)))]
 mod inbox;
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
