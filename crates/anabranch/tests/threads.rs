@@ -104,7 +104,37 @@ fn try_all() {
         }
         stream.for_each(drop);
     });
-    assert!(text.as_deref().is_some_and(|text| text.contains("a dedicated stage")), "{text:?}");
+    assert!(text.as_deref().is_some_and(|text| text.contains("a dedicated stage, `serial`")), "{text:?}");
+
+    // The message names what was written.
+    let text = with_few_threads("channels", || {
+        let mut streams = Vec::new();
+        for _ in 0..THREADS + 2 {
+            let (post, stream) = Stream::<u8>::channel(1);
+            post.post(1).unwrap();
+            streams.push(post);
+            let (sender, receiver) = channel();
+            std::thread::Builder::new()
+                .stack_size(1 << 20)
+                .spawn(move || {
+                    let text = catch_unwind(AssertUnwindSafe(|| {
+                        stream.workers(1).for_each(|n| sender.send(n).unwrap())
+                    }))
+                    .err();
+                    text.map(|text| *text.downcast::<String>().unwrap())
+                })
+                .map(|thread| {
+                    if receiver.recv().is_err() {
+                        panic!("{}", thread.join().unwrap().unwrap())
+                    }
+                })
+                .unwrap();
+        }
+    });
+    assert!(
+        text.as_deref().is_some_and(|text| text.contains("a thread for the source `channel`")),
+        "{text:?}"
+    );
 
     let text = with_few_threads("iterators and watched streams", || {
         let mut iterators = Vec::new();

@@ -179,7 +179,8 @@ fn watched(line: &Line<'_>, run: &Run, plan: &Plan, mut thread: MonitorThread<'_
         let body = move || thread.run(registered, look, fail);
         let name = format!("{}-monitor", title(plan));
         let spawned = named_thread(&name).spawn_scoped(scope, body);
-        let spawned = spawned.expect("the system has a thread for the monitor");
+        let spawned =
+            spawned.unwrap_or_else(|error| panic!("the system cannot create a thread for `watch`: {error}"));
         let over = Over(registered);
         work();
         drop(over);

@@ -335,7 +335,8 @@ impl<'run> Assembly<'run> {
 
     fn serial_unit(&mut self, id: usize, node: impl SerialNode + Send + 'run, is_source: bool) {
         let own = self.own_event(id).cloned();
-        self.place(id, PlaceUnit::Serial(SerialUnit { node: Box::new(node), own, is_source }));
+        let name = own.as_ref().map_or_else(String::new, |_| self.plan.nodes[id].name.to_string());
+        self.place(id, PlaceUnit::Serial(SerialUnit { node: Box::new(node), own, name, is_source }));
     }
 
     /// Adds the parallel unit whose first node is `id`.

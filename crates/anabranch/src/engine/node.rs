@@ -53,6 +53,8 @@ pub(crate) struct SerialUnit<'run> {
     pub(crate) node: Box<dyn SerialNode + Send + 'run>,
     /// The event at which the unit's dedicated thread waits, if it has one.
     pub(crate) own: Option<Arc<EventCount>>,
+    /// The name of its first stage, if it has a dedicated thread.
+    pub(crate) name: String,
     /// Whether the unit begins with the source of the stream.
     pub(crate) is_source: bool,
 }

@@ -150,7 +150,8 @@ fn attend_dedicated<'scope>(
         if !team.spawn(scope, name, move || attend(unit, line, context.run)) {
             // The dedicated threads that were spawned would wait for this stage, so the run ends here.
             context.run.finish();
-            panic!("the system cannot create a thread for a dedicated stage");
+            let kind = if unit.is_source { "the source" } else { "a dedicated stage," };
+            panic!("the system cannot create a thread for {kind} `{}`", unit.name);
         }
     }
 }

@@ -97,9 +97,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
                 let run = || stream.run_into(Node::sink("iterator"), |item| ending.0.send(item));
                 catch_unwind(AssertUnwindSafe(run)).map_err(Kept::new)
             };
-            let thread = named_thread(&name)
-                .spawn_scoped(scope, run)
-                .expect("the system has a thread for the stream behind an iterator");
+            let thread = named_thread(&name).spawn_scoped(scope, run).unwrap_or_else(|error| {
+                panic!("the system cannot create a thread for the stream of `with_iter`: {error}")
+            });
             let reader = Reader { results: StdArc::clone(&results), token, runner: Runner::Scope };
             let mut items = Items(reader);
             let result = f(&mut items);

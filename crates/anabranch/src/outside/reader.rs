@@ -215,7 +215,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
                 ending.end(ended, |error| wrap(Err(error)));
             };
             let thread = named_thread(&name).spawn(run);
-            thread.expect("the system has a thread for the stream before its results")
+            thread.unwrap_or_else(|error| panic!("the system cannot create a thread for the stream, whose results are taken elsewhere: {error}"))
         };
         if !is_adopted {
             let runner = Runner::Thread(Some(start(&Handed::default())));

@@ -97,6 +97,19 @@ impl Outline {
         self.plan.nodes.last_mut().expect("a stream has a source")
     }
 
+    /// The name of the last stage, for messages. A method that adds several stages has the name of the one that it is about.
+    pub(crate) fn last_written(&self) -> String {
+        let nodes = &self.plan.nodes;
+        let last = &nodes[nodes.len() - 1];
+        let name = match &*last.operator {
+            "leave" => "feedback",
+            "in_order" => &nodes[nodes.len() - 2].name,
+            "merge" if nodes[nodes.len() - 2].domain + 1 == last.domain => &nodes[nodes.len() - 2].name,
+            _ => &last.name,
+        };
+        if last.name == last.operator { name.to_owned() } else { last.name.to_string() }
+    }
+
     /// The nodes of the parallel unit to which stages can still be added. Empty if the last stage is serial.
     pub(crate) fn open_unit(&self) -> Range<usize> {
         let nodes = &self.plan.nodes;

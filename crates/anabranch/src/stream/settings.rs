@@ -189,16 +189,19 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn replicate(mut self, replicas: usize) -> Self {
         assert!(replicas > 0, "a stage has 1 replica or more, not 0");
+        let written = self.draft.outline.last_written();
         let last = self.last_node();
         assert!(
+            last.operator != "in_order",
+            "replicate({replicas}) follows `{written}`, whose own arguments bound what runs at once"
+        );
+        assert!(
             last.role == Role::Parallel,
-            "replicate({replicas}) follows `{}`, which is serial: only parallel stages have replicas",
-            last.name
+            "replicate({replicas}) follows `{written}`, which is serial: only parallel stages have replicas"
         );
         assert!(
             last.schedule == Schedule::OnDemand,
-            "replicate({replicas}) follows `{}`, whose replicas are its shards",
-            last.name
+            "replicate({replicas}) follows `{written}`, whose replicas are its shards"
         );
         last.replicas = Some(replicas);
         self

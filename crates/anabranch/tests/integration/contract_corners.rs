@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::contract_support::process;
 use crate::contract_support::watchdog::{LIMIT, comes_true, hush, message, panic_of, within};
 use anabranch::plan::Wait;
-use anabranch::{Lap, Pool, Stream};
+use anabranch::{CountWindows, Lap, Pool, Stream};
 
 /// The result of a pipeline with stages of every kind, as one number.
 fn digest(items: u64, workers: usize, window: usize) -> u64 {
@@ -467,5 +467,25 @@ fn what_takes_a_whole_stream_is_refused_in_a_branch_and_in_a_loop_by_its_name() 
                 text.starts_with(&format!("`{name}")) && (text.contains(place) || text.contains("join"));
             assert!(names, "{name} in a {place}: {text}");
         }
+    }
+}
+
+#[test]
+fn a_refused_replicate_names_the_method_that_was_written() {
+    type Call = fn(Stream<'static, u64>);
+    let calls: [(&str, Call); 5] = [
+        ("map_async", |line| drop(line.map_async(2, |n| async move { n }).replicate(2))),
+        ("map_needing", |line| drop(line.map_needing(2, |_, _| None, |n, _| n).replicate(2))),
+        ("feedback", |line| drop(line.feedback(2, |line| line.map(Lap::<u64, u64>::Done)).replicate(2))),
+        ("windows_by_key", |line| {
+            drop(line.windows_by_key(|n| n % 2, CountWindows::tumbling(2)).replicate(2))
+        }),
+        ("serial", |line| drop(line.serial(|n| n).replicate(2))),
+    ];
+    hush();
+    for (name, call) in calls {
+        let payload = panic_of(|| call(Stream::from_iter(0..4)));
+        let text = message(&*payload);
+        assert!(text.contains(&format!("follows `{name}`")), "{name}: {text}");
     }
 }
