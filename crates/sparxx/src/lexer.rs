@@ -27,6 +27,8 @@ pub struct Token {
     pub span: Span,
     /// Whether the token is in a preprocessor directive, for example in the body of a macro.
     pub in_directive: bool,
+    /// Whether the token is the first word of a directive.
+    pub begins_line: bool,
 }
 
 impl Token {
@@ -45,12 +47,88 @@ pub fn in_span<'t>(tokens: &'t [Token], span: &Span) -> &'t [Token] {
 
 /// Returns the tokens of a text.
 pub fn tokens(text: &str) -> Vec<Token> {
-    let mut lexer =
-        Lexer { text: text.as_bytes(), at: 0, in_directive: false, line_is_new: true, found: Vec::new() };
+    let mut lexer = Lexer {
+        text: text.as_bytes(),
+        at: 0,
+        in_directive: false,
+        line_is_new: true,
+        begins: false,
+        found: Vec::new(),
+    };
     while lexer.at < lexer.text.len() {
         lexer.step();
     }
     lexer.found
+}
+
+/// Removes the tokens of the parts of a text that the preprocessor leaves out. Returns these parts.
+pub fn leave_out(text: &str, tokens: &mut Vec<Token>) -> Vec<Span> {
+    let left_out = left_out(text, tokens);
+    tokens.retain(|token| !left_out.iter().any(|span| span.contains(&token.span.start)));
+    left_out
+}
+
+/// The value of a whole number in C++.
+fn whole(text: &str) -> Option<u64> {
+    let text = text.to_ascii_lowercase().replace('\'', "");
+    let digits = text.trim_end_matches(['u', 'l', 'z']);
+    match digits.get(..2) {
+        Some("0x") => u64::from_str_radix(&digits[2..], 16).ok(),
+        Some("0b") => u64::from_str_radix(&digits[2..], 2).ok(),
+        _ if digits.starts_with('0') => u64::from_str_radix(digits, 8).ok(),
+        _ => digits.parse().ok(),
+    }
+}
+
+/// Returns the parts of a text that the preprocessor leaves out whatever is defined: those of `#if 0`, and those after an `#if 1`. Other
+/// conditions are not known, and all of their parts count.
+fn left_out(text: &str, tokens: &[Token]) -> Vec<Span> {
+    /// A conditional that is open.
+    struct Open {
+        /// Where a part begins that is left out.
+        from: Option<usize>,
+        /// Whether a part has been taken, so that no other one is.
+        taken: bool,
+    }
+    let word = |token: Option<&Token>| token.map_or("", |token| &text[token.span.clone()]);
+    let mut open: Vec<Open> = Vec::new();
+    let mut spans = Vec::new();
+    let lines = tokens
+        .chunk_by(|a, b| a.in_directive && b.in_directive && !b.begins_line)
+        .filter(|line| line[0].in_directive);
+    for line in lines {
+        // The value of a condition, if it is a number.
+        let value = || match line {
+            [_, number] if number.kind == Kind::Number => whole(word(Some(number))).map(|value| value != 0),
+            [_, name] if word(Some(name)) == "false" => Some(false),
+            [_, name] if word(Some(name)) == "true" => Some(true),
+            _ => None,
+        };
+        let end = line[line.len() - 1].span.end;
+        match word(line.first()) {
+            "if" => {
+                let value = value();
+                open.push(Open { from: (value == Some(false)).then_some(end), taken: value == Some(true) });
+            }
+            "ifdef" | "ifndef" => open.push(Open { from: None, taken: false }),
+            directive @ ("elif" | "elifdef" | "elifndef" | "else" | "endif") => {
+                let Some(last) = open.last_mut() else { continue };
+                if let Some(from) = last.from.take() {
+                    spans.push(from..line[0].span.start);
+                }
+                let is_false = directive == "elif" && value() == Some(false);
+                if directive == "endif" {
+                    open.pop();
+                } else if last.taken || is_false {
+                    last.from = Some(end);
+                } else {
+                    last.taken = directive == "elif" && value() == Some(true);
+                }
+            }
+            _ => {}
+        }
+    }
+    spans
 }
 
 struct Lexer<'t> {
@@ -59,6 +137,8 @@ struct Lexer<'t> {
     in_directive: bool,
     /// Whether the line has had only blanks so far.
     line_is_new: bool,
+    /// Whether a directive has begun whose first word was not read yet.
+    begins: bool,
     found: Vec<Token>,
 }
 
@@ -85,7 +165,7 @@ impl Lexer<'_> {
             b'/' if next == b'*' => self.block_comment(),
             b'#' if self.line_is_new => {
                 self.at += 1;
-                (self.in_directive, self.line_is_new) = (true, false);
+                (self.in_directive, self.line_is_new, self.begins) = (true, false, true);
             }
             b'"' => self.quoted(b'"'),
             b'\'' => self.quoted(b'\''),
@@ -99,7 +179,8 @@ impl Lexer<'_> {
 
     fn push(&mut self, kind: Kind, bytes: usize) {
         let end = (self.at + bytes).min(self.text.len());
-        self.found.push(Token { kind, span: self.at..end, in_directive: self.in_directive });
+        let begins_line = std::mem::take(&mut self.begins) && self.in_directive;
+        self.found.push(Token { kind, span: self.at..end, in_directive: self.in_directive, begins_line });
         self.at = end;
         self.line_is_new = false;
     }

@@ -75,14 +75,16 @@ impl Analysis {
 /// Finds the regions of a file, and the errors in them.
 pub fn analyse(source: &Source) -> Analysis {
     let mut said = Vec::new();
-    let tokens = lexer::tokens(&source.text);
+    let mut tokens = lexer::tokens(&source.text);
+    let not_compiled = lexer::leave_out(&source.text, &mut tokens);
     let annotations = annotation::annotations(&source.text, &tokens, &mut said);
     let regions = region::regions(&source.text, &tokens, &annotations, &mut said);
     let names = if regions.is_empty() {
         names::Names::default()
     } else {
         let left_out = bodies::without_annotations(&source.text, &tokens, &annotations);
-        names::Names::of(&blanked(&source.text, &annotations), &left_out)
+        let hidden = annotations.iter().map(|annotation| annotation.span.clone()).chain(not_compiled);
+        names::Names::of(&blanked(&source.text, hidden.collect()), &left_out)
     };
     let mut placed = Vec::new();
     for region in regions {
@@ -94,16 +96,19 @@ pub fn analyse(source: &Source) -> Analysis {
     Analysis { regions: placed, said, names }
 }
 
-/// Returns the text with blanks in place of annotations. So the parser does not see them, and all places stay
-/// the same.
-fn blanked(text: &str, annotations: &[annotation::Annotation]) -> String {
+/// Returns the text with blanks in place of some parts: annotations, and what the preprocessor leaves out. So the parser does not
+/// see them, and all places stay the same.
+fn blanked(text: &str, mut parts: Vec<source::Span>) -> String {
+    parts.sort_by_key(|part| part.start);
     let mut blank = String::with_capacity(text.len());
     let mut at = 0;
-    for annotation in annotations {
-        blank += &text[at..annotation.span.start];
-        let bytes = text[annotation.span.clone()].bytes();
+    for part in parts {
+        // A part may be inside of another one.
+        let part = part.start.max(at)..part.end.max(at);
+        blank += &text[at..part.start];
+        let bytes = text[part.clone()].bytes();
         blank.extend(bytes.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-        at = annotation.span.end;
+        at = part.end;
     }
     blank + &text[at..]
 }

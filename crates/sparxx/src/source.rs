@@ -17,9 +17,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Creates a file with this text.
+    /// Creates a file with this text. A byte order mark at its beginning is left out, as compilers do.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        let text = text.into();
+        let mut text = text.into();
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+        }
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { name: name.into(), text, line_starts }
     }

@@ -203,3 +203,37 @@ fn deep_and_huge_files_end() {
     let code = format!("{region}{}", "int x = f(1, 2) + y; // words\n".repeat(5_000));
     assert!(translated(&code).is_some());
 }
+
+#[test]
+fn a_byte_order_mark_and_parts_that_are_not_compiled_change_nothing() {
+    let plain = translated(CONSTRUCTS).expect("nothing is wrong");
+    assert_eq!(translated(&format!("\u{feff}{CONSTRUCTS}")).as_ref(), Some(&plain));
+    // In each form, the marked line is left out. It would be an error.
+    let wrong = "[[spar::Stage, spar::Nothing]] x = don't;";
+    let forms = [
+        "#if 0\n@\n#endif\n",
+        "#if 0\n@\n#else\nint a;\n#endif\n",
+        "#if 1\nint b;\n#else\n@\n#endif\n",
+        "#if 1\nint b;\n#elif OTHER\n@\n#else\n@\n#endif\n",
+        "#if 0\n#if OTHER\n@\n#else\n@\n#endif\n@\n#endif\n",
+        "#if OTHER\n#elif 0\n@\n#endif\n",
+        "  #  if 0 // why\r\n@\r\n  #  endif\r\n",
+        "#if 0x0u\n@\n#endif\n",
+        "#ifdef OTHER\n#if 0\n@\n#endif\n#endif\n",
+    ];
+    for form in forms {
+        let code = format!("{}{CONSTRUCTS}", form.replace('@', wrong));
+        let text = translated(&code).unwrap_or_else(|| panic!("{form}"));
+        assert!(text.contains(wrong), "{form}");
+        let bodies = |text: &str| {
+            text[text.find("#include <cstdio>").unwrap_or(0)..].matches("anabranch::spar").count()
+        };
+        assert_eq!(bodies(&text), bodies(&plain), "{form}");
+        // The same lines are an error where they are compiled.
+        let compiled = code
+            .replacen("#if 0", "#if OTHER", 9)
+            .replacen("#if 1", "#if OTHER", 9)
+            .replacen("#elif 0", "#else", 9);
+        assert!(translated(&compiled).is_none() || form.contains("0x0u") || form.contains("#  if"), "{form}");
+    }
+}
