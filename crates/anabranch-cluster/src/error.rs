@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::cluster::ADDRESS;
+
 /// Why an item has no result.
 ///
 /// Its [`Debug`](fmt::Debug) is a sentence, too, since `main` prints an error by it.
@@ -143,7 +145,7 @@ pub enum Error {
     },
     /// The server does not allow this user what is needed.
     #[error(
-        "the NATS server at {url} does not allow this user what is needed ({cause}): let the user publish to and subscribe to the subjects in section 5 of the guide's chapter on clusters"
+        "the NATS server at {url} does not allow this user what is needed ({cause}): let the user publish to \"anabranch2.>\", \"$JS.API.>\", \"$JS.ACK.>\" and \"_INBOX.>\", and subscribe to \"anabranch2.>\" and \"_INBOX.>\""
     )]
     NotAllowed {
         /// The address that was given, without its credentials.
@@ -171,6 +173,11 @@ pub enum Error {
         /// What is wrong with it.
         cause: String,
     },
+    /// The environment variable with the address is not set.
+    #[error(
+        "the environment variable {ADDRESS} names the server, such as nats://build:4222, and it is not set"
+    )]
+    NoAddress,
     /// The address or the server demands TLS, and this program is built without it.
     #[error("{url} needs TLS: build with the feature `tls` of the crate `anabranch-cluster`")]
     NoTls {

@@ -17,6 +17,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
 
 use crate::address::Address;
+use crate::cluster::ADDRESS;
 use crate::error::Error;
 use crate::events::Event;
 use crate::functions::Functions;
@@ -66,6 +67,15 @@ impl Worker {
     /// If no server answers, it does not accept the credentials, or it has no JetStream.
     pub fn connect(url: &str) -> Result<Self, Error> {
         Self::connect_with(url, ClusterOptions::new())
+    }
+
+    /// Connects to the server at the address in the environment variable `ANABRANCH_CLUSTER`.
+    ///
+    /// # Errors
+    /// Those of [`connect`](Self::connect). Also if the variable is not set.
+    pub fn from_env() -> Result<Self, Error> {
+        let url = std::env::var(ADDRESS).ok().filter(|url| !url.is_empty());
+        Self::connect(&url.ok_or(Error::NoAddress)?)
     }
 
     /// Connects with settings.
