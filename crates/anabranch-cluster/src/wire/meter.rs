@@ -128,6 +128,11 @@ impl Flow {
         self.state().window()
     }
 
+    /// The shortest time that bytes were under way, or zero if nothing is known.
+    pub(crate) fn shortest(&self) -> Duration {
+        self.state().meter.shortest().unwrap_or_default()
+    }
+
     /// Sends bytes now, if there is room for them.
     pub(crate) fn try_enter(&self, bytes: usize) -> Option<Pass> {
         let mut state = self.state();

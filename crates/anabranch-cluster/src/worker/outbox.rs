@@ -94,6 +94,11 @@ impl Outbox {
         }
     }
 
+    /// The shortest time in which a message was confirmed, or zero if nothing is known.
+    pub(super) fn shortest(&self) -> Duration {
+        self.flow.shortest()
+    }
+
     /// The program has confirmed a message. Returns the message of the queue that it was about.
     pub(super) async fn confirmed(&mut self, number: u64) -> Option<u64> {
         let Entry { held, sent, tickets, .. } = self.entries.remove(&number)?;

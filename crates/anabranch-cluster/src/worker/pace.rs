@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::wire::{Mark, Meter};
 
-/// If an item takes less than so many times its transport, it is fetched while another one is computed.
+/// An item that takes less than so many times its transport is fetched while another one is computed.
 const FETCH_AHEAD: f64 = 16.0;
 
 /// The part of the transport that is not seen here, in nanoseconds.
@@ -13,10 +13,10 @@ const LEAST_TRANSPORT: f64 = 500_000.0;
 /// A thread gets no more messages than one in this time, in seconds, so that small items travel together.
 const LEAST_TIME: f64 = 0.01;
 
-/// So many times what is confirmed in a round trip is asked for, since the way of a request is not seen here. While the rate grows,
-/// it is more, so that a worker far away is soon busy.
-const AHEAD: f64 = 2.5;
-const AHEAD_AT_FIRST: f64 = 5.0;
+/// So many times what is confirmed between a request and its confirmation is asked for. While the rate grows, it is more, so that a
+/// worker far away is soon busy.
+const AHEAD: f64 = 1.5;
+const AHEAD_AT_FIRST: f64 = 3.0;
 
 /// The most messages for each thread.
 const MOST: usize = 128;
@@ -55,17 +55,19 @@ impl Pace {
         self.computed = if self.computed == f64::MAX { nanos } else { 0.8 * self.computed + 0.2 * nanos };
     }
 
-    /// How many messages the worker may hold, computed or to be computed.
+    /// How many messages the worker may hold, computed or to be computed. A message is asked for in `ask` at least, and its outcome is
+    /// confirmed in `confirm` at least, or in twice the time if its body is fetched.
     ///
-    /// Items that take long are not fetched ahead, since another worker may be free earlier. Behind a line with long round trips, as
-    /// many are fetched ahead as are confirmed in a round trip.
-    pub(super) fn slots(&self, threads: usize) -> usize {
-        if self.computed >= FETCH_AHEAD * self.transport {
+    /// Items that take long are not fetched ahead, since another worker may be free earlier. On a line with long round trips, as many are
+    /// fetched ahead as are confirmed meanwhile.
+    pub(super) fn slots(&self, threads: usize, ask: Duration, confirm: Duration) -> usize {
+        let trip = (ask + 2 * confirm).as_nanos() as f64;
+        if self.computed >= FETCH_AHEAD * self.transport.max(trip) {
             return threads;
         }
         let rate = self.meter.rate().min(threads as f64 / LEAST_TIME);
-        let trip = self.meter.shortest().unwrap_or_default().as_secs_f64();
+        let computed = if self.computed == f64::MAX { 0.0 } else { self.computed };
         let ahead = if self.meter.grows() { AHEAD_AT_FIRST } else { AHEAD };
-        ((rate * trip * ahead) as usize).clamp(2 * threads, MOST * threads)
+        ((rate * (trip + computed) / 1e9 * ahead) as usize).clamp(2 * threads, MOST * threads)
     }
 }

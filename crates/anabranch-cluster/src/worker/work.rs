@@ -178,7 +178,7 @@ impl Serving {
 
     /// How many messages the worker may hold, computed or to be computed.
     pub(super) fn slots(&self) -> usize {
-        self.pace.slots(self.threads.count())
+        self.pace.slots(self.threads.count(), self.work.pulls.shortest(), self.outbox.shortest())
     }
 
     /// Gives tasks to threads that are free, and asks for as many messages as there is room for.
