@@ -9,7 +9,10 @@ use crate::wire::WorkerBeat;
 #[derive(Debug)]
 struct Member {
     beat: WorkerBeat,
+    /// When it was heard of, or there was no connection to hear it.
     heard: Instant,
+    /// When it said something.
+    said: Instant,
 }
 
 /// A worker that has other functions.
@@ -26,6 +29,8 @@ const ASKS_AGAIN: Duration = Duration::from_secs(2);
 pub(super) struct Members {
     members: HashMap<u64, Member>,
     strangers: HashMap<u64, Stranger>,
+    /// When the last worker was forgotten that had not said that it leaves.
+    lost: Option<Instant>,
 }
 
 /// What a beat has changed.
@@ -52,7 +57,8 @@ impl Members {
         if beat.is_leaving {
             return self.members.remove(&beat.id).map_or(Change::Nothing, |_| Change::Left(name));
         }
-        let member = Member { heard: Instant::now(), beat };
+        let now = Instant::now();
+        let member = Member { heard: now, said: now, beat };
         match self.members.insert(member.beat.id, member) {
             None => Change::Joined(name),
             Some(_) => Change::Nothing,
@@ -77,12 +83,21 @@ impl Members {
         self.members.values_mut().for_each(|member| member.heard = now);
     }
 
+    /// Whether a worker has ended after `since`. It is not known before all that are there have said something after `at`.
+    pub(super) fn has_one_ended(&self, since: Instant, at: Instant) -> Option<bool> {
+        if self.lost.is_some_and(|lost| lost >= since) {
+            return Some(true);
+        }
+        self.members.values().all(|member| member.said >= at).then_some(false)
+    }
+
     /// Forgets those that were not heard of for the time. Returns the numbers and names of those that have served.
     pub(super) fn forget_silent(&mut self, silent: Duration) -> Vec<(u64, String)> {
         let mut left = Vec::new();
         self.members.retain(|id, member| {
             let stays = member.heard.elapsed() < silent;
             if !stays {
+                self.lost = Some(Instant::now());
                 left.push((*id, member.beat.name.clone()));
             }
             stays

@@ -2,6 +2,7 @@
 
 mod batches;
 mod calls;
+mod deaths;
 mod keeper;
 mod landing;
 mod member;

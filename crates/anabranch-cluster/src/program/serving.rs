@@ -12,6 +12,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::batches::{Batches, Place, Sent};
 use super::calls::Calls;
+use super::deaths::Deaths;
 use super::keeper::{Keeper, News};
 use super::landing::{self, Landed, Landing};
 use super::member::{Change, Members};
@@ -45,6 +46,7 @@ pub(super) struct Serving {
     flow: Flow,
     landing: Landing,
     members: Members,
+    deaths: Deaths,
     trouble: Trouble,
     /// Since when calls wait although there is no worker, and when this was told.
     lonely: Option<(Instant, Instant)>,
@@ -75,6 +77,7 @@ impl Serving {
             landing: Landing::new(line.clone()),
             line,
             members: Members::default(),
+            deaths: Deaths::default(),
             trouble: Trouble::default(),
             lonely: None,
             least: Duration::MAX,
@@ -336,22 +339,37 @@ impl Serving {
         }
     }
 
-    /// A batch was delivered once more: the worker that had it was lost.
+    /// A batch was delivered once more: the worker that had it was lost, or the message was.
     async fn again(&mut self, batch: u64) {
         let Some(batch) = self.batches.remove(batch) else { return };
         for id in batch.calls {
-            let Some(call) = self.calls.get_mut(id) else { continue };
-            call.deaths += 1;
-            if call.deaths >= self.options.attempts {
-                let workers = call.deaths;
-                self.calls.answer(id, Answer::Lost { workers });
-            } else {
-                // From now on no other item is in the same worker while it runs.
-                self.put(vec![id], true);
-            }
+            self.deaths.suspect(id, batch.sent);
+            self.deaths.wait(id);
         }
+        self.judge();
         self.beat(false).await;
         self.send().await;
+    }
+
+    /// Gives calls that may have ended their workers to others, if these are not too many.
+    fn judge(&mut self) {
+        for id in self.deaths.judge(&self.members) {
+            if let Some(call) = self.calls.get_mut(id) {
+                call.deaths += 1;
+            }
+        }
+        for id in self.deaths.take_waiting() {
+            let Some(call) = self.calls.get(id) else { continue };
+            let (workers, most) = (call.deaths, self.options.attempts);
+            if workers >= most {
+                self.calls.answer(id, Answer::Lost { workers });
+            } else if workers + self.deaths.doubts(id) < most {
+                // From now on no other item is in the same worker while it runs.
+                self.put(vec![id], true);
+            } else {
+                self.deaths.wait(id);
+            }
+        }
     }
 
     /// Gives outcomes to the callers, and confirms them.
@@ -421,6 +439,7 @@ impl Serving {
                 self.options.events.tell(&Event::Left { name });
             }
         }
+        self.judge();
         self.say_lonely();
         if self.keeper.is_good() && !self.batches.any_refused() {
             // What was refused is not needed any more.

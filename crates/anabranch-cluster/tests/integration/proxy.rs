@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 pub enum Trouble {
     /// All its connections end, in the middle of a message.
     Cut,
+    /// All its connections end again and again, so many times, after so many more messages each time.
+    Cuts(u32, u64),
     /// Nothing passes for the time.
     Pause(Duration),
     /// All its connections end, and new ones are refused for the time.
@@ -174,6 +176,14 @@ impl State {
                 let now = Instant::now();
                 match trouble {
                     Trouble::Cut => {
+                        let _ = send.send((now, buffer[..length / 2].to_vec()));
+                        self.cut();
+                    }
+                    Trouble::Cuts(left, every) => {
+                        if left > 1 {
+                            let next = (message + every, Trouble::Cuts(left - 1, every));
+                            self.troubles.lock().unwrap().push(next);
+                        }
                         let _ = send.send((now, buffer[..length / 2].to_vec()));
                         self.cut();
                     }

@@ -124,7 +124,8 @@ impl Case {
                     is_the_programs: random.below(2) == 0,
                     after: random.below(120),
                     trouble: match random.below(4) {
-                        0 | 1 => Trouble::Cut,
+                        0 => Trouble::Cut,
+                        1 => Trouble::Cuts(random.within(2..9) as u32, 20 + random.below(80)),
                         2 => Trouble::Pause(time(random, 1_500)),
                         3 if random.below(2) == 0 => Trouble::Refuse(time(random, 800)),
                         _ => Trouble::Slow(200_000, time(random, 1_000)),
