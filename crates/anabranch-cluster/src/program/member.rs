@@ -51,6 +51,11 @@ impl Members {
         self.members.values().map(|member| member.beat.slots as usize).sum()
     }
 
+    /// The least of the windows of their lines, in bytes. Zero if there are none.
+    pub(super) fn window(&self) -> usize {
+        self.members.values().map(|member| member.beat.window as usize).min().unwrap_or(0)
+    }
+
     pub(super) fn heard(&mut self, beat: WorkerBeat) -> Change {
         let name = beat.name.clone();
         self.strangers.remove(&beat.id);

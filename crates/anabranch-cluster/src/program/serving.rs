@@ -152,13 +152,18 @@ impl Serving {
                 return;
             }
             let share = self.calls.waiting().div_ceil(left);
-            let calls = self.calls.gather(share, inline_limit(&self.line.bodies));
+            let calls = self.calls.gather(share, self.inline_limit());
             if calls.is_empty() {
                 return;
             }
             self.put(calls, false);
         }
         self.pump().await;
+    }
+
+    /// The most bytes of the bodies in one message. It suits the slowest line of a worker, since any of them may take the message.
+    fn inline_limit(&self) -> usize {
+        inline_limit(&self.line.bodies, self.members.window().min(self.flow.window()))
     }
 
     fn put(&mut self, calls: Vec<u64>, is_alone: bool) {
@@ -178,8 +183,9 @@ impl Serving {
 
     /// Sends a batch to the server. Returns whether it is on its way.
     async fn store(&mut self, id: u64) -> bool {
+        let limit = self.inline_limit();
         let Some(batch) = self.batches.get_mut(id) else { return true };
-        let limit = if batch.is_shelved { 0 } else { inline_limit(&self.line.bodies) };
+        let limit = if batch.is_shelved { 0 } else { limit };
         let message = self.calls.message(id, &batch.calls, limit);
         let Some(pass) = self.flow.try_enter(message.len()) else { return false };
         let kind = if batch.is_alone { ALONE } else { WORK };

@@ -10,9 +10,13 @@ use futures_util::stream::{FuturesOrdered, StreamExt};
 use super::meter::{Flow, Pass};
 use super::{PartRequest, message};
 
-/// The most bytes of the bodies in one message. Longer ones are asked for in parts. It bounds what a queue holds, and how long the
+/// The bounds of the bodies in one message, in bytes. Longer ones are asked for in parts. It bounds what a queue holds, and how long the
 /// messages of a queue keep a slow line busy.
-const INLINE: usize = 32 << 10;
+const INLINE: usize = 128 << 10;
+const LEAST_INLINE: usize = 16 << 10;
+
+/// So many messages are under way at least, if a line is busy with them.
+const MESSAGES_AT_ONCE: usize = 8;
 
 /// The bounds of a part, in bytes.
 const SMALLEST_PART: usize = 32 << 10;
@@ -34,9 +38,10 @@ pub(crate) const ENVELOPE_OF_CALL: usize = 40;
 /// The least `max_payload` of a server, in bytes: requests to JetStream have some hundred.
 pub(crate) const LEAST_PAYLOAD: usize = 4 << 10;
 
-/// The most bytes of the bodies in one message, with their envelopes.
-pub(crate) fn inline_limit(client: &Client) -> usize {
-    INLINE.min((client.max_payload() / 2).saturating_sub(ENVELOPE))
+/// The most bytes of the bodies in one message, with their envelopes. The line of the message has a window of so many bytes.
+pub(crate) fn inline_limit(client: &Client, window: usize) -> usize {
+    let most = (client.max_payload() / 2).saturating_sub(ENVELOPE);
+    (window / MESSAGES_AT_ONCE).clamp(LEAST_INLINE, INLINE).min(most)
 }
 
 /// The most bytes of a part of a body.

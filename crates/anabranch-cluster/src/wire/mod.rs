@@ -90,6 +90,8 @@ pub(crate) struct WorkerBeat {
     pub(crate) threads: u32,
     /// How many batches it may hold at once.
     pub(crate) slots: u32,
+    /// How many bytes of messages may be on their way to it at once.
+    pub(crate) window: u32,
     /// The batch that it runs alone.
     pub(crate) alone: Option<u64>,
     pub(crate) is_leaving: bool,

@@ -81,7 +81,7 @@ impl Outbox {
             let (topic, payload) = match &entry.word {
                 Word::Again(batch) => ("again", message(batch)),
                 Word::Done(done) => {
-                    let limit = inline_limit(&self.line.bodies);
+                    let limit = inline_limit(&self.line.bodies, self.flow.window());
                     ("done", written(done, limit, &mut self.shelf, &mut entry.tickets, &mut self.next))
                 }
             };
@@ -97,6 +97,11 @@ impl Outbox {
     /// The shortest time in which a message was confirmed, or zero if nothing is known.
     pub(super) fn shortest(&self) -> Duration {
         self.flow.shortest()
+    }
+
+    /// The most bytes of results in one message, with their envelopes.
+    pub(super) fn limit(&self) -> usize {
+        inline_limit(&self.line.bodies, self.flow.window())
     }
 
     /// The program has confirmed a message. Returns the message of the queue that it was about.

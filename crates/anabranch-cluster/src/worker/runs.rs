@@ -241,6 +241,7 @@ impl Serving {
             name: wire::short(&self.options.name),
             threads: self.threads.count() as u32,
             slots: self.slots() as u32,
+            window: self.work.window() as u32,
             alone,
             is_leaving: self.is_leaving,
         }

@@ -15,8 +15,7 @@ use super::serving::Serving;
 use super::threads::{Finished, Task};
 use crate::functions::Outcome;
 use crate::wire::{
-    self, ALONE, Batch, Body, Delivery, Done, Ended, Flow, Mark, Parts, Times, WORK, inline_limit, message,
-    read, subjects,
+    self, ALONE, Batch, Body, Delivery, Done, Ended, Flow, Mark, Parts, Times, WORK, message, read, subjects,
 };
 
 /// A request for work is valid for so long.
@@ -95,6 +94,11 @@ impl Work {
             flow: Flow::new(),
             fetches: JoinSet::new(),
         }
+    }
+
+    /// How many bytes of messages may be on their way to the worker at once.
+    pub(super) fn window(&self) -> usize {
+        self.pulls.window()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -240,7 +244,7 @@ impl Serving {
     }
 
     fn compute(&mut self, key: u64, calls: Vec<(u64, Bytes)>) {
-        let inline = inline_limit(&self.line.bodies);
+        let inline = self.outbox.limit();
         let Some(held) = self.work.held.get_mut(&key) else { return };
         let Some(served) = self.runs.get(held.run) else { return };
         held.waited = held.received.elapsed().saturating_sub(held.fetched);
