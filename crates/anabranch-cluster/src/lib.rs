@@ -40,11 +40,20 @@
 //!   result is delivered once.
 //! - **An item that ends its workers is found.** From the first loss on it runs alone in its worker, and the third is the error
 //!   [`RemoteError::Lost`], which has its number.
+//! - **Never silent**: a run ends with the loop's result, or with an error that says what is wrong and what to do. A server that is
+//!   away, stands still, has no room or refuses something is an [`Event`] at once, and the run goes on by itself when it is over.
+//! - **Slow lines**: nothing is sent again that may still be under way, and beats wait for no body.
 //! - **Bounded**: items under way are no more than the [window](anabranch::Stream::window) of the stream, and the server has no more
 //!   than the workers may soon ask for. Large bodies pass it in parts of at most 1 MiB.
 //! - **Prompt stops**: items of a stream that has ended are not computed, except those that a thread has.
-//! - **Refused, with both sides named**: workers of another version or with other functions, types that do not decode, bodies over the
-//!   limit, a server without JetStream, wrong credentials.
+//! - **Refused, with both sides named**: workers of another version or with other functions, types that do not travel, bodies over the
+//!   limit, a server without JetStream, wrong credentials, users who may not do what is needed.
+//!
+//! # What it says
+//!
+//! Unlike other libraries, this one writes to standard error. A worker says once what it serves and where. A program or a worker that
+//! has waited for 5 s for a worker, a server or room in its store says so in one line, and says in another one when it goes on.
+//! [`ClusterOptions::on_event`] gets these and other events in place of the lines, and [`ClusterOptions::quiet`] turns them off.
 //!
 //! # What it does not promise
 //!

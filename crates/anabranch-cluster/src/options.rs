@@ -10,6 +10,7 @@ use async_nats::ConnectOptions;
 use crate::address::{Address, Secret};
 use crate::error::Error;
 use crate::events::{Event, Events};
+use crate::wire;
 
 /// Settings of a [`Cluster`](crate::Cluster) or a [`Worker`](crate::Worker).
 ///
@@ -69,7 +70,7 @@ impl ClusterOptions {
     /// The settings that [`Cluster::connect`](crate::Cluster::connect) and [`Worker::connect`](crate::Worker::connect) have.
     pub fn new() -> Self {
         Self {
-            name: format!("{}:{}", host(), std::process::id()),
+            name: wire::short(&format!("{}:{}", host(), std::process::id()), 64),
             lease: Duration::from_secs(2),
             attempts: 3,
             body_limit: 64 << 20,
@@ -83,9 +84,9 @@ impl ClusterOptions {
     }
 
     /// Sets the name that reports and events have for this side. The default is the name of the machine and the number of the
-    /// process.
+    /// process. A name of more than 64 bytes is cut.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.name = wire::short(&name.into(), 64);
         self
     }
 

@@ -318,7 +318,7 @@ impl Serving {
         } else {
             let (program, name) = (&self.options.name, &worker.name);
             let text = format!("worker {name} has {identity}, and program {program} has {}", self.identity);
-            let text = wire::short(&text);
+            let text = wire::short(&text, wire::WORDS);
             if worker.is_leaving {
                 self.members.heard(worker);
             } else if self.members.refuse(worker.id, &text) {

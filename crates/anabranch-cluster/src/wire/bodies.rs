@@ -121,20 +121,29 @@ impl Parts {
     }
 
     async fn part(&self, offset: u64, length: u64, pass: Pass) -> Result<Bytes, Gone> {
-        let request = PartRequest { ticket: self.ticket, offset, length };
-        loop {
+        let mut pieces = Vec::new();
+        let mut left = length;
+        while left > 0 {
+            // A server that was started again may take shorter messages than before.
+            let most = left.min(part_limit(&self.client) as u64);
+            let request = PartRequest { ticket: self.ticket, offset: offset + length - left, length: most };
             tokio::select! {
                 biased;
-                part = self.ask(&request, None) => match part {
-                    Ok(part) if part.len() as u64 == length => {
-                        pass.arrived();
-                        return Ok(part);
+                piece = self.ask(&request, None) => match piece {
+                    Ok(piece) if piece.len() as u64 == most => {
+                        left -= most;
+                        pieces.push(piece);
                     }
                     Ok(_) => return Err(Gone),
                     Err(()) => tokio::time::sleep(NOBODY).await,
                 },
                 () = self.overtake() => {}
             }
+        }
+        pass.arrived();
+        match <[Bytes; 1]>::try_from(pieces) {
+            Ok([whole]) => Ok(whole),
+            Err(pieces) => Ok(pieces.concat().into()),
         }
     }
 

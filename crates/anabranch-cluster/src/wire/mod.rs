@@ -165,13 +165,15 @@ pub(crate) struct PartRequest {
     pub(crate) length: u64,
 }
 
-/// A text that fits into a message: its beginning, if it is longer.
-pub(crate) fn short(text: &str) -> String {
-    const MOST: usize = 1 << 10;
-    if text.len() <= MOST {
+/// The most bytes of a message for people in a message of this crate.
+pub(crate) const WORDS: usize = 1 << 10;
+
+/// A text of at most so many bytes: its beginning, if it is longer.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    if text.len() <= most {
         return text.to_owned();
     }
-    let end = (0..=MOST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=most - 3).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     format!("{}...", &text[..end])
 }
 

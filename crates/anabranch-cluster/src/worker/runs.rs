@@ -238,7 +238,7 @@ impl Serving {
     pub(super) fn worker_beat(&self, alone: Option<u64>) -> WorkerBeat {
         WorkerBeat {
             id: self.id,
-            name: wire::short(&self.options.name),
+            name: self.options.name.clone(),
             threads: self.threads.count() as u32,
             slots: self.slots() as u32,
             window: self.work.window() as u32,

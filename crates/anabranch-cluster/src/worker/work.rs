@@ -353,7 +353,7 @@ impl Serving {
     }
 
     fn too_large(&self, size: u64) -> Ended {
-        let side = wire::short(&format!("worker {}", self.options.name));
+        let side = format!("worker {}", self.options.name);
         Ended::TooLarge { size, limit: self.options.body_limit, side }
     }
 
@@ -410,9 +410,10 @@ impl Serving {
                     Outcome::Value(code) => checked(code.into(), Ended::Value),
                     Outcome::Error(code) => checked(code.into(), Ended::Error),
                     Outcome::Panic(text) => checked(text.into(), Ended::Panic),
-                    Outcome::Undecodable(text) => {
-                        Ended::Undecodable(wire::short(&format!("worker {}: {text}", self.options.name)))
-                    }
+                    Outcome::Undecodable(text) => Ended::Undecodable(wire::short(
+                        &format!("worker {}: {text}", self.options.name),
+                        wire::WORDS,
+                    )),
                 };
                 (id, ended)
             });

@@ -10,6 +10,7 @@ use anabranch::Stream;
 use anabranch_cluster::{Cluster, ClusterOptions, Error, Event, RemoteError, Worker, prelude::*};
 use bytes::Bytes;
 
+use crate::proxy::Proxy;
 use crate::support::{Act, Fault, Job, Server, function, have_server, options, role, within, work, worker};
 
 const TIME: Duration = Duration::from_secs(60);
@@ -328,6 +329,38 @@ fn a_server_that_stands_still_while_queues_are_made_and_lost_loses_nothing() {
         server.signal("STOP");
         told.until(|event| matches!(event, Event::NoServer { .. }));
         server.signal("CONT");
+        assert!(run.join().unwrap().unwrap() == expected);
+    });
+}
+
+#[test]
+fn a_server_that_is_back_with_smaller_messages_gets_smaller_ones() {
+    if !have_server() {
+        return;
+    }
+    within(TIME, || {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nats.conf");
+        let most = |bytes: u32| fs::write(&path, format!("jetstream {{ }}\nmax_payload: {bytes}")).unwrap();
+        most(4 << 20);
+        let mut server = Server::with(&["-c", path.to_str().unwrap()]);
+        let line = Proxy::slow("127.0.0.1", server.port(), 4_000_000, Duration::ZERO);
+        let _worker = worker(&line.url(), 2).start();
+        let cluster = server.cluster();
+        let jobs: Vec<Job> = (0..4).map(|n| Job::new(n).sized(2 << 20, 2 << 20)).collect();
+        let expected = expected(&jobs);
+        let run = thread::spawn(move || {
+            Stream::from_iter(jobs).map_remote(&function(&cluster)).collect::<Vec<_>>()
+        });
+        for bytes in [20_000, 5_000] {
+            // In the middle of a body.
+            let before = line.bytes().iter().sum::<u64>();
+            while line.bytes().iter().sum::<u64>() < before + 2_000_000 && !run.is_finished() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            most(bytes);
+            server.restart();
+        }
         assert!(run.join().unwrap().unwrap() == expected);
     });
 }
