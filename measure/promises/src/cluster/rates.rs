@@ -57,7 +57,7 @@ pub fn large(quick: bool) -> Row {
     let (items, wanted) = if quick { (100, 5) } else { (300, 9) };
     let rounds = echo(1 << 20, items, 16, wanted);
     let what = "items of 1 MiB there and back, window 16, two workers: an item";
-    Row::new(LARGE, what, (Target::AtMost(3.0), Unit::Milliseconds), &rounds, |rounds| {
+    Row::new(LARGE, what, (Target::AtMost(4.0), Unit::Milliseconds), &rounds, |rounds| {
         (rounds.summary(|round| 1e3 * round.samples[0]), String::new())
     })
 }
