@@ -107,9 +107,13 @@ fn with_cure(text: String) -> String {
 
 /// Writes a value.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Failure> {
-    let mut writer = write::Writer::default();
+    let mut writer = write::Writer::new(Vec::new());
     value.serialize(&mut writer)?;
-    Ok(writer.finish())
+    let mut code = writer.finish();
+    if code.capacity() - code.len() > code.len() / 4 + write::ROOM {
+        code.shrink_to_fit();
+    }
+    Ok(code)
 }
 
 /// Reads a value that has all the bytes.

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::read::Reader;
+use super::write::{Compared, Writer};
 use super::{Failure, decode, encode};
 
 /// Decodes a code and encodes the value again. Returns the value, if that gives the same code.
@@ -11,8 +12,9 @@ use super::{Failure, decode, encode};
 /// Hash maps and sets may have another order each time they are made, so the order of lists and maps is not looked at.
 pub(crate) fn check<T: Serialize + DeserializeOwned>(code: &[u8]) -> Result<T, Failure> {
     let value: T = decode(code)?;
-    let again = encode(&value)?;
-    if again == code || sorted(&again)? == sorted(code)? {
+    let mut writer = Writer::new(Compared(Some(code)));
+    value.serialize(&mut writer)?;
+    if writer.finish().0 == Some(&[]) || sorted(&encode(&value)?)? == sorted(code)? {
         return Ok(value);
     }
     Err(Failure(

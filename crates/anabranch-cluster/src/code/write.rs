@@ -5,33 +5,70 @@ use serde::ser::{self, Serialize};
 use super::{Failure, tag};
 
 /// Some bytes more than a long text needs, so that the fields after it do not double the buffer.
-const ROOM: usize = 256;
+pub(super) const ROOM: usize = 256;
 
-#[derive(Default)]
-pub(super) struct Writer {
-    bytes: Vec<u8>,
+/// What takes the bytes of a code.
+pub(super) trait Output {
+    fn push(&mut self, byte: u8);
+    fn extend(&mut self, bytes: &[u8]);
+    /// A long text of so many bytes follows.
+    fn reserve(&mut self, length: usize);
+}
+
+impl Output for Vec<u8> {
+    fn push(&mut self, byte: u8) {
+        self.push(byte);
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    fn reserve(&mut self, length: usize) {
+        self.reserve(length + ROOM.min(length));
+    }
+}
+
+/// Compares a code with another one, and keeps none. `None` if they differ, or else the rest of the other one.
+pub(super) struct Compared<'a>(pub(super) Option<&'a [u8]>);
+
+impl Output for Compared<'_> {
+    fn push(&mut self, byte: u8) {
+        self.extend(&[byte]);
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        self.0 = self.0.and_then(|rest| rest.strip_prefix(bytes));
+    }
+
+    fn reserve(&mut self, _: usize) {}
+}
+
+pub(super) struct Writer<O> {
+    out: O,
     /// The names that were written. Each is one of the program's, so its place says which.
     names: Vec<&'static str>,
     /// The name that may follow, since structures of one type follow each other.
     next: usize,
 }
 
-impl Writer {
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        if self.bytes.capacity() - self.bytes.len() > self.bytes.len() / 4 + ROOM {
-            self.bytes.shrink_to_fit();
-        }
-        self.bytes
+impl<O: Output> Writer<O> {
+    pub(super) fn new(out: O) -> Self {
+        Self { out, names: Vec::new(), next: 0 }
+    }
+
+    pub(super) fn finish(self) -> O {
+        self.out
     }
 
     fn put<const N: usize>(&mut self, tag: u8, bytes: [u8; N]) {
-        self.bytes.push(tag);
-        self.bytes.extend_from_slice(&bytes);
+        self.out.push(tag);
+        self.out.extend(&bytes);
     }
 
     fn unsigned(&mut self, number: u64) {
         if number < 128 {
-            self.bytes.push(tag::SMALL | number as u8);
+            self.out.push(tag::SMALL | number as u8);
         } else if let Ok(number) = u8::try_from(number) {
             self.put(tag::U8, [number]);
         } else if let Ok(number) = u16::try_from(number) {
@@ -58,10 +95,10 @@ impl Writer {
     }
 
     fn long(&mut self, tag: u8, bytes: &[u8]) {
-        self.bytes.reserve(bytes.len() + ROOM.min(bytes.len()));
-        self.bytes.push(tag);
+        self.out.reserve(bytes.len());
+        self.out.push(tag);
         self.unsigned(bytes.len() as u64);
-        self.bytes.extend_from_slice(bytes);
+        self.out.extend(bytes);
     }
 
     /// The name of a field or a variant.
@@ -75,7 +112,7 @@ impl Writer {
             Some(number) => {
                 self.next = number + 1;
                 if number < 128 {
-                    self.bytes.push(tag::SMALL | number as u8);
+                    self.out.push(tag::SMALL | number as u8);
                 } else {
                     self.put(tag::NUMBER, (number as u16).to_le_bytes());
                 }
@@ -91,21 +128,21 @@ impl Writer {
         }
     }
 
-    fn open(&mut self, tag: u8) -> Result<Open<'_>, Failure> {
-        self.bytes.push(tag);
+    fn open(&mut self, tag: u8) -> Result<Open<'_, O>, Failure> {
+        self.out.push(tag);
         Ok(Open(self))
     }
 
     fn variant(&mut self, variant: &'static str) {
-        self.bytes.push(tag::VARIANT);
+        self.out.push(tag::VARIANT);
         self.name(variant);
     }
 }
 
 /// A list, a map or fields, until its end.
-pub(super) struct Open<'a>(&'a mut Writer);
+pub(super) struct Open<'a, O>(&'a mut Writer<O>);
 
-impl Open<'_> {
+impl<O: Output> Open<'_, O> {
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         value.serialize(&mut *self.0)
     }
@@ -116,23 +153,23 @@ impl Open<'_> {
     }
 
     fn close(self) {
-        self.0.bytes.push(tag::END);
+        self.0.out.push(tag::END);
     }
 }
 
-impl<'a> ser::Serializer for &'a mut Writer {
+impl<'a, O: Output> ser::Serializer for &'a mut Writer<O> {
     type Ok = ();
     type Error = Failure;
-    type SerializeSeq = Open<'a>;
-    type SerializeTuple = Open<'a>;
-    type SerializeTupleStruct = Open<'a>;
-    type SerializeTupleVariant = Open<'a>;
-    type SerializeMap = Open<'a>;
-    type SerializeStruct = Open<'a>;
-    type SerializeStructVariant = Open<'a>;
+    type SerializeSeq = Open<'a, O>;
+    type SerializeTuple = Open<'a, O>;
+    type SerializeTupleStruct = Open<'a, O>;
+    type SerializeTupleVariant = Open<'a, O>;
+    type SerializeMap = Open<'a, O>;
+    type SerializeStruct = Open<'a, O>;
+    type SerializeStructVariant = Open<'a, O>;
 
     fn serialize_bool(self, value: bool) -> Result<(), Failure> {
-        self.bytes.push(if value { tag::TRUE } else { tag::FALSE });
+        self.out.push(if value { tag::TRUE } else { tag::FALSE });
         Ok(())
     }
 
@@ -213,17 +250,17 @@ impl<'a> ser::Serializer for &'a mut Writer {
     }
 
     fn serialize_none(self) -> Result<(), Failure> {
-        self.bytes.push(tag::NONE);
+        self.out.push(tag::NONE);
         Ok(())
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Failure> {
-        self.bytes.push(tag::SOME);
+        self.out.push(tag::SOME);
         value.serialize(self)
     }
 
     fn serialize_unit(self) -> Result<(), Failure> {
-        self.bytes.push(tag::UNIT);
+        self.out.push(tag::UNIT);
         Ok(())
     }
 
@@ -232,7 +269,7 @@ impl<'a> ser::Serializer for &'a mut Writer {
     }
 
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Failure> {
-        self.bytes.push(tag::UNIT_VARIANT);
+        self.out.push(tag::UNIT_VARIANT);
         self.name(variant);
         Ok(())
     }
@@ -256,15 +293,15 @@ impl<'a> ser::Serializer for &'a mut Writer {
         value.serialize(self)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'a>, Failure> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'a, O>, Failure> {
         self.open(tag::LIST)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Open<'a>, Failure> {
+    fn serialize_tuple(self, _: usize) -> Result<Open<'a, O>, Failure> {
         self.open(tag::LIST)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'a>, Failure> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'a, O>, Failure> {
         self.open(tag::LIST)
     }
 
@@ -274,16 +311,16 @@ impl<'a> ser::Serializer for &'a mut Writer {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'a>, Failure> {
+    ) -> Result<Open<'a, O>, Failure> {
         self.variant(variant);
         self.open(tag::LIST)
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Open<'a>, Failure> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Open<'a, O>, Failure> {
         self.open(tag::MAP)
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Open<'a>, Failure> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Open<'a, O>, Failure> {
         self.open(tag::FIELDS)
     }
 
@@ -293,7 +330,7 @@ impl<'a> ser::Serializer for &'a mut Writer {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'a>, Failure> {
+    ) -> Result<Open<'a, O>, Failure> {
         self.variant(variant);
         self.open(tag::FIELDS)
     }
@@ -302,7 +339,7 @@ impl<'a> ser::Serializer for &'a mut Writer {
 /// Implements a kind of lists.
 macro_rules! list {
     ($($kind:ident $method:ident,)*) => {$(
-        impl ser::$kind for Open<'_> {
+        impl<O: Output> ser::$kind for Open<'_, O> {
             type Ok = ();
             type Error = Failure;
 
@@ -328,7 +365,7 @@ list! {
 /// Implements a kind of fields.
 macro_rules! fields {
     ($($kind:ident,)*) => {$(
-        impl ser::$kind for Open<'_> {
+        impl<O: Output> ser::$kind for Open<'_, O> {
             type Ok = ();
             type Error = Failure;
 
@@ -350,7 +387,7 @@ macro_rules! fields {
 
 fields! { SerializeStruct, SerializeStructVariant, }
 
-impl ser::SerializeMap for Open<'_> {
+impl<O: Output> ser::SerializeMap for Open<'_, O> {
     type Ok = ();
     type Error = Failure;
 

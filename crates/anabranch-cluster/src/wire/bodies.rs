@@ -97,12 +97,13 @@ impl Parts {
         let length = usize::try_from(self.length).map_err(|_| Gone)?;
         let mut whole = Vec::with_capacity(length);
         let mut parts = FuturesOrdered::new();
-        let (mut asked, mut next) = (0, None);
+        // The parts of this body pass before those of later ones, so that it is whole early.
+        let (number, mut asked, mut next) = (self.flow.number(), 0, None);
         loop {
             if next.is_none() && asked < length {
                 let size = (self.flow.window() / PARTS_AT_ONCE).clamp(SMALLEST_PART, LARGEST_PART);
                 let size = size.min(part_limit(&self.client)).min(length - asked);
-                next = Some(Box::pin(async move { (size, self.flow.enter(size).await) }));
+                next = Some(Box::pin(async move { (size, self.flow.enter(number, size).await) }));
             }
             tokio::select! {
                 biased;
@@ -112,7 +113,7 @@ impl Parts {
                 }
                 (size, pass) = async { next.as_mut().expect("it is there").await }, if next.is_some() => {
                     next = None;
-                    parts.push_back(self.part(asked as u64, size as u64, pass));
+                    parts.push_back(self.part(number, asked as u64, size as u64, pass));
                     asked += size;
                 }
                 else => return Ok(whole.into()),
@@ -120,7 +121,8 @@ impl Parts {
         }
     }
 
-    async fn part(&self, offset: u64, length: u64, pass: Pass) -> Result<Bytes, Gone> {
+    async fn part(&self, number: u64, offset: u64, length: u64, pass: Pass) -> Result<Bytes, Gone> {
+        let mut pass = Some(pass);
         let mut pieces = Vec::new();
         let mut left = length;
         while left > 0 {
@@ -135,12 +137,19 @@ impl Parts {
                         pieces.push(piece);
                     }
                     Ok(_) => return Err(Gone),
-                    Err(()) => tokio::time::sleep(NOBODY).await,
+                    Err(()) => {
+                        // Others may use the line meanwhile.
+                        drop(pass.take());
+                        tokio::time::sleep(NOBODY).await;
+                        pass = Some(self.flow.enter(number, length as usize).await);
+                    }
                 },
                 () = self.overtake() => {}
             }
         }
-        pass.arrived();
+        if let Some(pass) = pass {
+            pass.arrived();
+        }
         match <[Bytes; 1]>::try_from(pieces) {
             Ok([whole]) => Ok(whole),
             Err(pieces) => Ok(pieces.concat().into()),

@@ -1,6 +1,6 @@
 //! How much is under way on a line, and how much should be.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -77,6 +77,10 @@ const SPARE: Duration = Duration::from_millis(250);
 const LEAST: usize = 128 << 10;
 const MOST: usize = 8 << 20;
 
+/// What may be under way on a line so quick that this is more than so many round trips carry, in bytes.
+const QUICK: usize = 2 << 20;
+const TRIPS: f64 = 4.0;
+
 /// What is under way before anything is known, in bytes.
 const FIRST: usize = 256 << 10;
 
@@ -89,14 +93,18 @@ pub(crate) struct Flow(Arc<Mutex<State>>);
 struct State {
     meter: Meter,
     under_way: usize,
-    /// Those that wait for their turn, and how many bytes they have.
-    waiting: VecDeque<(usize, oneshot::Sender<Pass>)>,
+    /// Those that wait for their turn, by the numbers of what they belong to, and how many bytes they have.
+    waiting: BTreeMap<(u64, u64), (usize, oneshot::Sender<Pass>)>,
+    next: u64,
 }
 
 impl State {
     fn window(&self) -> usize {
         let Some(shortest) = self.meter.shortest() else { return FIRST };
-        ((self.meter.rate() * (shortest + SPARE).as_secs_f64()) as usize).clamp(LEAST, MOST)
+        let rate = self.meter.rate();
+        // A quick line needs no more than a few round trips, and less memory.
+        let most = ((rate * TRIPS * shortest.as_secs_f64()) as usize).clamp(QUICK, MOST);
+        ((rate * (shortest + SPARE).as_secs_f64()) as usize).clamp(LEAST, most)
     }
 
     fn has_room(&self, bytes: usize) -> bool {
@@ -115,7 +123,7 @@ pub(crate) struct Pass {
 
 impl Flow {
     pub(crate) fn new() -> Self {
-        let state = State { meter: Meter::new(), under_way: 0, waiting: VecDeque::new() };
+        let state = State { meter: Meter::new(), under_way: 0, waiting: BTreeMap::new(), next: 0 };
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -139,15 +147,24 @@ impl Flow {
         (state.waiting.is_empty() && state.has_room(bytes)).then(|| self.pass(&mut state, bytes))
     }
 
-    /// Waits until there is room for bytes. Those that wait are served in their order.
-    pub(crate) async fn enter(&self, bytes: usize) -> Pass {
+    /// A number for something that consists of several parts. What has an earlier number passes first.
+    pub(crate) fn number(&self) -> u64 {
+        let mut state = self.state();
+        state.next += 1;
+        state.next
+    }
+
+    /// Waits until there is room for bytes of what has this number.
+    pub(crate) async fn enter(&self, number: u64, bytes: usize) -> Pass {
         let turn = {
             let mut state = self.state();
             if state.waiting.is_empty() && state.has_room(bytes) {
                 return self.pass(&mut state, bytes);
             }
             let (give, turn) = oneshot::channel();
-            state.waiting.push_back((bytes, give));
+            state.next += 1;
+            let key = (number, state.next);
+            state.waiting.insert(key, (bytes, give));
             turn
         };
         turn.await.expect("a flow that has something under way serves those that wait")
@@ -163,11 +180,11 @@ impl Flow {
         loop {
             let (give, pass) = {
                 let mut state = self.state();
-                let Some(&(bytes, _)) = state.waiting.front() else { return };
+                let Some((_, &(bytes, _))) = state.waiting.first_key_value() else { return };
                 if !state.has_room(bytes) {
                     return;
                 }
-                let Some((bytes, give)) = state.waiting.pop_front() else { return };
+                let Some((_, (bytes, give))) = state.waiting.pop_first() else { return };
                 let pass = self.pass(&mut state, bytes);
                 (give, pass)
             };
@@ -208,16 +225,16 @@ mod tests {
         runtime.block_on(async {
             let flow = Flow::new();
             // More than the window, but nothing else is under way.
-            let first = flow.enter(2 * MOST).await;
+            let first = flow.enter(0, 2 * MOST).await;
             assert!(flow.try_enter(1).is_none());
             let given_up = tokio::spawn({
                 let flow = flow.clone();
-                async move { flow.enter(MOST).await }
+                async move { flow.enter(1, MOST).await }
             });
             tokio::task::yield_now().await;
             let second = tokio::spawn({
                 let flow = flow.clone();
-                async move { flow.enter(MOST).await.bytes }
+                async move { flow.enter(2, MOST).await.bytes }
             });
             tokio::task::yield_now().await;
             given_up.abort();
