@@ -118,7 +118,8 @@ pub(crate) struct Pass {
     flow: Flow,
     bytes: usize,
     mark: Mark,
-    has_arrived: bool,
+    /// How many bytes have arrived.
+    arrived: Option<usize>,
 }
 
 impl Flow {
@@ -172,7 +173,7 @@ impl Flow {
 
     fn pass(&self, state: &mut State, bytes: usize) -> Pass {
         state.under_way += bytes;
-        Pass { flow: self.clone(), bytes, mark: state.meter.sent(), has_arrived: false }
+        Pass { flow: self.clone(), bytes, mark: state.meter.sent(), arrived: None }
     }
 
     /// Lets those go on for whom there is room now.
@@ -196,8 +197,14 @@ impl Flow {
 
 impl Pass {
     /// The bytes have arrived.
-    pub(crate) fn arrived(mut self) {
-        self.has_arrived = true;
+    pub(crate) fn arrived(self) {
+        let bytes = self.bytes;
+        self.arrived_as(bytes);
+    }
+
+    /// The bytes have arrived, and are so many.
+    pub(crate) fn arrived_as(mut self, bytes: usize) {
+        self.arrived = Some(bytes);
     }
 }
 
@@ -205,9 +212,13 @@ impl Drop for Pass {
     fn drop(&mut self) {
         {
             let mut state = self.flow.state();
-            if self.has_arrived {
-                let is_limited = state.waiting.is_empty() && state.under_way < state.window() / 2;
-                state.meter.arrived(self.mark, self.bytes as f64, is_limited);
+            if let Some(bytes) = self.arrived {
+                // What took long had to wait for others, so the line carries no more.
+                let was_quick =
+                    self.mark.at.elapsed() < 2 * state.meter.shortest().unwrap_or_default() + SPARE;
+                let is_limited =
+                    was_quick && state.waiting.is_empty() && state.under_way < state.window() / 2;
+                state.meter.arrived(self.mark, bytes as f64, is_limited);
             }
             state.under_way -= self.bytes;
         }
@@ -243,6 +254,23 @@ mod tests {
             assert_eq!(second.await.unwrap(), MOST);
             assert_eq!(flow.state().under_way, 0);
         });
+    }
+
+    #[test]
+    fn a_rate_that_was_too_great_is_forgotten_when_bytes_take_long() {
+        let flow = Flow::new();
+        flow.try_enter(LEAST).unwrap().arrived();
+        assert_eq!(flow.window(), QUICK);
+        let late = |flow: &Flow, age: Duration| {
+            let mut pass = flow.try_enter(1_000).unwrap();
+            let past = Instant::now().checked_sub(age).unwrap();
+            pass.mark.at = past;
+            flow.state().meter.since = past;
+            pass.arrived();
+        };
+        late(&flow, 2 * MEMORY);
+        late(&flow, 2 * MEMORY);
+        assert_eq!(flow.window(), LEAST);
     }
 
     #[test]

@@ -265,7 +265,7 @@ impl Serving {
             && let Some(pass) = served.asked.pop_front()
             && delivery.is_some()
         {
-            pass.arrived();
+            pass.arrived_as(message.payload.len());
             self.work.length = 0.8 * self.work.length + 0.2 * message.payload.len() as f64;
         }
         let Some(served) = self.runs.get(run) else { return };

@@ -43,6 +43,24 @@ impl Link {
         role.behind(&["ip", "netns", "exec", &self.name])
     }
 
+    /// Lets the link carry at most so many bytes a second, behind a queue for all connections that is as long as 400 ms. Returns
+    /// whether this system can do so.
+    pub fn slow(&self, rate: u64) -> bool {
+        let name = &self.name;
+        let queue = format!("root tbf rate {rate}bps burst 32kb latency 400ms");
+        run("tc", &format!("qdisc add dev {name} {queue}"))
+            && ip(&format!("netns exec {name} tc qdisc add dev inside {queue}"))
+    }
+
+    /// How many bytes have passed in both directions.
+    pub fn bytes(&self) -> u64 {
+        let count = |way: &str| {
+            let path = format!("/sys/class/net/{}/statistics/{way}_bytes", self.name);
+            std::fs::read_to_string(path).unwrap().trim().parse::<u64>().unwrap()
+        };
+        count("rx") + count("tx")
+    }
+
     pub fn cut(&self) {
         assert!(ip(&format!("link set {} down", self.name)));
     }
@@ -60,7 +78,11 @@ impl Drop for Link {
 }
 
 fn ip(arguments: &str) -> bool {
-    let mut command = Command::new("ip");
+    run("ip", arguments)
+}
+
+fn run(program: &str, arguments: &str) -> bool {
+    let mut command = Command::new(program);
     command.args(arguments.split(' ')).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }

@@ -3,11 +3,13 @@
 //! `cargo test -p anabranch-cluster --release --test integration slow::transfers -- --ignored --nocapture --test-threads=1` measures
 //! transfers of 30 s at 0.4, 1 and 10 MB/s, with 150 ms each way. It takes about eight minutes.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anabranch::Stream;
-use anabranch_cluster::{Cluster, prelude::*};
+use anabranch_cluster::{Cluster, Event, prelude::*};
 
+use crate::link::Link;
 use crate::proxy::Proxy;
 use crate::support::{Job, Server, function, have_server, options, within, work, worker};
 
@@ -85,6 +87,39 @@ fn a_slow_line_carries_each_byte_once_and_is_busy_all_the_time() {
                 });
             }
         });
+    });
+}
+
+/// Beats, bodies and leases share the queue of the link. A worker whose lease ends there gets its items twice.
+#[test]
+fn a_slow_link_with_a_long_queue_loses_no_worker_and_carries_each_byte_once() {
+    if !have_server() {
+        return;
+    }
+    within(Duration::from_secs(60), || {
+        let rate = 400_000;
+        let Some(link) = Link::new().filter(|link| link.slow(rate)) else {
+            return abz_foreign::leave_out(
+                "a slow link (network namespaces need root and the programs ip and tc)",
+            );
+        };
+        let server = Server::at(&link.address(), &["-js"]);
+        let _worker = link.inside(worker(&server.url(), 2)).start();
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&events);
+        let options = options().on_event(move |event| told.lock().unwrap().push(event.clone()));
+        let cluster = Cluster::connect_with(&server.url(), options).unwrap();
+        let remote = function(&cluster);
+        assert_eq!(Stream::from_iter([Job::new(0)]).map_remote(&remote).count(), Ok(1));
+        let (items, length) = (160, 10_000);
+        let before = link.bytes();
+        let jobs = Stream::from_iter((0..items).map(|n| Job::new(n).sized(length, length))).window(256);
+        assert_eq!(jobs.map_remote(&remote).count(), Ok(items as usize));
+        // The link counts the headers of TCP and IP, too.
+        let bytes = (link.bytes() - before) as f64 / (2 * items * length as u64) as f64;
+        assert!(bytes < 1.12, "it carries {bytes} times what it needs");
+        let left = |event: &Event| matches!(event, Event::Left { .. });
+        assert!(!events.lock().unwrap().iter().any(left), "{events:?}");
     });
 }
 
