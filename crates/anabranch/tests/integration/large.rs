@@ -27,6 +27,7 @@ fn items(workers: usize) -> Stream<'static, Item> {
 /// A stream with a stage, and the sum of the first bytes of what comes out.
 type Run = fn(usize) -> u64;
 
+#[allow(clippy::result_large_err, reason = "errors may be as large as items")]
 fn runs() -> Vec<(&'static str, Run)> {
     vec![
         ("map", |w| items(w).map(|a| a).map(one).sum()),
