@@ -37,6 +37,7 @@ mod speculation;
 mod streams;
 mod support;
 mod tar_forms;
+mod tar_random;
 mod threads;
 mod writer;
 mod xz;

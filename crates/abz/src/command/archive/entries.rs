@@ -117,10 +117,11 @@ impl<R: Read> Entries<R> {
             let kind = header.kind();
             let size = header.size().ok_or_else(|| other("the size in the header of a member is invalid"))?;
             let is_extension = matches!(kind, b'x' | b'X' | b'g' | b'L' | b'K');
-            // A hard link has no contents, even if its header has a size.
-            self.left = if kind == b'1' { 0 } else { size };
-            if let Some(size) = records.size.filter(|_| !is_extension) {
-                self.left = size;
+            self.left = records.size.filter(|_| !is_extension).unwrap_or(size);
+            // Links, devices, folders and pipes have no contents, whatever size a header or a record has. Nor does a folder
+            // of an old archive, which only its name shows.
+            if matches!(kind, b'1'..=b'6') || kind == b'\0' && header.name().ends_with(b"/") {
+                self.left = 0;
             }
             self.padding = self.left.next_multiple_of(BLOCK as u64).wrapping_sub(self.left) % BLOCK as u64;
             match kind {

@@ -1,15 +1,19 @@
 //! A reader that produces a tar archive from files. The order of the members depends on their names alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::iter;
 use std::mem;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tar::{Builder, EntryType, Header};
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+use tar::{Builder, EntryType, GnuExtSparseHeader, Header};
 
 use super::names;
 use crate::command::messages::problem::Problem;
@@ -19,6 +23,9 @@ use crate::command::system::temporary::is_temporary;
 
 /// The size of a block in bytes; two blocks of zeros end an archive.
 const BLOCK: u64 = 512;
+
+/// The length of the text of a link that has room in a header, in bytes.
+const LINK_BYTES: usize = 100;
 
 /// Problems with single files, reported when the archive is complete.
 pub(super) type Problems = Mutex<Vec<Problem>>;
@@ -45,6 +52,12 @@ struct Body {
     path: PathBuf,
     file: File,
     metadata: Metadata,
+    /// The pieces of the file that are still to be stored, in order.
+    pieces: VecDeque<Range<u64>>,
+    /// The data of the file that is next, or in which the next byte is. Before it there is a hole.
+    data: Range<u64>,
+    /// The number of bytes that are stored, and of those that are left.
+    stored: u64,
     left: u64,
     /// The file could not be read to its expected end. Zeros replace the missing bytes.
     has_ended: bool,
@@ -105,26 +118,31 @@ impl<'a> Pack<'a> {
             if name != Path::new("") {
                 let mut name = name.into_os_string();
                 name.push("/");
-                self.add(&metadata, EntryType::Directory, 0, name.as_ref(), None)?;
+                self.add(&metadata, EntryType::Directory, &[], name.as_ref(), None)?;
             }
         } else if kind.is_symlink() {
             let target = fs::read_link(path)?;
-            self.add(&metadata, EntryType::Symlink, 0, &name, Some(&target))?;
+            self.add(&metadata, EntryType::Symlink, &[], &name, Some(&target))?;
         } else if kind.is_file() {
             if self.own == Some(FileId::of(&metadata)) {
                 return Ok(());
             }
-            if metadata.nlink() > 1 {
-                if let Some(first) = self.linked.get(&FileId::of(&metadata)).cloned() {
-                    return self.add(&metadata, EntryType::Link, 0, &name, Some(&first));
-                }
-                self.linked.insert(FileId::of(&metadata), name.clone());
+            if metadata.nlink() > 1
+                && let Some(first) = self.linked.get(&FileId::of(&metadata)).cloned()
+            {
+                return self.add(&metadata, EntryType::Link, &[], &name, Some(&first));
             }
             let file = File::open(path)?;
             let metadata = file.metadata()?;
-            self.add(&metadata, EntryType::Regular, metadata.len(), &name, None)?;
-            let left = metadata.len();
-            self.body = Some(Body { path: path.to_owned(), file, metadata, left, has_ended: false });
+            let map = if self.archiving.sparse { data_of(&file, metadata.len()) } else { None };
+            let kind = if map.is_some() { EntryType::GNUSparse } else { EntryType::Regular };
+            let pieces = map.unwrap_or_else(|| iter::once(0..metadata.len()).collect());
+            self.add(&metadata, kind, &pieces, &name, None)?;
+            // A file that is not stored is no target of a link.
+            if metadata.nlink() > 1 {
+                self.linked.insert(FileId::of(&metadata), name);
+            }
+            self.body = Some(Body::new(path, file, metadata, pieces.into()));
         } else {
             let what = match () {
                 () if kind.is_socket() => "a socket",
@@ -150,18 +168,18 @@ impl<'a> Pack<'a> {
         Ok(())
     }
 
-    /// Builds the header of a member, with its extension headers.
+    /// Builds the header of a member, with its extension headers. `stored` are the pieces of the file that follow.
     fn add(
         &mut self,
         metadata: &Metadata,
         kind: EntryType,
-        len: u64,
+        stored: &[Range<u64>],
         name: &Path,
         link: Option<&Path>,
     ) -> io::Result<()> {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
-        header.set_size(len);
+        header.set_size(stored.iter().map(|piece| piece.end - piece.start).sum());
         header.set_mode(metadata.mode() & 0o7777);
         let time = u64::try_from(metadata.mtime()).unwrap_or(0);
         header.set_mtime(self.archiving.mtime.unwrap_or(time));
@@ -175,11 +193,26 @@ impl<'a> Pack<'a> {
         {
             builder.append_pax_extensions([("mtime", time.as_bytes())])?;
         }
-        match link {
-            Some(link) => builder.append_link(&mut header, name, link),
-            None => builder.append_data(&mut header, name, io::empty()),
-        }?;
+        if let Some(link) = link {
+            // The text of a link is stored as it is, and not as a path.
+            let text = link.as_os_str().as_bytes();
+            if text.len() > LINK_BYTES {
+                let mut long = Header::new_gnu();
+                long.set_entry_type(EntryType::GNULongLink);
+                long.set_size(text.len() as u64 + 1);
+                long.set_path("././@LongLink")?;
+                long.set_cksum();
+                builder.append(&long, text.chain(&[0][..]))?;
+            }
+            header.set_link_name_literal(&text[..text.len().min(LINK_BYTES)])?;
+        }
+        let mut more = Vec::new();
+        if kind == EntryType::GNUSparse {
+            more = set_map(&mut header, stored, metadata.len());
+        }
+        builder.append_data(&mut header, name, io::empty())?;
         self.head = mem::take(builder.get_mut());
+        self.head.append(&mut more);
         self.given = 0;
         Ok(())
     }
@@ -187,12 +220,16 @@ impl<'a> Pack<'a> {
     /// Reads from the current file. Returns 0 at its end.
     fn read_body(&mut self, buffer: &mut [u8]) -> usize {
         let Some(body) = &mut self.body else { return 0 };
-        let wanted = buffer.len().min(usize::try_from(body.left).unwrap_or(usize::MAX));
+        let wanted = buffer.len().min(usize::try_from(body.at_once()).unwrap_or(usize::MAX));
         let buffer = &mut buffer[..wanted];
         let mut problem = None;
         let mut read = 0;
+        if body.is_in_hole() {
+            buffer.fill(0);
+            read = wanted;
+        }
         while !body.has_ended && read == 0 && wanted > 0 {
-            match body.file.read(buffer) {
+            match body.file.read_at(buffer, body.at()) {
                 Ok(0) => body.has_ended = true,
                 Ok(len) => read = len,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -206,7 +243,7 @@ impl<'a> Pack<'a> {
             buffer.fill(0);
             read = wanted;
         }
-        body.left -= read as u64;
+        body.pass(read as u64);
         if body.left == 0 {
             let as_it_was = |now: &Metadata| {
                 (now.len(), now.mtime(), now.mtime_nsec())
@@ -218,7 +255,7 @@ impl<'a> Pack<'a> {
                     "was changed while it was read: its contents in the archive may be inconsistent";
                 problem = Some(Problem::warning(body.path.display(), message));
             }
-            let padding = body.metadata.len().next_multiple_of(BLOCK) - body.metadata.len();
+            let padding = body.stored.next_multiple_of(BLOCK) - body.stored;
             (self.head, self.given) = (vec![0; padding as usize], 0);
             self.body = None;
         }
@@ -227,6 +264,109 @@ impl<'a> Pack<'a> {
         }
         read
     }
+}
+
+impl Body {
+    fn new(path: &Path, file: File, metadata: Metadata, pieces: VecDeque<Range<u64>>) -> Self {
+        let stored = pieces.iter().map(|piece| piece.end - piece.start).sum();
+        let path = path.to_owned();
+        let mut body =
+            Body { path, file, metadata, pieces, data: 0..0, stored, left: stored, has_ended: false };
+        body.pass(0);
+        body
+    }
+
+    /// Returns the place in the file of the next byte.
+    fn at(&self) -> u64 {
+        self.pieces.front().map_or(0, |piece| piece.start)
+    }
+
+    /// Returns the number of bytes from here to the end of the piece, or to the next border between data and a hole.
+    fn at_once(&self) -> u64 {
+        let Some(piece) = self.pieces.front() else { return 0 };
+        let border = if self.is_in_hole() { self.data.start } else { self.data.end };
+        piece.end.min(border).saturating_sub(piece.start)
+    }
+
+    /// Returns `true` if the file has a hole here, which reads as zeros.
+    fn is_in_hole(&self) -> bool {
+        self.at() < self.data.start
+    }
+
+    /// Goes on by so many bytes, and finds out where the next data is.
+    fn pass(&mut self, bytes: u64) {
+        self.left -= bytes;
+        if let Some(piece) = self.pieces.front_mut() {
+            piece.start += bytes;
+        }
+        while self.pieces.front().is_some_and(Range::is_empty) {
+            self.pieces.pop_front();
+        }
+        if let Some(piece) = self.pieces.front()
+            && piece.start >= self.data.end
+        {
+            self.data = next_data(&self.file, piece.start).unwrap_or(piece.end..piece.end);
+        }
+    }
+}
+
+/// Returns the next data of a file from this place on, or `None` if only a hole follows. If the file system does not tell, all is
+/// data.
+fn next_data(file: &File, at: u64) -> Option<Range<u64>> {
+    match seek(file, SeekFrom::Data(at)) {
+        Ok(start) => Some(start..seek(file, SeekFrom::Hole(start)).unwrap_or(u64::MAX)),
+        Err(Errno::NXIO) => None,
+        Err(_) => Some(at..u64::MAX),
+    }
+}
+
+/// Returns the data of a file of `len` bytes, if it has holes.
+fn data_of(file: &File, len: u64) -> Option<Vec<Range<u64>>> {
+    let (mut map, mut at) = (Vec::new(), 0);
+    while at < len {
+        let data = next_data(file, at).unwrap_or(len..len);
+        let data = data.start.min(len)..data.end.min(len);
+        if data.is_empty() {
+            break;
+        }
+        at = data.end;
+        map.push(data);
+    }
+    let is_whole = len == 0 || map.first().is_some_and(|first| *first == (0..len));
+    (!is_whole).then_some(map)
+}
+
+/// Writes the map of a sparse file of `len` bytes to its header, in the old form of GNU tar. Returns the blocks that follow the
+/// header, with the pieces that have no room in it.
+fn set_map(header: &mut Header, map: &[Range<u64>], len: u64) -> Vec<u8> {
+    /// The pieces in the header, and in each block after it.
+    const IN_HEADER: usize = 4;
+    const IN_BLOCK: usize = 21;
+    let gnu = header.as_gnu_mut().expect("it was made as one of GNU");
+    // A map ends with an empty piece at the end of the file, if a hole is there.
+    let mut pieces: Vec<_> = map.iter().map(|piece| (piece.start, piece.end - piece.start)).collect();
+    if map.last().is_none_or(|last| last.end < len) {
+        pieces.push((len, 0));
+    }
+    let (first, rest) = pieces.split_at(pieces.len().min(IN_HEADER));
+    for (entry, (at, len)) in gnu.sparse.iter_mut().zip(first) {
+        entry.set_offset(*at);
+        entry.set_length(*len);
+    }
+    gnu.set_is_extended(!rest.is_empty());
+    gnu.set_real_size(len);
+    let mut blocks = Vec::new();
+    let count = rest.len().div_ceil(IN_BLOCK);
+    for (number, pieces) in rest.chunks(IN_BLOCK).enumerate() {
+        let mut block = GnuExtSparseHeader::new();
+        for (entry, (at, len)) in block.sparse.iter_mut().zip(pieces) {
+            entry.set_offset(*at);
+            entry.set_length(*len);
+        }
+        block.set_is_extended(number + 1 < count);
+        blocks.extend_from_slice(block.as_bytes());
+    }
+    blocks
 }
 
 /// Returns the modification time of a file for an extended header if it is before 1970, which an ordinary header

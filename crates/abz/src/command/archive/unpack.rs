@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
-use std::fs::{self, File, FileTimes, Permissions};
+use std::fs::{self, DirBuilder, File, FileTimes, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,7 +21,7 @@ use super::names;
 use crate::command::messages::Messages;
 use crate::command::messages::problem::Problem;
 use crate::command::output::target::Target;
-use crate::command::output::{Attributes, Output, PRIVATE, USUAL, exists};
+use crate::command::output::{Attributes, Output, PRIVATE, USUAL, exists, umask};
 use crate::command::request::{Extract, Outputs};
 use crate::command::system::file_id::FileId;
 use crate::command::system::quote::quoted;
@@ -33,8 +33,9 @@ pub(super) struct Unpack<'a> {
     /// The archive itself, which no member may replace.
     archive: FileId,
     messages: &'a mut Messages,
-    /// The folders created, with the modes and times that they get once all files are in them.
-    folders: BTreeMap<PathBuf, (u32, SystemTime)>,
+    /// The folders created, with the modes and times that they get once all files are in them. One that is no member
+    /// keeps its time.
+    folders: BTreeMap<PathBuf, (u32, Option<SystemTime>)>,
     /// Everything else created. A later member of the same name may replace it.
     made: HashSet<PathBuf>,
 }
@@ -68,9 +69,11 @@ impl<'a> Unpack<'a> {
         // Creating files changes the time of their folder, and may need its permissions. Inner folders come first.
         for (path, (mode, time)) in self.folders.into_iter().rev() {
             let done = File::open(&path).and_then(|folder| {
-                // The folder was created with all permissions that the umask allows.
-                folder.set_permissions(Permissions::from_mode(mode & folder.metadata()?.mode()))?;
-                folder.set_times(FileTimes::new().set_modified(time))
+                folder.set_permissions(Permissions::from_mode(mode & !umask()))?;
+                match time {
+                    Some(time) => folder.set_times(FileTimes::new().set_modified(time)),
+                    None => Ok(()),
+                }
             });
             if let Err(error) = done {
                 let message = format_args!("its permissions and time could not be set: {error}");
@@ -115,8 +118,14 @@ impl<'a> Unpack<'a> {
                     let cannot = |error| Problem::of_file(quoted(&target), "cannot be replaced", &error);
                     fs::remove_file(&target).map_err(cannot)?;
                 }
-                if self.make_folders(&path)? || self.folders.contains_key(&target) {
-                    self.folders.insert(target, (entry.mode, entry.modified));
+                self.make_folders(&path)?;
+                if let Some(folder) = self.folders.get_mut(&target) {
+                    *folder = (entry.mode, Some(entry.modified));
+                    // Until all files are in it, its owner may write to it, and others may do no more than at the end.
+                    let meanwhile = (entry.mode | 0o700) & !umask() | 0o700;
+                    let cannot =
+                        |error| Problem::of_file(quoted(&target), "its permissions cannot be set", &error);
+                    fs::set_permissions(&target, Permissions::from_mode(meanwhile)).map_err(cannot)?;
                 }
             }
             Kind::File => {
@@ -193,32 +202,30 @@ impl<'a> Unpack<'a> {
     }
 
     /// Creates the parent folders of `path`.
-    fn make_parents(&self, path: &Path) -> Result<(), Problem> {
-        match path.parent() {
-            Some(parent) => self.make_folders(parent).map(drop),
-            None => Ok(()),
-        }
+    fn make_parents(&mut self, path: &Path) -> Result<(), Problem> {
+        path.parent().map_or(Ok(()), |parent| self.make_folders(parent))
     }
 
-    /// Creates a folder and its parents. Returns `true` if the folder itself is new.
-    fn make_folders(&self, path: &Path) -> Result<bool, Problem> {
+    /// Creates a folder and its parents. A later member may say that others may not look into them, so only their owner
+    /// may until then.
+    fn make_folders(&mut self, path: &Path) -> Result<(), Problem> {
         let mut folder = self.folder.to_owned();
-        let mut is_new = false;
         for component in path.components() {
             folder.push(component);
-            is_new = false;
             match fs::symlink_metadata(&folder) {
                 Ok(found) if found.is_dir() => {}
                 Ok(_) => return Err(no_folder(&folder)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    fs::create_dir(&folder)
+                    DirBuilder::new()
+                        .mode(0o700)
+                        .create(&folder)
                         .map_err(|error| Problem::of_file(quoted(&folder), "cannot be created", &error))?;
-                    is_new = true;
+                    self.folders.insert(folder.clone(), (0o777, None));
                 }
                 Err(error) => return Err(Problem::of_file(quoted(&folder), "cannot be created", &error)),
             }
         }
-        Ok(is_new)
+        Ok(())
     }
 
     /// Checks that all components of a path are folders, and not links.

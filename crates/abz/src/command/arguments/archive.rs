@@ -12,7 +12,8 @@ pub struct Archive {
     ///
     /// OUT is a tar archive, compressed in the format that its suffix names (.tar.gz, .tgz, .tar.bz2 and so on) or -F
     /// names; .tar is not compressed. The order of members depends on their names alone. All FILEs stay. Hard links
-    /// stay links; pipes, sockets and devices are left out.
+    /// stay links; pipes, sockets and devices are left out. With --sparse, holes are stored as such, in the form of GNU
+    /// tar: the archive then depends on where files have holes.
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with_all = ["decompress", "test", "list", "stdout", "output", "explain", "report", "trace", "verify", "checksum"])]
     pub archive: Option<PathBuf>,

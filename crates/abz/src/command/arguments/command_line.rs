@@ -227,6 +227,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
             output,
             mtime: archive.mtime,
             owner: archive.owner,
+            sparse: files.sparse,
         }),
         is_plain,
         extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),

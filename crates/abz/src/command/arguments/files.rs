@@ -80,7 +80,7 @@ pub struct Files {
 
     /// Leave holes for zeros in decompressed files (the default), to save disk space
     #[arg(long, overrides_with = "no_sparse", hide_short_help = true)]
-    sparse: bool,
+    pub sparse: bool,
 
     /// Write zeros instead of leaving holes
     #[arg(long, overrides_with = "sparse", hide_short_help = true)]

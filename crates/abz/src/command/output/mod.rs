@@ -10,10 +10,10 @@ use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::fs::{Mode, OFlags, fcntl_getfl};
 
 use self::target::Target;
 use super::input::{Input, special_bits};
@@ -395,7 +395,7 @@ impl Temporary {
     /// Sets the permissions, less the umask, and the time.
     fn set(&self, mode: u32, modified: SystemTime) -> io::Result<()> {
         let file = self.file();
-        file.set_permissions(Permissions::from_mode(mode & allowed(file.metadata()?.mode())))?;
+        file.set_permissions(Permissions::from_mode(mode & !umask()))?;
         file.set_times(FileTimes::new().set_modified(modified))
     }
 
@@ -442,10 +442,15 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
 
-/// Returns the permissions that the umask allows, derived from a file created without permission to execute: who may
-/// read may execute.
-fn allowed(made: u32) -> u32 {
-    made & 0o666 | (made & 0o444) >> 2
+/// Returns the permissions that new files do not get.
+pub(crate) fn umask() -> u32 {
+    static UMASK: OnceLock<u32> = OnceLock::new();
+    // Asking for it sets it, so a file that another thread makes meanwhile is private. Those get their permissions later.
+    *UMASK.get_or_init(|| {
+        let mask = rustix::process::umask(Mode::from_raw_mode(0o077));
+        rustix::process::umask(mask);
+        mask.bits()
+    })
 }
 
 /// Returns the folder that contains `path`.

@@ -184,6 +184,8 @@ pub(crate) struct Archiving {
     pub(crate) mtime: Option<u64>,
     /// The user and group of all members, instead of their own.
     pub(crate) owner: Option<(u32, u32)>,
+    /// Stores holes as such.
+    pub(crate) sparse: bool,
 }
 
 /// Extracts archives.
