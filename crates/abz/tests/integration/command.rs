@@ -528,6 +528,25 @@ fn the_manual_and_the_completions_know_every_option_of_the_help() {
         folder.write("completions", said(&["--generate", "bash"]).as_bytes());
         let checked = program("bash").arg("-n").arg(folder.path("completions")).status().unwrap();
         assert!(checked.success());
+        // The words of a line, the last of which is to be completed, and what is proposed; nothing leaves files to bash.
+        for (words, proposed) in [
+            ("abz ''", ""),
+            ("abz -k '['", ""),
+            ("abz -d no", ""),
+            ("abz --deco", "--decompress"),
+            ("abz -F x", "xz"),
+            ("abz --format = l", "lzip lzma"),
+            ("abz --format = ''", "gzip bzip2 lzip xz zstd zlib zip lzma"),
+            ("abz --format =", "gzip bzip2 lzip xz zstd zlib zip lzma"),
+            ("abz --input-io = m", "mmap"),
+        ] {
+            let script = format!(
+                "source completions; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+                 _abz abz \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\""
+            );
+            let output = program("bash").current_dir(folder.path("")).args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), proposed, "{words}");
+        }
     }
 }
 

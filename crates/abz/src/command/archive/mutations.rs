@@ -92,7 +92,8 @@ fn members() -> Vec<Vec<u8>> {
     let version_1 = padded(b"2\n0\n200\n5000\n500\n");
     vec![
         plain("file", b'0'),
-        plain("folder/", b'5'),
+        // It has no data, whatever its header says.
+        header("folder/", b'5', 700, false, b""),
         header("link", b'2', 0, false, b""),
         header("hard", b'1', 10, false, b""),
         [header("././@LongLink", b'L', 600, true, b""), padded(&[b'n'; 600]), plain("short", b'0')].concat(),

@@ -83,7 +83,27 @@ pub(crate) fn write(generated: Generated, out: &mut impl Write) -> io::Result<()
     };
     let mut completions = Vec::new();
     generate(shell, &mut Arguments::command(), "abz", &mut completions);
+    if shell == Shell::Bash {
+        completions = for_bash(&String::from_utf8_lossy(&completions)).into_bytes();
+    }
     out.write_all(&completions)
+}
+
+/// Changes the completions of bash: a word that is no option is a file, which bash completes itself if nothing is proposed. Bash
+/// makes words of their own of = and of what follows it.
+fn for_bash(generated: &str) -> String {
+    const PREVIOUS: &str = "    prev=\"$3\"\n";
+    const AFTER_EQUALS: &str = "    if [[ \"${prev}\" == \"=\" ]]; then\n        prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n    \
+                                elif [[ \"${cur}\" == \"=\" ]]; then\n        cur=\"\"\n    fi\n";
+    const ANY: &str = "COMPREPLY=( $(compgen -W \"${opts}\" -- \"${cur}\") )";
+    let changed = generated
+        .replace(" [FILE]...\"", "\"")
+        .replace("if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]]", "if [[ ${cur} == -* ]]")
+        .replace(PREVIOUS, &format!("{PREVIOUS}{AFTER_EQUALS}"));
+    match changed.rsplit_once(ANY) {
+        Some((before, after)) => format!("{before}COMPREPLY=(){after}"),
+        None => changed,
+    }
 }
 
 fn write_manual(out: &mut impl Write) -> io::Result<()> {
