@@ -364,3 +364,50 @@ fn a_server_that_is_back_with_smaller_messages_gets_smaller_ones() {
         assert!(run.join().unwrap().unwrap() == expected);
     });
 }
+
+/// The time-outs of requests and of connections end at different moments of a pause.
+#[test]
+#[ignore = "it takes two minutes"]
+fn a_server_that_stands_still_for_any_time_loses_nothing() {
+    thread::scope(|scope| {
+        for seconds in [4, 6, 8, 10, 12, 15, 16, 17, 20, 25] {
+            scope.spawn(move || {
+                for at in [0, 5, 40] {
+                    stands_still(Duration::from_secs(seconds), at);
+                }
+            });
+        }
+    });
+}
+
+/// The server stands still for the time when the end has so many results.
+fn stands_still(time: Duration, at: usize) {
+    let server = Server::start();
+    let _worker = server.worker(2);
+    let cluster = server.cluster();
+    let remote = function(&cluster);
+    let jobs: Vec<Job> = (0..200).map(|n| Job::new(n).time(Duration::from_millis(2))).collect();
+    let expected = expected(&jobs);
+    let mut seen = Vec::new();
+    thread::scope(|scope| {
+        let server = &server;
+        let stop = || {
+            server.signal("STOP");
+            scope.spawn(move || {
+                thread::sleep(time);
+                server.signal("CONT");
+            });
+        };
+        if at == 0 {
+            stop();
+        }
+        let run = Stream::from_iter(jobs).window(20).map_remote(&remote).for_each(|result| {
+            seen.push(result);
+            if seen.len() == at {
+                stop();
+            }
+        });
+        assert_eq!(run, Ok(()));
+    });
+    assert!(seen == expected);
+}
