@@ -187,6 +187,9 @@ pub enum Error {
     /// The server refuses a queue.
     #[error("the NATS server does not make a queue: {0}")]
     Queue(String),
+    /// The connection of a worker has ended for good.
+    #[error("{0}")]
+    Closed(String),
     /// The set has no function of that name.
     #[error("there is no function {function:?} in {has}")]
     NoFunction {

@@ -439,6 +439,10 @@ impl Serving {
 
     async fn tick(&mut self) {
         self.beat(false).await;
+        if !self.line.is_connected() && self.line.has_ended().await {
+            self.calls.answer_all(|| Answer::Closed(wire::ENDED.to_owned()));
+            self.batches.clear();
+        }
         if self.line.is_connected() {
             for (id, name) in self.members.forget_silent(self.options.lease * 2) {
                 self.landing.forget(id);

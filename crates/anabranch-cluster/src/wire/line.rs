@@ -22,6 +22,10 @@ const BODIES_PING: Duration = Duration::from_secs(10);
 /// The time between two looks for a server that is not there yet.
 const LOOK: Duration = Duration::from_millis(300);
 
+/// Why a run or a worker ends if a connection does.
+pub(crate) const ENDED: &str = "the connection to the server has ended for good, and is not made again: the server may demand TLS now, \
+                                which needs the feature `tls` of the crate `anabranch-cluster`";
+
 /// How often the connections were made again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Made {
@@ -88,6 +92,17 @@ impl Line {
     /// Whether both connections seem to be there.
     pub(crate) fn is_connected(&self) -> bool {
         [&self.bodies, &self.beats].iter().all(|client| client.connection_state() == State::Connected)
+    }
+
+    /// Whether a connection has ended for good: the client has given up, or it has panicked.
+    pub(crate) async fn has_ended(&self) -> bool {
+        for client in [&self.bodies, &self.beats] {
+            // A client that is connecting takes the order and does not answer yet.
+            if let Ok(Err(_)) = tokio::time::timeout(Duration::from_millis(1), client.flush()).await {
+                return true;
+            }
+        }
+        false
     }
 
     /// Sends a small message that a later one replaces. It is dropped while there is no connection.

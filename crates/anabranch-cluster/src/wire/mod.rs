@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use bodies::{ENVELOPE_OF_CALL, Gone, Parts, Shelf, inline_limit};
-pub(crate) use line::{Line, Made};
+pub(crate) use line::{ENDED, Line, Made};
 pub(crate) use meter::{Flow, Mark, Meter, Pass};
 pub(crate) use queue::{ALONE, Delivery, Failure, Queue, WORK, stored};
 pub(crate) use sweep::sweep;

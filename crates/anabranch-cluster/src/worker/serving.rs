@@ -76,7 +76,9 @@ impl Serving {
                 }
                 message = pulled.next(), if may_pull => match message {
                     Some(message) => self.pulled(message).await,
-                    None => may_pull = false,
+                    None if self.is_leaving => may_pull = false,
+                    // Nobody has asked for this end.
+                    None => return Err(Error::Closed(wire::ENDED.to_owned())),
                 },
                 Some(message) = inbox.next() => self.take(message).await,
                 Some(message) = heard.next() => {
@@ -97,6 +99,9 @@ impl Serving {
                 }
                 Ok(()) = news.changed() => self.connected().await,
                 () = &mut tick => {
+                    if !self.line.is_connected() && self.line.has_ended().await {
+                        return Err(Error::Closed(wire::ENDED.to_owned()));
+                    }
                     self.tick().await;
                     let period = self.runs.lease().map_or(Duration::from_secs(1), |lease| lease / 4);
                     tick.as_mut().reset((Instant::now() + period).into());
