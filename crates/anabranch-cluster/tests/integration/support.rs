@@ -200,18 +200,16 @@ impl Server {
         let mut command = abz_foreign::command("nats-server");
         command.args(["-a", &self.address, "-p", &self.port.to_string(), "-sd"]).arg(self.folder.path());
         command.args(&self.arguments).stdout(Stdio::null()).stderr(Stdio::null());
-        self.process = Some(Process(command.spawn().unwrap()));
+        let process = self.process.insert(Process(command.spawn().unwrap()));
         let begun = Instant::now();
-        while !self.answers() {
+        while !answers(&self.address, self.port) {
             assert!(begun.elapsed() < Duration::from_secs(20), "the server does not start");
+            if process.has_ended() {
+                // A connection of another process had its port for a moment.
+                *process = Process(command.spawn().unwrap());
+            }
             thread::sleep(Duration::from_millis(5));
         }
-    }
-
-    fn answers(&self) -> bool {
-        let Ok(mut connection) = TcpStream::connect((self.address.as_str(), self.port)) else { return false };
-        let mut word = [0; 4];
-        connection.read_exact(&mut word).is_ok() && word == *b"INFO"
     }
 
     pub fn id(&self) -> u32 {
@@ -239,6 +237,12 @@ impl Server {
     pub fn worker(&self, threads: usize) -> Process {
         worker(&self.url(), threads).start()
     }
+}
+
+fn answers(address: &str, port: u16) -> bool {
+    let Ok(mut connection) = TcpStream::connect((address, port)) else { return false };
+    let mut word = [0; 4];
+    connection.read_exact(&mut word).is_ok() && word == *b"INFO"
 }
 
 /// The names of the queues on a server.
