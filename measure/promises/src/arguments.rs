@@ -7,7 +7,7 @@ use crate::suites::{SUITES, Suite};
 /// The usage text.
 pub fn usage() -> String {
     let mut text = String::from(
-        "Usage: measure SUITE [--quick] [--only NAME] [--processes N] [--markdown] [--json FILE] [--update]\n\n",
+        "Usage: measure SUITE [--quick] [--only NAME] [--processes N] [--against COMMIT] [--markdown] [--json FILE] [--update]\n\n",
     );
     for suite in &SUITES {
         text += &format!("  {:16} {}\n", suite.name, suite.about);
@@ -19,6 +19,7 @@ pub fn usage() -> String {
   --quick          fewer and shorter rounds, for a first look
   --only NAME      measure one group of rows (an unknown name lists the groups)
   --processes N    measure in N processes, one after another, and print the least, the middle and the largest median
+  --against COMMIT rows of the core for this state and for an earlier commit in turn: the ratio of their times
   --markdown       print the whole table as Markdown
   --json FILE      write the table with all numbers to FILE as JSON
   --update         replace the table in RESULTS.md, and write its numbers to results/*.json
@@ -39,6 +40,8 @@ pub struct Arguments {
     pub only: Option<String>,
     /// In how many processes to measure, if not in this one.
     pub processes: Option<usize>,
+    /// The commit with which the core is compared.
+    pub against: Option<String>,
     pub form: Form,
     pub json: Option<PathBuf>,
     pub update: bool,
@@ -65,6 +68,7 @@ impl Arguments {
             quick: false,
             only: None,
             processes: None,
+            against: None,
             form: Form::Text,
             json: None,
             update: false,
@@ -80,6 +84,7 @@ impl Arguments {
                     let number = number.parse().ok().filter(|&number| number > 0).ok_or_else(wrong)?;
                     arguments.processes = Some(number);
                 }
+                "--against" => arguments.against = Some(value("--against")?),
                 "--markdown" => arguments.form = Form::Markdown,
                 "--json" => arguments.json = Some(value("--json")?.into()),
                 "--update" => arguments.update = true,
@@ -99,8 +104,14 @@ impl Arguments {
         if self.processes.is_some() && (several || self.json.is_some() || self.update) {
             return Err("--processes is for one suite, and does not go with --json or --update".into());
         }
+        if self.against.is_some()
+            && (several || self.suites[0].name != "core" || self.processes.is_some() || self.update)
+        {
+            return Err("--against is for the core alone, without --processes and --update".into());
+        }
         if let Some(name) = &self.only {
-            let known = (self.suites[0].groups)();
+            let known =
+                if self.against.is_some() { crate::against::names() } else { (self.suites[0].groups)() };
             if !known.contains(name) {
                 return Err(format!("there is no group {name}; there are: {}", known.join(", ")));
             }
@@ -150,6 +161,11 @@ mod tests {
             assert!(parse(line).is_err(), "{line}");
         }
         assert!(parse("core --processes 2 --json out.json").is_err());
+        for line in ["core --against", "abz --against HEAD", "core --against HEAD --only record"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+        let arguments = parse("core --against HEAD --only pipeline").unwrap().unwrap();
+        assert_eq!(arguments.against.as_deref(), Some("HEAD"));
     }
 
     #[test]

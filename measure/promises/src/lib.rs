@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod abz;
+mod against;
 mod arguments;
 mod automatic;
 mod cluster;
@@ -72,7 +73,13 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     }
     let mut right = true;
     for suite in &arguments.suites {
-        let table = suite.run(arguments.quick, arguments.only.clone());
+        let table = match &arguments.against {
+            None => suite.run(arguments.quick, arguments.only.clone()),
+            Some(commit) => {
+                let measure = |look: &look::Look| against::measure_against(commit, look);
+                suites::table("core", measure, false, arguments.quick, arguments.only.clone())
+            }
+        };
         right &= table.results_were_right();
         if let Some(path) = &arguments.json {
             write(&table, path)?;

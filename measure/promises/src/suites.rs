@@ -97,11 +97,21 @@ pub const SUITES: [Suite; 10] = [
 impl Suite {
     /// Measures all groups, or the one that was asked for.
     pub fn run(&self, quick: bool, only: Option<String>) -> Table {
-        let (machine, before) = (Machine::of_this_run(&PACKAGES), load());
-        let look = Look::new(quick, only);
-        look.say(self.name);
-        let Measured { rows, notes } = (self.measure)(&look);
-        let seconds = look.seconds();
-        Table { machine, load: (before, load()), quick, seconds, notes, sections: self.sections, rows }
+        table(self.name, self.measure, self.sections, quick, only)
     }
+}
+
+/// Measures, and makes a table of the rows.
+pub fn table(
+    name: &str,
+    measure: impl FnOnce(&Look) -> Measured,
+    sections: bool,
+    quick: bool,
+    only: Option<String>,
+) -> Table {
+    let (machine, before) = (Machine::of_this_run(&PACKAGES), load());
+    let look = Look::new(quick, only);
+    look.say(name);
+    let Measured { rows, notes } = measure(&look);
+    Table { machine, load: (before, load()), quick, seconds: look.seconds(), notes, sections, rows }
 }

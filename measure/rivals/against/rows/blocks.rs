@@ -1,0 +1,11 @@
+//! A range, whose items travel in blocks.
+
+use anabranch::Stream;
+use measure_harness::work::{Digest, Work};
+
+pub fn run(work: Work, items: u64, workers: usize) -> Digest {
+    Stream::from_range(0..items)
+        .workers(workers)
+        .map(move |item| work.run(item))
+        .fold(Digest::EMPTY, Digest::with)
+}
