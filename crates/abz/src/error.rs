@@ -1,5 +1,6 @@
 //! The error of a run.
 
+use std::borrow::Cow;
 use std::error;
 use std::fmt;
 use std::io;
@@ -55,11 +56,11 @@ impl Error {
         }
     }
 
-    /// Returns true if the input has no bytes yet, or the output no room.
-    pub(crate) fn is_pending(&self) -> bool {
+    /// Returns true if the input has no bytes yet, so that the same call may be made again.
+    pub(crate) fn is_passing(&self) -> bool {
         match self {
-            Error::Read(error) | Error::Write(error) => error.kind() == io::ErrorKind::WouldBlock,
-            Error::File(_, error) => error.is_pending(),
+            Error::Read(error) => is_passing(error),
+            Error::File(_, error) => error.is_passing(),
             _ => false,
         }
     }
@@ -109,6 +110,11 @@ impl From<Error> for io::Error {
     }
 }
 
+/// Returns true if a reader that gives this error has no bytes yet.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
 fn kind_of(error: &Error) -> io::ErrorKind {
     match error {
         Error::Read(error) | Error::Write(error) => error.kind(),
@@ -126,7 +132,7 @@ fn kind_of(error: &Error) -> io::ErrorKind {
 
 /// The error with which a reader or a writer has failed, if it has. After it, each call fails.
 #[derive(Debug, Default)]
-pub(crate) struct Failure(Option<(io::ErrorKind, String)>);
+pub(crate) struct Failure(Option<(io::ErrorKind, Cow<'static, str>)>);
 
 impl Failure {
     /// Returns true if a call has failed.
@@ -137,7 +143,7 @@ impl Failure {
     /// Returns an error if an earlier call has failed.
     pub(crate) fn check(&self) -> io::Result<()> {
         match &self.0 {
-            Some((kind, message)) => Err(io::Error::new(*kind, Error::Before(message.clone()))),
+            Some((kind, message)) => Err(io::Error::new(*kind, Error::Before(message.clone().into_owned()))),
             None => Ok(()),
         }
     }
@@ -145,8 +151,20 @@ impl Failure {
     /// Records that a call fails with `error`, and returns it.
     pub(crate) fn record(&mut self, error: Error) -> io::Error {
         let error = io::Error::from(error);
-        self.0 = Some((error.kind(), error.to_string()));
+        self.0 = Some((error.kind(), error.to_string().into()));
         error
+    }
+
+    /// Begins a call that may panic, as the inner writer may. Until it [ends](Self::end_call), it has failed.
+    pub(crate) fn begin_call(&mut self) -> io::Result<()> {
+        self.check()?;
+        self.0 = Some((io::ErrorKind::Other, "it has panicked".into()));
+        Ok(())
+    }
+
+    /// Ends a call that has not panicked.
+    pub(crate) fn end_call(&mut self) {
+        self.0 = None;
     }
 }
 

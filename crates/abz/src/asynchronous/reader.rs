@@ -36,7 +36,6 @@ use crate::reader::{Reader, ReaderBuilder};
 #[derive(Debug)]
 pub struct AsyncReader<R> {
     reader: Reader<Polled<R>>,
-    has_format: bool,
 }
 
 impl<R: AsyncRead + Unpin> AsyncReader<R> {
@@ -51,7 +50,7 @@ impl<R: AsyncRead + Unpin> AsyncReader<R> {
 
     /// The format of the file; `None` before the first read has found it out.
     pub fn format(&self) -> Option<Format> {
-        self.has_format.then(|| self.reader.format())
+        self.reader.has_format().then(|| self.reader.format())
     }
 
     /// The offset in the file of garbage after the last member; see [`Reader::garbage_at`](crate::Reader::garbage_at).
@@ -79,22 +78,15 @@ impl ReaderBuilder {
     /// to it.
     pub fn new_async<R: AsyncRead + Unpin>(self, inner: R) -> io::Result<AsyncReader<R>> {
         let reader = self.begin(Polled { inner, waker: Waker::noop().clone() }, None)?;
-        Ok(AsyncReader { reader, has_format: false })
+        Ok(AsyncReader { reader })
     }
 }
 
 impl<R: AsyncRead + Unpin> AsyncBufRead for AsyncReader<R> {
     fn poll_fill_buf(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
-        let AsyncReader { reader, has_format } = self.get_mut();
+        let reader = &mut self.get_mut().reader;
         reader.set_waker(context.waker());
         reader.get_mut().waker.clone_from(context.waker());
-        if !*has_format {
-            match reader.detect() {
-                Ok(()) => *has_format = true,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
         match reader.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
             filled => Poll::Ready(filled),

@@ -96,13 +96,14 @@ impl<W: AsyncWrite + Unpin> AsyncWriter<W> {
         context: &mut Context<'_>,
         step: impl FnOnce(&mut Self, &mut Context<'_>) -> Poll<Result<T, Error>>,
     ) -> Poll<io::Result<T>> {
-        self.failure.check()?;
-        let passed_on = ready!(self.poll_pass_on(context));
-        let done = match passed_on {
-            Ok(()) => ready!(step(self, context)),
-            Err(error) => Err(error),
+        self.failure.begin_call()?;
+        let done = match self.poll_pass_on(context) {
+            Poll::Ready(Ok(())) => step(self, context),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
         };
-        Poll::Ready(done.map_err(|error| self.failure.record(error)))
+        self.failure.end_call();
+        done.map(|done| done.map_err(|error| self.failure.record(error)))
     }
 
     fn poll_take(&mut self, context: &mut Context<'_>, data: &[u8]) -> Poll<Result<usize, Error>> {

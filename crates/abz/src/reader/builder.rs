@@ -107,7 +107,7 @@ impl ReaderBuilder {
 
     fn make<R: Read>(self, inner: R, name: Option<PathBuf>) -> io::Result<Reader<R>> {
         let mut reader = self.begin(inner, name)?;
-        reader.detect()?;
+        reader.detect_now()?;
         Ok(reader)
     }
 
@@ -122,10 +122,12 @@ impl ReaderBuilder {
         let threads = Threads::new(settings.workers, pool);
         Ok(Reader {
             inner,
+            is_at_end: false,
             settings,
             threads,
             name,
             format: Format::default(),
+            has_format: false,
             start: Vec::new(),
             line: None,
             line_read: Zeros::default(),
@@ -138,6 +140,7 @@ impl ReaderBuilder {
             places: None,
             index,
             garbage_at: None,
+            trailing_at: None,
             failure: Failure::default(),
             waker: None,
         })

@@ -61,24 +61,29 @@ impl ByParts {
         data: &mut Vec<u8>,
     ) -> Result<bool, Error> {
         let Some(next) = &mut self.next else { return Ok(false) };
-        let mut parts = parts.get(*next..).unwrap_or_default().iter().inspect(|_| *next += 1);
         if self.farm.is_none() && self.alone >= ALONE {
             self.farm = Threads::start(&mut self.threads).map(|threads| farm(&self.decoding, threads));
         }
         let (Some(farm), Some(threads)) = (&mut self.farm, &self.threads) else {
-            let Some(part) = parts.next() else { return Ok(false) };
-            self.alone += 1;
+            let Some(part) = parts.get(*next) else { return Ok(false) };
             access::read_part_by(read, part, &mut self.bytes)?;
+            *next += 1;
+            self.alone += 1;
             let decoder = self.decoder.get_or_insert_with(|| Decoder::new(&self.decoding));
             decoder.decode_into(part, &self.bytes, data)?;
             return Ok(true);
         };
         let window = window(threads.workers);
         while farm.pending() < window
-            && let Some(part) = parts.next()
+            && let Some(part) = parts.get(*next)
         {
             let mut bytes = Vec::new();
-            access::read_part_by(&mut read, part, &mut bytes)?;
+            match access::read_part_by(&mut read, part, &mut bytes) {
+                // The file has no bytes yet. The parts that were read have contents.
+                Err(error) if error.is_passing() && farm.pending() > 0 => break,
+                read => read?,
+            }
+            *next += 1;
             farm.offload((part.clone(), bytes));
         }
         let Some(decoded) = farm.get() else { return Ok(false) };

@@ -33,14 +33,19 @@ const WAITING: usize = 2;
 /// A decompression whose input the caller reads.
 pub(crate) trait Decode: Send {
     /// Replaces the contents of `data` by the next contents of the file, at least one byte. Returns `false` if there are no
-    /// more. Reads as much of `input` as is needed, and some of it ahead. After an error of `input` of the kind
-    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock), it can be called again.
+    /// more. Reads as much of `input` as is needed, and some of it ahead. After an error of `input` that
+    /// [passes](Error::is_passing), it can be called again if it [resumes](Self::resumes).
     fn poll_next(
         &mut self,
         context: &mut Context<'_>,
         input: &mut dyn Read,
         data: &mut Vec<u8>,
     ) -> Poll<Result<bool, Error>>;
+
+    /// Returns true if it can go on after an error that passes.
+    fn resumes(&self) -> bool {
+        true
+    }
 
     /// The parts that were found so far and can be decoded by themselves: all up to some place. `None` if it finds none.
     fn parts(&self) -> Option<&[Part]> {
@@ -222,7 +227,14 @@ impl Pooled {
                 return Poll::Ready(result.transpose());
             }
             let Some(post) = self.post.as_ref().filter(|_| self.may_read()) else { return Poll::Pending };
-            let input = Input::read(source, inputs.take(), *read)?;
+            let input = match Input::read(source, inputs.take(), *read) {
+                Err(error) if error.is_passing() && !self.has_all() => {
+                    // What was read before has results that are still to come.
+                    self.is_full = false;
+                    continue;
+                }
+                input => input?,
+            };
             *read += input.left() as u64;
             self.is_full = input.left() >= FULL;
             self.posted += 1;
@@ -237,10 +249,17 @@ impl Pooled {
 
     /// Returns true if another read delays no result for ever.
     fn may_read(&self) -> bool {
-        let split = self.progress.split.load(Ordering::Acquire);
-        let ahead = self.posted - split;
-        let has_all = ahead == 0 && self.progress.pieces.load(Ordering::Relaxed) == self.results_taken;
-        has_all || self.is_full && ahead < INPUTS
+        self.has_all() || self.is_full && self.ahead() < INPUTS
+    }
+
+    /// The number of inputs that were posted and not yet split.
+    fn ahead(&self) -> usize {
+        self.posted - self.progress.split.load(Ordering::Acquire)
+    }
+
+    /// Returns true if all results of what was read were taken.
+    fn has_all(&self) -> bool {
+        self.ahead() == 0 && self.progress.pieces.load(Ordering::Relaxed) == self.results_taken
     }
 }
 

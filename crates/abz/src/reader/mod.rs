@@ -21,7 +21,7 @@ use self::by_parts::ByParts;
 use self::line::Decode;
 use self::random::{Places, Shared};
 use crate::decompress::Decompression;
-use crate::error::{Error, Failure};
+use crate::error::{Error, Failure, is_passing};
 use crate::formats::Format;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
@@ -72,16 +72,22 @@ use crate::zeros::Zeros;
 ///
 /// The error of each call is an [`io::Error`] with an [`abz::Error`](crate::Error) inside, which says where the file is
 /// damaged. All bytes that were read before are right, except those of a damaged gzip member that does not record where its
-/// parts lie. When a call has failed, all later ones fail.
+/// parts lie. When a read has failed, all later calls fail, unless the inner reader has
+/// [no bytes yet](io::ErrorKind::WouldBlock) or has [timed out](io::ErrorKind::TimedOut): the same call may then be made
+/// again. A seek that fails leaves the position where it was. An inner reader is not read again after its end.
 ///
 /// [pool]: ReaderBuilder::pool
 pub struct Reader<R> {
     inner: R,
+    /// Whether the inner reader has given all it has, from the place where it is.
+    is_at_end: bool,
     settings: Decompression,
     threads: Option<Threads>,
     /// The name of the file, for messages.
     name: Option<PathBuf>,
     format: Format,
+    /// Whether `format` was detected.
+    has_format: bool,
     /// The first bytes of the file, which were read to detect the format.
     start: Vec<u8>,
     /// Decodes the file from its start; `None` before the first read.
@@ -101,6 +107,8 @@ pub struct Reader<R> {
     places: Option<Places<R>>,
     index: Option<Index>,
     garbage_at: Option<u64>,
+    /// The place of what follows the last member, while that may still be padding.
+    trailing_at: Option<u64>,
     failure: Failure,
     /// Wakes the task that reads, in an asynchronous reader. Others let the thread wait.
     waker: Option<Waker>,
@@ -142,7 +150,7 @@ impl<R: Read> Reader<R> {
         ReaderBuilder::default().new(inner)
     }
 
-    /// The format of the file.
+    /// The format of the file. It is gzip until the first read, if the inner reader had no bytes yet when this reader was made.
     pub fn format(&self) -> Format {
         self.format
     }
@@ -180,23 +188,46 @@ impl<R: Read> Reader<R> {
         self.at + self.used as u64 + self.skip
     }
 
-    fn fail(&mut self, error: Error) -> io::Error {
-        let error = match self.name.clone() {
+    /// The same error, with the name of the file.
+    fn named(&self, error: Error) -> Error {
+        match self.name.clone() {
             Some(name) => Error::File(name, Box::new(error)),
             None => error,
-        };
-        match error.is_pending() && self.waker.is_some() {
+        }
+    }
+
+    fn fail(&mut self, error: Error) -> io::Error {
+        let error = self.named(error);
+        match error.is_passing() {
             true => error.into(),
             false => self.failure.record(error),
         }
     }
 
-    /// Finds out the format, from the first bytes.
-    pub(crate) fn detect(&mut self) -> io::Result<()> {
-        let detected = Format::detect(&mut self.inner, &mut self.start).map_err(Error::Read);
-        let found = detected.and_then(|format| format.ok_or_else(|| Error::Read(of_no_format(&self.start))));
-        self.format = found.map_err(|error| self.fail(error))?;
+    /// Finds out the format from the first bytes, unless it is known.
+    fn detect(&mut self) -> Result<(), Error> {
+        if self.has_format {
+            return Ok(());
+        }
+        let mut inner = Ending { inner: &mut self.inner, is_at_end: &mut self.is_at_end };
+        let format = Format::detect(&mut inner, &mut self.start).map_err(Error::Read)?;
+        self.format = format.ok_or_else(|| Error::Read(of_no_format(&self.start)))?;
+        self.has_format = true;
         Ok(())
+    }
+
+    /// Whether the format was detected.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn has_format(&self) -> bool {
+        self.has_format
+    }
+
+    /// As [`detect`](Self::detect), unless the inner reader has too few bytes yet.
+    fn detect_now(&mut self) -> io::Result<()> {
+        match self.detect() {
+            Err(error) if error.is_passing() => Ok(()),
+            detected => detected.map_err(|error| self.fail(error)),
+        }
     }
 
     /// Makes the next contents available, unless some are or there are no more.
@@ -245,14 +276,16 @@ impl<R: Read> Reader<R> {
         if self.has_ended {
             return Ok(false);
         }
-        if let Some(places) = &mut self.places
-            && mem::take(&mut places.has_moved)
-        {
+        if let Some(places) = self.places.as_mut().filter(|places| places.has_moved) {
             places.jump.to(&mut self.inner, self.line_read.bytes).map_err(Error::Read)?;
+            (places.has_moved, self.is_at_end) = (false, false);
             self.start.clear();
         }
-        let Reader { inner, start, line_read, .. } = self;
-        let mut source = Source { start, inner, read: line_read };
+        if let Some(place) = self.trailing_at {
+            return self.end_at(place);
+        }
+        let Reader { inner, is_at_end, start, line_read, .. } = self;
+        let mut source = Source { start, inner: Ending { inner, is_at_end }, read: line_read };
         let line = match &mut self.line {
             Some(line) => line,
             None => {
@@ -283,15 +316,12 @@ impl<R: Read> Reader<R> {
     }
 
     /// Returns `true` if the file has only zeros from this place on, where its format knows no other padding. Reads up to
-    /// its end, unless that might have to wait.
+    /// its end.
     fn ends_with_zeros_from(&mut self, place: u64) -> io::Result<bool> {
-        let Reader { inner, start, line_read, .. } = self;
-        let mut source = Source { start, inner, read: line_read };
+        let Reader { inner, is_at_end, start, line_read, .. } = self;
+        let mut source = Source { start, inner: Ending { inner, is_at_end }, read: line_read };
         let mut buffer = [0; 4096];
         while self.format.reads().may_be_padded() && source.read.are_all_from(place) {
-            if self.waker.is_some() {
-                return Ok(true);
-            }
             match source.read(&mut buffer) {
                 Ok(0) => return Ok(true),
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
@@ -301,13 +331,25 @@ impl<R: Read> Reader<R> {
         Ok(false)
     }
 
+    /// Ends the contents before padding or garbage at `place`.
+    fn end_at(&mut self, place: u64) -> Result<bool, Error> {
+        // The inner reader may pause within the padding.
+        self.trailing_at = Some(place);
+        let is_padding = self.ends_with_zeros_from(place).map_err(Error::Read)?;
+        self.garbage_at = Some(place).filter(|_| !is_padding);
+        (self.trailing_at, self.has_ended) = (None, true);
+        Ok(false)
+    }
+
     /// Goes on after an error of the line, if it is none for a reader.
     fn go_on_after(&mut self, error: Error) -> Result<bool, Error> {
         if let Some(offset) = error.is_garbage_at(&self.settings) {
-            let is_padding = self.ends_with_zeros_from(offset).map_err(Error::Read)?;
-            self.garbage_at = Some(offset).filter(|_| !is_padding);
-            self.has_ended = true;
-            return Ok(false);
+            return self.end_at(offset);
+        }
+        if error.is_passing() && self.line.as_ref().is_some_and(|line| !line.resumes()) {
+            let target = self.at + self.skip;
+            self.start_again(None);
+            self.skip = target;
         }
         let needs_another_try =
             matches!(&error, Error::Damaged(damage) if damage.remedy() == Remedy::RegularFile);
@@ -325,6 +367,7 @@ impl<R: Read> Reader<R> {
     fn start_again(&mut self, line: Option<Box<dyn Decode>>) {
         self.line = line;
         (self.line_read, self.line_at, self.has_ended) = (Zeros::default(), 0, false);
+        self.trailing_at = None;
         self.data.clear();
         (self.at, self.used, self.skip) = (0, 0, 0);
         if let Some(places) = &mut self.places {
@@ -345,8 +388,7 @@ impl<R: Read> Reader<R> {
             let finds = self.line.as_ref().is_some_and(|line| line.parts().is_some());
             // The line has passed the place, but not the end of the part that contains it.
             if finds && self.line_at > target && !self.has_ended {
-                self.at = self.line_at;
-                self.go_on()?;
+                self.pass()?;
                 continue;
             }
             let spacing = self.places.as_ref().map_or(0, |places| places.spacing);
@@ -355,6 +397,19 @@ impl<R: Read> Reader<R> {
             self.skip = target;
             return Ok(());
         }
+    }
+
+    /// Lets the line decode its next contents, which nobody reads now. The position does not change, also if that fails.
+    fn pass(&mut self) -> Result<(), Error> {
+        let held = (mem::take(&mut self.data), self.at, self.used, self.skip);
+        (self.at, self.used, self.skip) = (self.line_at, 0, 0);
+        let passed = self.go_on().map(drop);
+        if passed.as_ref().is_err_and(|error| !error.is_passing()) {
+            // A line does not go on after an error.
+            self.start_again(None);
+        }
+        (self.data, self.at, self.used, self.skip) = held;
+        passed
     }
 
     /// Goes to the known part that contains a place. Returns `false` if there is none.
@@ -399,9 +454,26 @@ fn known_parts<'a>(parts: &'a Option<Vec<Part>>, line: &'a Option<Box<dyn Decode
 /// The file, for the line: the bytes that were read to detect the format, and then the inner reader.
 struct Source<'a, R> {
     start: &'a mut Vec<u8>,
-    inner: &'a mut R,
+    inner: Ending<'a, R>,
     /// The bytes given.
     read: &'a mut Zeros,
+}
+
+/// An inner reader that is not read again after its end.
+struct Ending<'a, R> {
+    inner: &'a mut R,
+    is_at_end: &'a mut bool,
+}
+
+impl<R: Read> Read for Ending<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if *self.is_at_end || buffer.is_empty() {
+            return Ok(0);
+        }
+        let len = self.inner.read(buffer)?;
+        *self.is_at_end = len == 0;
+        Ok(len)
+    }
 }
 
 impl<R: Read> Source<'_, R> {
@@ -410,7 +482,8 @@ impl<R: Read> Source<'_, R> {
         let mut some = [0; 512];
         match self.inner.read(&mut some) {
             Ok(len) => self.start.extend_from_slice(&some[..len]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // There may be enough already.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted || is_passing(&error) => {}
             Err(error) => return Err(error),
         }
         Ok(())
@@ -434,7 +507,7 @@ impl<R: Read> Read for Source<'_, R> {
 impl<R: Read> BufRead for Reader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.failure.check()?;
-        self.fill().map_err(|error| self.fail(error))?;
+        self.detect().and_then(|()| self.fill()).map_err(|error| self.fail(error))?;
         Ok(&self.data[self.used..])
     }
 
@@ -458,7 +531,8 @@ impl<R: Read> Read for Reader<R> {
 
 impl<R: Read + Seek + Send> Seek for Reader<R> {
     /// Goes to a place among the contents, in bytes. A place behind their end has nothing to read. To go to a place that
-    /// counts from the end of a file that does not tell the size of its contents, the file is decoded to its end.
+    /// counts from the end of a file that does not tell the size of its contents, the file is decoded to its end. After an
+    /// error, the position is where it was, and the reader can still be used.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.failure.check()?;
         let target = match to {
@@ -467,14 +541,14 @@ impl<R: Read + Seek + Send> Seek for Reader<R> {
             SeekFrom::End(distance) => self
                 .find_places()
                 .and_then(|()| self.size())
-                .map_err(|error| self.fail(error))?
+                .map_err(|error| self.named(error))?
                 .checked_add_signed(distance),
         };
         let Some(target) = target else {
-            let message = "expected a place at or behind the start of the contents, found one before it";
+            let message = "expected a place at or after the start of the contents, found one before it";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         };
-        self.go_to(target).map_err(|error| self.fail(error))?;
+        self.go_to(target).map_err(|error| self.named(error))?;
         Ok(target)
     }
 
@@ -504,7 +578,7 @@ impl<R: Read + Seek + Send> Reader<R> {
     pub fn index(&mut self) -> io::Result<Index> {
         self.failure.check()?;
         let made = self.find_places().and_then(|()| self.make_index());
-        made.map_err(|error| self.fail(error))
+        made.map_err(|error| self.named(error).into())
     }
 
     fn make_index(&mut self) -> Result<Index, Error> {
@@ -522,11 +596,17 @@ impl<R: Read + Seek + Send> Reader<R> {
     /// The places of the file, before it was looked for any.
     fn places(&mut self) -> Result<Places<R>, Error> {
         let by_parts = ByParts::new(&self.settings.zstd, self.threads.clone());
-        Places::of(&mut self.inner, self.line_read.bytes + self.start.len() as u64, by_parts)
+        Places::of(
+            &mut self.inner,
+            self.line_read.bytes + self.start.len() as u64,
+            by_parts,
+            &mut self.failure,
+        )
     }
 
     /// Finds out how to go to other places of the file.
     fn find_places(&mut self) -> Result<(), Error> {
+        self.detect()?;
         if self.places.is_none() {
             self.places = Some(self.places()?);
         }
@@ -573,14 +653,9 @@ impl<R: Read + Seek + Send> Reader<R> {
             let parts = places.parts.as_deref().unwrap_or_default();
             return Ok(parts.last().map_or(0, |part| part.contents.end));
         }
-        places.by_parts.stop();
         while !self.has_ended {
-            self.data.clear();
-            (self.at, self.used, self.skip) = (self.line_at, 0, 0);
-            self.go_on()?;
+            self.pass()?;
         }
-        self.data.clear();
-        (self.at, self.used) = (self.line_at, 0);
         Ok(self.line_at)
     }
 }

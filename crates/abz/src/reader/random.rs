@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use abz_codec::access::{Index, Part};
 
 use super::by_parts::ByParts;
-use crate::error::Error;
+use crate::error::{Error, Failure};
 use crate::formats::Format;
 use crate::pipes::access::is_decoded_whole;
 use crate::positional::{Along, ReadAt};
@@ -64,17 +64,27 @@ impl<R> Jump<R> {
 }
 
 impl<R: Read + Seek> Places<R> {
-    /// The places of a file of which `read` bytes were read from the inner reader.
-    pub(super) fn of(inner: &mut R, read: u64, by_parts: ByParts) -> Result<Self, Error> {
+    /// The places of a file of which `read` bytes were read from the inner reader. Records a `failure` if the place of
+    /// the inner reader is lost.
+    pub(super) fn of(
+        inner: &mut R,
+        read: u64,
+        by_parts: ByParts,
+        failure: &mut Failure,
+    ) -> Result<Self, Error> {
         let place = inner.stream_position().map_err(Error::Read)?;
         let base = place.saturating_sub(read);
-        let end = inner.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-        inner.seek(SeekFrom::Start(place)).map_err(Error::Read)?;
+        let end = inner.seek(SeekFrom::End(0)).map_err(|error| {
+            if let Err(error) = inner.seek(SeekFrom::Start(place)) {
+                failure.record(Error::Read(error));
+            }
+            Error::Read(error)
+        })?;
         let size = end.saturating_sub(base);
         let jump = Jump { seek: R::seek, read: R::read_exact, base, size };
         Ok(Places {
             jump,
-            has_moved: false,
+            has_moved: true,
             parts: None,
             are_all_known: false,
             size: None,

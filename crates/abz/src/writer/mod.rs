@@ -47,7 +47,7 @@ use crate::wait::block_on;
 /// # Errors
 ///
 /// The error of each call is an [`io::Error`] with an [`abz::Error`](crate::Error) inside. When a call has failed, all later
-/// ones fail.
+/// ones fail. So they do if the inner writer has panicked, which may have taken any part of the bytes.
 ///
 /// [pool]: WriterBuilder::pool
 pub struct Writer<W: Write> {
@@ -134,7 +134,7 @@ impl<W: Write> Writer<W> {
 
     /// Calls `step`, unless an earlier call has failed, and writes the complete bytes of the file to the inner writer.
     fn carry(&mut self, step: impl FnOnce(&mut dyn Encode) -> Result<(), Error>) -> io::Result<()> {
-        self.failure.check()?;
+        self.failure.begin_call()?;
         let done = step(&mut *self.coding);
         let bytes = self.coding.bytes();
         let written = match bytes.is_empty() {
@@ -143,11 +143,14 @@ impl<W: Write> Writer<W> {
             false => self.inner.as_mut().expect("it is there until the end").write_all(bytes),
         };
         bytes.clear();
+        self.failure.end_call();
         written.map_err(Error::Write).and(done).map_err(|error| self.failure.record(error))
     }
 
     fn flush_inner(&mut self) -> io::Result<()> {
+        self.failure.begin_call()?;
         let flushed = self.inner.as_mut().expect("it is there until the end").flush();
+        self.failure.end_call();
         flushed.map_err(|error| self.failure.record(Error::Write(error)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
 use abz::gzip::Layout;
@@ -10,33 +11,70 @@ use flate2::write::GzEncoder;
 
 use crate::support::{Folder, Random, files, noise, prose, rounds};
 
-/// A file that gives as many bytes at a time as it likes.
+/// A file that gives as many bytes at a time as it likes, pauses, and fails while it is told to. It must not be read after
+/// its end.
 struct Uneven {
     file: Cursor<Vec<u8>>,
     random: Random,
     most: u64,
+    has_ended: bool,
+    /// How many more times it pauses. A part that is read at its place is read again from its start after a pause.
+    pauses_left: u64,
+    fails: Arc<AtomicBool>,
 }
 
 impl Uneven {
     fn new(file: &[u8], random: &mut Random) -> Self {
         let most = [9, 12, 15, 17, 20][random.below(5) as usize];
-        Uneven { file: Cursor::new(file.to_vec()), random: Random(random.next()), most: 1 << most }
+        let (file, random) = (Cursor::new(file.to_vec()), Random(random.next()));
+        Uneven { file, random, most: 1 << most, has_ended: false, pauses_left: 12, fails: Arc::default() }
+    }
+
+    fn fail(&mut self) -> io::Result<()> {
+        match self.fails.load(Ordering::Relaxed) && self.random.below(4) == 0 {
+            true => Err(io::Error::other("a disk that fails")),
+            false => Ok(()),
+        }
     }
 }
 
 impl Read for Uneven {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.random.below(10) == 0 {
-            return Err(ErrorKind::Interrupted.into());
+        assert!(!self.has_ended, "it was read again after its end");
+        self.fail()?;
+        match self.random.below(30) {
+            0..3 => return Err(ErrorKind::Interrupted.into()),
+            pause @ 3..5 if self.pauses_left > 0 => {
+                self.pauses_left -= 1;
+                return Err([ErrorKind::WouldBlock, ErrorKind::TimedOut][pause as usize - 3].into());
+            }
+            _ => {}
         }
         let len = buffer.len().min(1 + self.random.below(self.most) as usize);
-        self.file.read(&mut buffer[..len])
+        let read = self.file.read(&mut buffer[..len])?;
+        self.has_ended = read == 0 && len > 0;
+        Ok(read)
     }
 }
 
 impl Seek for Uneven {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        // The size is asked for from the end.
+        if !matches!(to, SeekFrom::Start(_)) {
+            self.fail()?;
+        }
+        self.has_ended = false;
         self.file.seek(to)
+    }
+}
+
+/// Makes a call again while the file pauses.
+fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            result => return result,
+        }
     }
 }
 
@@ -68,20 +106,20 @@ fn forms(data: &[u8]) -> Vec<(String, Vec<u8>)> {
 #[track_caller]
 fn same(name: &str, mut reader: Reader<Uneven>, data: &[u8], random: &mut Random, steps: u64) {
     let mut plain = Cursor::new(data);
+    let fails = Arc::clone(&reader.get_ref().fails);
     for step in 0..steps {
         let most = 1 + random.below(17);
         let len = 1 + random.below(1 << most) as usize;
         match random.below(8) {
             0..3 => {
                 let (mut found, mut expected) = (Vec::new(), Vec::new());
-                (&mut reader)
-                    .take(len as u64)
-                    .read_to_end(&mut found)
+                again(|| (&mut reader).take((len - found.len()) as u64).read_to_end(&mut found))
                     .unwrap_or_else(|error| panic!("{name}: {error}"));
                 (&mut plain).take(len as u64).read_to_end(&mut expected).unwrap();
                 assert!(found == expected, "{name}: step {step}, {len} bytes");
             }
             3 => {
+                again(|| reader.fill_buf().map(drop)).unwrap_or_else(|error| panic!("{name}: {error}"));
                 let held = reader.fill_buf().unwrap();
                 let len = held.len().min(len);
                 let rest = plain.fill_buf().unwrap();
@@ -96,19 +134,30 @@ fn same(name: &str, mut reader: Reader<Uneven>, data: &[u8], random: &mut Random
             }
             kind => {
                 let size = data.len() as i64;
+                // Some are refused: those before the start.
+                let refused = -1 - random.below(1 << 40) as i64;
                 let target = random.below(size as u64 + 1) as i64 + if random.below(20) == 0 { 9 } else { 0 };
+                let target = if kind != 5 && random.below(4) == 0 { refused } else { target };
                 let to = match kind {
                     5 => SeekFrom::Start(target as u64),
                     6 => SeekFrom::End(target - size),
                     _ => SeekFrom::Current(target - plain.position() as i64),
                 };
-                let found = reader.seek(to).unwrap_or_else(|error| panic!("{name}: {error}"));
-                assert_eq!(found, plain.seek(to).unwrap(), "{name}: step {step}");
+                let may_fail = random.below(3) == 0;
+                fails.store(may_fail, Ordering::Relaxed);
+                let found = again(|| reader.seek(to));
+                fails.store(false, Ordering::Relaxed);
+                match found {
+                    Ok(found) => assert_eq!(found, plain.seek(to).unwrap(), "{name}: step {step}"),
+                    Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                        plain.seek(to).unwrap_err();
+                    }
+                    Err(error) => assert!(may_fail, "{name}: {error}"),
+                }
+                assert_eq!(reader.stream_position().unwrap(), plain.position(), "{name}: step {step}");
             }
         }
     }
-    let before = reader.seek(SeekFrom::Current(-(1 << 40))).unwrap_err();
-    assert_eq!(before.kind(), ErrorKind::InvalidInput);
 }
 
 /// `ABZ_SOAK=1000` makes a thousand times as many calls.
@@ -122,6 +171,29 @@ fn reading_and_seeking_are_those_of_the_contents() {
             let builder = Reader::builder().workers(1 + (round % 3) as usize).pool(&pool);
             let reader = builder.new(Uneven::new(&file, &mut random)).unwrap();
             same(&name, reader, &data, &mut random, 12);
+        }
+    }
+}
+
+#[test]
+fn a_seek_to_the_end_of_a_damaged_file_leaves_what_is_before_the_damage() {
+    let data = prose(2_000_000);
+    for (name, mut file) in forms(&data) {
+        let cut = file.len() / 2;
+        file.truncate(cut);
+        for workers in [1, 3] {
+            let Ok(mut reader) = Reader::builder().workers(workers).new(Cursor::new(&file)) else { continue };
+            let mut some = vec![0; 1000];
+            if reader.read_exact(&mut some).is_err() {
+                continue; // it is one part
+            }
+            for _ in 0..2 {
+                // A file that tells its size may not be read to its end.
+                let _ = reader.seek(SeekFrom::End(0)).map(|_| reader.seek(SeekFrom::Start(1000)).unwrap());
+                assert_eq!(reader.stream_position().unwrap(), 1000, "{name}");
+            }
+            reader.read_exact(&mut some).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(some == data[1000..2000], "{name}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `abz::Writer`: its bytes are the command's, and what was flushed can be read.
 
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
@@ -200,6 +201,58 @@ fn a_panic_of_its_thread_writes_no_end() {
         has_panicked.store(writing.join().is_err(), Ordering::Relaxed);
     });
     assert!(has_panicked.into_inner() && shared.bytes().is_empty());
+}
+
+/// An output that panics at one of its calls, after it has taken some bytes.
+struct Panics {
+    taken: Shared,
+    calls_left: u64,
+}
+
+impl Panics {
+    fn call(&mut self) {
+        self.calls_left = self.calls_left.wrapping_sub(1);
+        assert!(self.calls_left != 0, "as an output may");
+    }
+}
+
+impl Write for Panics {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let half = data.len().div_ceil(2);
+        self.taken.write_all(&data[..half])?;
+        self.call();
+        Ok(half)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.call();
+        Ok(())
+    }
+}
+
+#[test]
+fn after_a_caught_panic_of_the_output_nothing_is_written() {
+    let mut random = Random(9);
+    for settings in settings() {
+        let taken = Shared::default();
+        let output = Panics { taken: taken.clone(), calls_left: 1 + random.below(6) };
+        let mut writer = Writer::builder().settings(settings.clone()).new(output).unwrap();
+        let mut write = || {
+            loop {
+                writer.write_all(&noise(20_000, 3)).unwrap();
+                if settings.format != Format::Lzma {
+                    writer.flush().unwrap();
+                }
+            }
+        };
+        catch_unwind(AssertUnwindSafe(&mut write)).unwrap_err();
+        let before = taken.bytes();
+        for again in [writer.write(&[1]).map(drop), writer.flush()] {
+            assert!(matches!(again.unwrap_err().downcast::<Error>().unwrap(), Error::Before(_)));
+        }
+        drop(writer);
+        assert!(taken.bytes() == before, "{settings:?}");
+    }
 }
 
 #[test]

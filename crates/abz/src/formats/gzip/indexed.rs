@@ -66,6 +66,10 @@ impl Decode for Finding {
         Poll::Ready(Ok(self.0.next_into(input, data)?))
     }
 
+    fn resumes(&self) -> bool {
+        false
+    }
+
     fn parts(&self) -> Option<&[Part]> {
         Some(self.0.parts())
     }
