@@ -1,9 +1,11 @@
 //! The errors of `abz` as exceptions of Python.
 
+use std::ffi::CString;
 use std::io;
 
+use abz::Format;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyEOFError, PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyEOFError, PyMemoryError, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -13,6 +15,38 @@ create_exception!(
     "The file is damaged, or its format is unknown. The message says where and what to do.\n\n\
      A file that ends too early raises EOFError instead."
 );
+
+/// What follows the last member of a file, where neither padding nor a member begins. In a gzip file this raises an exception as
+/// in the module `gzip`, unless it is allowed; in others it is a warning.
+pub(crate) fn check_garbage(
+    py: Python<'_>,
+    (format, at): (Format, u64),
+    is_allowed: bool,
+    name: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    if is_allowed {
+        return Ok(());
+    }
+    let name = match name.and_then(|name| name.str().ok()) {
+        Some(name) => format!("{name}: "),
+        None => String::new(),
+    };
+    let message = format!(
+        "{name}expected the end of the file at offset {at}, found bytes that no member begins with: \
+         pass allow_garbage=True if they are no contents"
+    );
+    if format == Format::Gzip {
+        let class = py.import("abz")?.getattr("BadGzipFile")?;
+        return Err(PyErr::from_value(class.call1((message,))?));
+    }
+    let message = CString::new(message.replace('\0', "\\0"))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
+}
+
+/// Whether a call that raises this may be made again: the file below has no data yet.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
 
 /// The exception for an error of a file of this name, if it has one.
 ///

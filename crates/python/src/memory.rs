@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-use crate::errors::exception;
+use crate::errors::{check_garbage, exception};
 use crate::options::{Options, format_named, reading};
 use crate::threads::Task;
 
@@ -41,17 +41,19 @@ pub(crate) fn compress(
     let data = bytes_of(data)?;
     let options = Options { level, threads, block_size, memory_limit: None };
     let builder = options.builder(py, format_named(format)?);
-    process(py, data, move |data| {
+    let file = process(py, data, move |data| {
         let mut writer = builder.new(Vec::new())?;
         writer.write_all(data)?;
         writer.finish()
-    })
+    })?;
+    Ok(PyBytes::new(py, &file).unbind())
 }
 
 /// Decompresses `data`, which is a whole file in any of the formats that are read.
 ///
 /// Besides the formats that are written, these are the old ones "compress", "pack" and "lzh". Files that follow each other
-/// are decompressed one after the other, as gzip does.
+/// are decompressed one after the other, as gzip does. Other bytes after the last of them raise BadGzipFile if it is a gzip
+/// file, and give a UserWarning if not; with `allow_garbage` they are ignored. Zeros there are padding.
 ///
 /// Other threads of Python run meanwhile.
 ///
@@ -62,34 +64,40 @@ pub(crate) fn compress(
 /// Raises BadFile if the data is damaged or not compressed, EOFError if its end is missing, and MemoryError if the data needs
 /// more memory than there is.
 #[pyfunction]
-#[pyo3(signature = (data, *, threads = None))]
+#[pyo3(signature = (data, *, threads = None, allow_garbage = false))]
 pub(crate) fn decompress(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     threads: Option<usize>,
+    allow_garbage: bool,
 ) -> PyResult<Py<PyBytes>> {
     let data = bytes_of(data)?;
     let builder = reading(py, threads, None);
-    process(py, data, move |data| {
+    let (contents, garbage) = process(py, data, move |data| {
         let mut contents = Vec::new();
-        builder.new(data)?.read_to_end(&mut contents)?;
-        Ok(contents)
-    })
+        let mut reader = builder.new(data)?;
+        reader.read_to_end(&mut contents)?;
+        let format = reader.format();
+        Ok((contents, reader.garbage_at().map(|at| (format, at))))
+    })?;
+    if let Some(garbage) = garbage {
+        check_garbage(py, garbage, allow_garbage, None)?;
+    }
+    Ok(PyBytes::new(py, &contents).unbind())
 }
 
 /// Calls `work` while other threads of Python run.
-fn process(
+fn process<T: Send + 'static>(
     py: Python<'_>,
     data: PyBackedBytes,
-    work: impl FnOnce(&[u8]) -> io::Result<Vec<u8>> + Send + 'static,
-) -> PyResult<Py<PyBytes>> {
+    work: impl FnOnce(&[u8]) -> io::Result<T> + Send + 'static,
+) -> PyResult<T> {
     let result = if data.len() <= LITTLE {
         py.detach(|| work(&data))
     } else {
         Task::start(move || work(&data))?.wait(py)?
     };
-    let result = result.map_err(|error| exception(py, error, None))?;
-    Ok(PyBytes::new(py, &result).unbind())
+    result.map_err(|error| exception(py, error, None))
 }
 
 /// The bytes of an object with a buffer. Those of `bytes` are not copied.

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice};
 
-use crate::errors::exception;
+use crate::errors::{check_garbage, exception, is_passing};
 use crate::file::{File, closed, is_path, name_of, no_file, unpicklable, unsupported};
 use crate::options::reading;
 use crate::threads::{Exclusive, Task};
@@ -30,6 +30,8 @@ pub(crate) struct RawReader {
     /// The name or the file object, as it was passed.
     file: Py<PyAny>,
     is_seekable: bool,
+    /// Whether bytes after the last member are ignored that are no member.
+    allows_garbage: bool,
     /// Whether a read waits until there are as many bytes as were asked for.
     fills: bool,
     /// The position in the contents, in bytes.
@@ -41,19 +43,22 @@ struct State {
     reader: Reader<File>,
     /// The exception of a call, or the one behind the bytes that a call has returned. All later calls raise it.
     failed: Option<PyErr>,
+    /// Whether what follows the last member was looked at.
+    has_checked_end: bool,
 }
 
 #[pymethods]
 impl RawReader {
     /// Opens a file to be read.
     #[new]
-    #[pyo3(signature = (file, *, threads = None, memory_limit = None, index = None))]
+    #[pyo3(signature = (file, *, threads = None, memory_limit = None, index = None, allow_garbage = false))]
     fn new(
         py: Python<'_>,
         file: Py<PyAny>,
         threads: Option<usize>,
         memory_limit: Option<u64>,
         index: Option<PathBuf>,
+        allow_garbage: bool,
     ) -> PyResult<Self> {
         let bound = file.bind(py);
         let inner = open(bound)?;
@@ -65,9 +70,10 @@ impl RawReader {
         let reader = py.detach(|| builder.new(inner));
         let reader = reader.map_err(|error| exception(py, error, is_path(bound).then_some(bound)))?;
         Ok(RawReader {
-            state: Exclusive::new(Some(State { reader, failed: None })),
+            state: Exclusive::new(Some(State { reader, failed: None, has_checked_end: false })),
             file,
             is_seekable,
+            allows_garbage: allow_garbage,
             fills,
             position: AtomicU64::new(0),
             closed: AtomicBool::new(false),
@@ -80,18 +86,23 @@ impl RawReader {
         let buffer = PyMemoryView::from(buffer)?.call_method1("cast", ("B",))?;
         let len = buffer.len()?;
         let mut filled = 0;
-        self.with(py, |State { reader, failed }| {
+        self.with(py, |state| {
+            let State { reader, failed, .. } = state;
             while filled < len {
                 let chunk = match py.detach(|| reader.fill_buf()) {
                     Ok(chunk) => &chunk[..chunk.len().min(len - filled)],
                     Err(error) if filled == 0 => return Err(error),
                     Err(error) => {
-                        *failed = Some(self.exception(py, error));
+                        let is_lasting = !is_passing(&error);
+                        *failed = is_lasting.then(|| self.exception(py, error));
                         break;
                     }
                 };
                 let end = filled + chunk.len();
                 if end == filled {
+                    if filled == 0 {
+                        self.check_end(py, state)?;
+                    }
                     break;
                 }
                 let target = PySlice::new(py, filled as isize, end as isize, 1);
@@ -112,7 +123,11 @@ impl RawReader {
     fn readall(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {
         let mut rest = Vec::new();
         while self.with(py, |state| {
-            Ok(py.detach(|| state.reader.by_ref().take(LARGE_PORTION).read_to_end(&mut rest))? > 0)
+            if py.detach(|| state.reader.by_ref().take(LARGE_PORTION).read_to_end(&mut rest))? > 0 {
+                return Ok(true);
+            }
+            self.check_end(py, state)?;
+            Ok(false)
         })? {}
         self.position.fetch_add(rest.len() as u64, Ordering::Relaxed);
         Ok(PyBytes::new(py, &rest).unbind())
@@ -138,7 +153,9 @@ impl RawReader {
                 return Err(PyValueError::new_err(message));
             }
         };
-        let position = self.with(py, |state| py.detach(|| state.reader.seek(to)))?;
+        // After an error, the reader is where it was.
+        let sought = self.with(py, |state| Ok(py.detach(|| state.reader.seek(to))))?;
+        let position = sought.map_err(|error| self.exception(py, error))?;
         self.position.store(position, Ordering::Relaxed);
         Ok(position)
     }
@@ -147,6 +164,14 @@ impl RawReader {
     fn tell(&self) -> PyResult<u64> {
         self.check_open()?;
         Ok(self.position.load(Ordering::Relaxed))
+    }
+
+    /// The offset in the file of what follows its last member, if that is neither padding nor a member. It is known once the
+    /// end of the contents was read.
+    #[getter]
+    fn garbage_at(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.check_open()?;
+        self.state.with(py, |state| Ok(state.as_ref().and_then(|state| state.reader.garbage_at())))
     }
 
     /// Closes the file, unless it is a file object.
@@ -227,13 +252,21 @@ impl RawReader {
                 return Err(failed.clone_ref(py));
             }
             f(state).map_err(|error| {
-                // A wrong position is no failure of the file.
-                let is_lasting = error.kind() != io::ErrorKind::InvalidInput;
+                let is_lasting = !is_passing(&error);
                 let error = self.exception(py, error);
                 state.failed = is_lasting.then(|| error.clone_ref(py));
                 error
             })
         })
+    }
+
+    /// Looks, once, at what follows the last member.
+    fn check_end(&self, py: Python<'_>, state: &mut State) -> io::Result<()> {
+        let Some(at) = state.reader.garbage_at().filter(|_| !state.has_checked_end) else { return Ok(()) };
+        state.has_checked_end = true;
+        let file = self.file.bind(py);
+        let name = is_path(file).then_some(file);
+        Ok(check_garbage(py, (state.reader.format(), at), self.allows_garbage, name)?)
     }
 
     fn check_open(&self) -> PyResult<()> {

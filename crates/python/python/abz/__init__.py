@@ -18,19 +18,24 @@ its own files: it cannot use those of its parent.
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 from typing import IO, Any, Literal, NoReturn, Optional, Union, overload
 
 from abz._abz import BadFile, RawReader, RawWriter, __version__, compress, decompress, make_index
 
-__all__ = ["BadFile", "Reader", "Writer", "__version__", "compress", "decompress", "index", "open"]
+__all__ = ["BadFile", "BadGzipFile", "Reader", "Writer", "__version__", "compress", "decompress", "index", "open"]
 
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 # The sizes of the buffers in bytes. A seek decodes a buffer full, so that of readers is the smaller one.
 _READ_BUFFER = 32 << 10
 _WRITE_BUFFER = 64 << 10
+
+
+class BadGzipFile(BadFile, gzip.BadGzipFile):
+    """What follows the last member of a gzip file is neither padding nor a member. `allow_garbage` ignores it."""
 
 
 class Reader(io.BufferedReader):
@@ -43,6 +48,14 @@ class Reader(io.BufferedReader):
     """
 
     raw: RawReader  # type: ignore[assignment]
+
+    @property
+    def garbage_at(self) -> Optional[int]:
+        """The offset in the file of bytes after its last member that are neither padding nor a member, if there are any.
+
+        It is known once the end of the contents was read.
+        """
+        return self.raw.garbage_at
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         self.raw.__reduce__()
@@ -106,6 +119,7 @@ def open(
     threads: Optional[int] = None,
     memory_limit: Optional[int] = None,
     index: Optional[_Path] = None,
+    allow_garbage: bool = False,
 ) -> Reader: ...
 @overload
 def open(
@@ -129,6 +143,7 @@ def open(
     block_size: Optional[int] = None,
     memory_limit: Optional[int] = None,
     index: Optional[_Path] = None,
+    allow_garbage: bool = False,
     encoding: Optional[str] = None,
     errors: Optional[str] = None,
     newline: Optional[str] = None,
@@ -144,6 +159,7 @@ def open(
     block_size: Optional[int] = None,
     memory_limit: Optional[int] = None,
     index: Optional[_Path] = None,
+    allow_garbage: bool = False,
     encoding: Optional[str] = None,
     errors: Optional[str] = None,
     newline: Optional[str] = None,
@@ -158,6 +174,7 @@ def open(
     block_size: Optional[int] = None,
     memory_limit: Optional[int] = None,
     index: Optional[_Path] = None,
+    allow_garbage: bool = False,
     encoding: Optional[str] = None,
     errors: Optional[str] = None,
     newline: Optional[str] = None,
@@ -192,9 +209,12 @@ def open(
     - `threads` is how many blocks are processed at a time. It is the number of cores without it. With 1, no threads are used.
     - `memory_limit` is in bytes, approximately. Fewer blocks are processed at a time if they need more.
 
-    And this one for a file that is read:
+    And these for a file that is read:
 
     - `index` is the path of a file that the function `index`, or `abz --index`, has made of this one.
+    - `allow_garbage` ignores bytes after the last member that no member begins with; `Reader.garbage_at` says where they are.
+      Without it, they raise BadGzipFile in a gzip file, as in the module `gzip`, and give a UserWarning in others. Zeros there
+      are padding, and the start of another member is always read as one.
 
     Raises OSError, as `open` does; ValueError if a setting is wrong; and reading the file raises BadFile if it is damaged or not
     compressed, EOFError if its end is missing, and MemoryError if it needs more memory.
@@ -210,11 +230,13 @@ def open(
         if any(setting is not None for setting in (format, level, block_size)):
             raise ValueError("expected no format, level and block_size for a file that is read")
         path = None if index is None else os.fsdecode(index)
-        raw_reader = RawReader(file, threads=threads, memory_limit=memory_limit, index=path)
+        raw_reader = RawReader(
+            file, threads=threads, memory_limit=memory_limit, index=path, allow_garbage=allow_garbage
+        )
         reader = Reader(raw_reader, _READ_BUFFER)  # type: ignore[arg-type] # it has all that Python calls
         return reader if "t" not in mode else io.TextIOWrapper(reader, encoding, errors, newline)
-    if index is not None:
-        raise ValueError("expected no index for a file that is written")
+    if index is not None or allow_garbage:
+        raise ValueError("expected no index and no allow_garbage for a file that is written")
     raw = RawWriter(
         file, kind, format=format, level=level, threads=threads, block_size=block_size, memory_limit=memory_limit
     )
