@@ -12,6 +12,7 @@ use crate::formats::Format;
 use crate::formats::writes::{Compressed, Compression, Lzma};
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
+use crate::run_options::cores;
 
 /// The smallest dictionary that a memory limit leads to, in bytes; also the step by which dictionaries shrink.
 const LEAST_ADJUSTED: u32 = 1 << 20;
@@ -30,7 +31,7 @@ impl Default for Compression {
             zstd: Encoding::default(),
             origin: Origin::default(),
             contents: None,
-            workers: anabranch::default_workers(),
+            workers: cores(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use abz_codec::parts::Giving;
 use abz_codec::{lzip, xz, zstd};
 
+use crate::run_options::cores;
 use crate::speculation::Speculation;
 
 /// The settings of a decompression, for files of any format.
@@ -52,7 +53,7 @@ impl Default for Decompression {
     /// pauses.
     fn default() -> Self {
         Decompression {
-            workers: anabranch::default_workers(),
+            workers: cores(),
             lzip: lzip::Strictness::default(),
             memory_limit: None,
             xz: xz::Leniency::default(),

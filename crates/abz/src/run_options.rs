@@ -51,6 +51,13 @@ impl<'a> RunOptions<'a> {
     }
 }
 
+/// The number of cores that the process may use, when this is first called. To count them, the system's files about the limits
+/// of the process are read.
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(anabranch::default_workers)
+}
+
 /// Returns how many of `workers` work at once on this machine: at most as many as this process may use processors, or
 /// two if that is one. More would only hold memory, each for a block and tables. No output depends on it.
 pub fn at_work(workers: usize) -> usize {

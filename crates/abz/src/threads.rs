@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use anabranch::Pool;
 
-use crate::run_options::at_work;
+use crate::run_options::{at_work, cores};
 
 /// The threads that a reader or a writer uses beside its caller's.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ impl Threads {
     pub(crate) fn new(workers: usize, pool: Option<Arc<Pool>>) -> Option<Threads> {
         static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
         let workers = at_work(workers);
-        let make = || Arc::new(Pool::with_name(anabranch::default_workers(), "abz-pool"));
+        let make = || Arc::new(Pool::with_name(cores(), "abz-pool"));
         (workers > 1)
             .then(|| Threads { pool: pool.unwrap_or_else(|| Arc::clone(POOL.get_or_init(make))), workers })
     }

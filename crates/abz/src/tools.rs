@@ -69,6 +69,12 @@ impl fmt::Debug for Tools {
     }
 }
 
+impl fmt::Debug for Lender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lender").finish_non_exhaustive()
+    }
+}
+
 /// Lends tools and buffers for one run. The default one keeps neither.
 #[derive(Clone, Default)]
 pub(crate) struct Lender {

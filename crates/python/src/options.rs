@@ -4,7 +4,7 @@ use abz::{Format, Reader, ReaderBuilder, Writer, WriterBuilder};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::threads::pool;
+use crate::threads::{pool, with_tools};
 
 /// Above this block size in bytes, encoding one block may take longer than a user waits for Ctrl-C.
 const LARGE_BLOCK: usize = 8 << 20;
@@ -40,7 +40,11 @@ impl Options {
         if self.threads != Some(1) {
             builder = builder.pool(&pool(py));
         }
-        builder
+        match format {
+            // Their encoders take little memory, so each thread can keep some.
+            Format::Gzip | Format::Zlib | Format::Zip => with_tools(|tools| builder.tools(tools)),
+            _ => builder,
+        }
     }
 
     /// Whether a call may wait for a block that takes seconds to encode.

@@ -1,6 +1,7 @@
 //! The threads of readers and writers, in a process that may fork, beside signals that Python handles.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use abz::Pool;
+use abz::{Pool, Tools};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -32,6 +33,19 @@ pub(crate) fn pool(_: Python<'_>) -> Arc<Pool> {
             pool
         }
     }
+}
+
+/// Lends the encoders that this thread keeps. A child process that was forked has encoders of its own: threads that it does not have
+/// may have locked the others.
+pub(crate) fn with_tools<T>(f: impl FnOnce(&Tools) -> T) -> T {
+    thread_local!(static TOOLS: RefCell<Option<(u32, Tools)>> = const { RefCell::new(None) });
+    TOOLS.with_borrow_mut(|kept| {
+        let here = process::id();
+        if kept.as_ref().is_none_or(|(process, _)| *process != here) {
+            mem::forget(kept.replace((here, Tools::new())));
+        }
+        f(&kept.as_ref().expect("it was just made").1)
+    })
 }
 
 /// Work on another thread.

@@ -15,7 +15,7 @@ use crate::formats::Format;
 use crate::formats::writes::{Compression, Setting};
 use crate::run_options::Equipment;
 use crate::threads::Threads;
-use crate::tools::Lender;
+use crate::tools::{Lender, Tools};
 
 /// The settings of a [`Writer`].
 ///
@@ -36,6 +36,7 @@ pub struct WriterBuilder {
     level: Option<u32>,
     memory_limit: Option<u64>,
     pool: Option<Arc<Pool>>,
+    lender: Option<Lender>,
 }
 
 impl WriterBuilder {
@@ -89,6 +90,12 @@ impl WriterBuilder {
         WriterBuilder { pool: Some(Arc::clone(pool)), ..self }
     }
 
+    /// Takes encoders and buffers from `tools`, and gives them back at the end, for the next writer. This makes writers of small
+    /// files much quicker. The tools keep as much memory as the writers that use them at once.
+    pub fn tools(self, tools: &Tools) -> Self {
+        WriterBuilder { lender: Some(tools.lender()), ..self }
+    }
+
     /// Sets all settings of a [`Compression`], the format and the level included.
     pub fn settings(self, settings: Compression) -> Self {
         WriterBuilder { format: Some(settings.format), level: Some(settings.level), settings, ..self }
@@ -112,7 +119,7 @@ impl WriterBuilder {
 
     /// Begins a compression, and returns it with the size of all contents, if it was stated.
     pub(crate) fn begin(self) -> io::Result<(Box<dyn Encode>, Option<u64>)> {
-        let WriterBuilder { mut settings, format, level, memory_limit, pool } = self;
+        let WriterBuilder { mut settings, format, level, memory_limit, pool, lender } = self;
         settings.format = format.unwrap_or_default();
         settings.level = level.unwrap_or(settings.format.default_level());
         check(&settings).map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
@@ -125,7 +132,8 @@ impl WriterBuilder {
             })?;
         }
         let (window, threads) = (settings.window(), Threads::new(settings.workers, pool));
-        let equipment = Equipment { lender: Lender::of_tools(), ..Equipment::default() };
+        let lender = lender.unwrap_or_else(Lender::of_tools);
+        let equipment = Equipment { lender, ..Equipment::default() };
         let steps = settings.writes().encode_steps(settings.clone(), equipment);
         let line = EncodeLine::begin(steps, window, threads).map_err(io::Error::from)?;
         Ok((Box::new(line), settings.contents))

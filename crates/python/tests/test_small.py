@@ -1,0 +1,39 @@
+"""Small buffers and small files."""
+
+import gzip
+import timeit
+
+import abz
+from conftest import text
+
+
+def ratio(ours, standard, times):
+    """How much longer `ours` takes than `standard`: the least time of many tries of each, in turn."""
+    tries = [(timeit.timeit(ours, number=times), timeit.timeit(standard, number=times)) for _ in range(40)]
+    return min(ours for ours, _ in tries) / min(standard for _, standard in tries)
+
+
+# A new encoder and a count of the cores made these 8 and 4 times as slow as the module `gzip`.
+def test_compressing_little_makes_no_encoder_and_counts_no_cores():
+    data = text(350)
+    assert ratio(lambda: abz.compress(data), lambda: gzip.compress(data), 50) < 4
+
+
+def test_writing_small_files_makes_no_encoders(tmp_path):
+    data = text(2000)
+
+    def write(opener, name):
+        with opener(tmp_path / name, "wb") as file:
+            file.write(data)
+
+    assert ratio(lambda: write(abz.open, "a.gz"), lambda: write(gzip.open, "b.gz"), 20) < 2.5
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == data
+
+
+def test_kept_encoders_keep_nothing_of_the_file_before():
+    for number in range(200):
+        data, level = text(number * 17 % 900, seed=number), number % 12 + 1
+        for format in ("gzip", "zlib", "zip"):
+            file = abz.compress(data, format=format, level=level)
+            assert abz.decompress(file) == data
+            assert file == abz.compress(data, format=format, level=level, threads=1)
