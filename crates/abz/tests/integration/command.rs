@@ -3,6 +3,7 @@
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -547,6 +548,29 @@ fn the_manual_and_the_completions_know_every_option_of_the_help() {
             let output = program("bash").current_dir(folder.path("")).args(["-c", &script]).output().unwrap();
             assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), proposed, "{words}");
         }
+    }
+}
+
+#[test]
+fn the_pages_name_only_options_that_there_are() {
+    // Options of other programs, which the pages name.
+    let of_others = ["--lzma", "--robot", "--train", "--zstd"];
+    let completions = Folder::new().abz(&["--generate", "bash"]).exits(0).stdout();
+    let completions = String::from_utf8(completions).unwrap();
+    let is_in_option = |letter: char| letter == '-' || letter.is_ascii_lowercase();
+    let known: Vec<&str> = completions.split(|letter| !is_in_option(letter)).collect();
+    for page in ["README.md", "../../book/src/installing.md"] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        // Code inside of sentences: between two backticks of one line.
+        let code = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+        let of_abz = code.filter(|code| code.starts_with("--") || code.starts_with("abz "));
+        let options = of_abz.flat_map(|code| code.split(|letter| !is_in_option(letter)));
+        let mut named = 0;
+        for option in options.filter(|option| option.starts_with("--") && option.len() > 2) {
+            assert!(known.contains(&option) || of_others.contains(&option), "{page} names {option}");
+            named += 1;
+        }
+        assert!(named > 1, "{page} names {named} options");
     }
 }
 
