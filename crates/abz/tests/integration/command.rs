@@ -553,8 +553,8 @@ fn the_manual_and_the_completions_know_every_option_of_the_help() {
 
 #[test]
 fn the_pages_name_only_options_that_there_are() {
-    // Options of other programs, which the pages name.
-    let of_others = ["--lzma", "--robot", "--train", "--zstd"];
+    // Options of other programs and of `measure`, which the pages name.
+    let of_others = ["--lzma", "--only", "--robot", "--train", "--zstd"];
     let completions = Folder::new().abz(&["--generate", "bash"]).exits(0).stdout();
     let completions = String::from_utf8(completions).unwrap();
     let is_in_option = |letter: char| letter == '-' || letter.is_ascii_lowercase();
