@@ -51,6 +51,27 @@ pub(crate) fn processor_time() -> Option<u64> {
     None
 }
 
+/// How long the calling thread has been ready to run without a processor, in nanoseconds, since it was created. `None` where the
+/// system does not tell it. Opening and reading the file takes some microseconds.
+#[cfg(all(target_os = "linux", not(portable), not(any(loom, shuttle))))]
+pub(crate) fn run_delay() -> Option<u64> {
+    use std::io::Read;
+
+    // Three numbers: the time on a processor, the time ready without one, and how often the thread was given one (the kernel's
+    // Documentation/scheduler/sched-stats.rst). A kernel that does not count says that this thread was never given one.
+    let mut text = [0; 64];
+    let len =
+        std::fs::File::open("/proc/thread-self/schedstat").and_then(|mut file| file.read(&mut text)).ok()?;
+    let mut numbers = std::str::from_utf8(&text[..len]).ok()?.split_ascii_whitespace().skip(1);
+    let (delay, turns) = (numbers.next()?.parse().ok()?, numbers.next()?);
+    (turns != "0").then_some(delay)
+}
+
+#[cfg(not(all(target_os = "linux", not(portable), not(any(loom, shuttle)))))]
+pub(crate) fn run_delay() -> Option<u64> {
+    None
+}
+
 /// A running mean of the nanoseconds that an item takes. Each new measurement has a weight of one quarter. 0
 /// means that nothing was measured yet.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,14 +1,18 @@
 //! What bounded the throughput, why, and what to do about it.
 
+use std::time::Duration;
+
 use anabranch_plan::quantity::{count, percent, times};
 use anabranch_plan::{Limit, Machine, Plan, Prediction, Role};
 
-use super::Report;
+use super::{NodeReport, Report};
 
 /// A prediction explains a run if the predicted time is at least this share of the measured time.
 const EXPLAINS: f64 = 0.6;
 /// From this share on, nothing is left to explain.
 const EXPLAINS_WELL: f64 = 0.87;
+/// From this share of the time of the stages on, it is said that the stages had no core, or that the system does not tell.
+const WORTH_TELLING: f64 = 0.1;
 
 impl Report {
     /// What bounded the throughput, why, what to do about it, and how much faster that would be, in a few
@@ -17,6 +21,9 @@ impl Report {
     /// If the costs of the stages explain the time, the sentences are those of the
     /// [prediction](Self::prediction). Otherwise they name the [busiest](Self::bottleneck) node, and say how
     /// much of the time the costs explain.
+    ///
+    /// If the stages were ready and had no core for a part of their time, the sentences say how much of it was work, waiting and
+    /// neither. Where the system does not tell waiting from having no core, they say that.
     ///
     /// If the items are too small to share, the sentences say so, how long the plain loop would take, and what handing over
     /// several items at once would give. What handing over costs on this machine is measured when this is asked first, in
@@ -28,14 +35,16 @@ impl Report {
         if let Some(advice) = self.too_small() {
             return advice;
         }
-        match &self.prediction {
-            Some(prediction) if prediction.per_item >= EXPLAINS * measured => {
+        // With a core for each worker, what the stages had no core for lengthens the run alike.
+        let stretch = if self.is_crowded() { 1.0 } else { 1.0 / (1.0 - self.shares().delayed).max(0.01) };
+        let mut text = match &self.prediction {
+            Some(prediction) if prediction.per_item * stretch >= EXPLAINS * measured => {
                 let mut text = format!("Bottleneck: {}", uncapitalized(&prediction.advice));
                 if let Some(gain) = self.gain(prediction) {
                     text.push(' ');
                     text += &gain;
                 }
-                let share = prediction.per_item / measured;
+                let share = prediction.per_item * stretch / measured;
                 if share < EXPLAINS_WELL {
                     text += &format!(
                         " That explains {} of the time; in the rest threads were starting, had nothing to do, or had no \
@@ -46,7 +55,60 @@ impl Report {
                 text
             }
             prediction => self.unexplained(prediction.as_ref(), measured),
+        };
+        if let Some(more) = self.without_cores() {
+            text.push(' ');
+            text += &more;
         }
+        text
+    }
+
+    /// Says so if the stages had no core for a part of their time, or if the system does not tell it.
+    fn without_cores(&self) -> Option<String> {
+        let Shares { worked, waited, delayed, untold } = self.shares();
+        if untold >= WORTH_TELLING {
+            return Some(format!(
+                "For {} of their time the stages had no core; this system does not tell whether they waited or other \
+                 programs had the cores.",
+                percent(untold)
+            ));
+        }
+        if delayed < WORTH_TELLING {
+            return None;
+        }
+        let why = if self.is_crowded() {
+            let (workers, cores) = (count(self.plan.settings.workers, "worker"), count(self.cores, "core"));
+            format!("There were {workers} on {cores}, or other programs had the cores")
+        } else {
+            "Other programs or threads had the cores".to_owned()
+        };
+        Some(format!(
+            "{why}: of the time of the stages, {} was work, {} was waiting, and for {} they were ready and had no core. The \
+             prediction leaves that out.",
+            percent(worked),
+            percent(waited),
+            percent(delayed),
+        ))
+    }
+
+    /// How the time of all stages is divided.
+    fn shares(&self) -> Shares {
+        let all: Duration = self.nodes.iter().map(|node| node.busy).sum();
+        let share = |of: &dyn Fn(&NodeReport) -> Duration| {
+            let sum: Duration = self.nodes.iter().map(of).sum();
+            (sum.as_secs_f64() / all.as_secs_f64().max(1e-9)).min(1.0)
+        };
+        Shares {
+            worked: share(&NodeReport::worked),
+            waited: share(&NodeReport::waited),
+            delayed: share(&|node| node.delayed.unwrap_or_default()),
+            untold: share(&|node| if node.delayed.is_none() { node.off_processor } else { Duration::ZERO }),
+        }
+    }
+
+    /// Whether the workers alone are more than the cores.
+    fn is_crowded(&self) -> bool {
+        self.plan.settings.workers > self.cores
     }
 
     /// The sentences for a run whose time the costs do not explain.
@@ -126,6 +188,16 @@ impl Report {
         let node = &self.costed.nodes[node];
         node.waits.unwrap_or(0) > node.cost.unwrap_or(0) / 2
     }
+}
+
+/// Parts of the time of all stages, each from 0 to 1.
+struct Shares {
+    worked: f64,
+    waited: f64,
+    /// The stages were ready to run and had no core.
+    delayed: f64,
+    /// They had no core, and the system does not tell why.
+    untold: f64,
 }
 
 /// The sentence with a small first letter, for use after a colon.

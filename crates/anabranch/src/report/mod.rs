@@ -103,10 +103,14 @@ pub struct NodeReport {
     /// The part of `busy` in which the thread had no processor. It waited for a disk, a network or a timer,
     /// or other threads had the processors. It is measured on Linux, for pieces of work of at least 50 µs.
     pub off_processor: Duration,
-    /// Whether it is taken to wait for something. This is so if it had no processor for at least half of the
-    /// time in most pieces of its work. With as many processors as workers, two thirds of its total time are
-    /// enough. Otherwise its time without a processor counts as an interruption, and predictions leave it
-    /// out.
+    /// The part of `off_processor` in which the thread was ready to run and other threads or programs had the processors, or a
+    /// limit of the system held it back. Predictions leave it out. `None` where the system does not tell it; Linux does in
+    /// `/proc/thread-self/schedstat`.
+    pub delayed: Option<Duration>,
+    /// Whether it is taken to wait for something. This is so if it waited for at least half of the time in most pieces of its
+    /// work, or for two thirds of its total time; `delayed` is left out of all these times. Waiting is `off_processor` without
+    /// `delayed`. Where `delayed` is not known, the second rule needs as many processors as workers, and if neither rule holds, the
+    /// time without a processor counts as an interruption, which predictions leave out.
     pub waits: bool,
     /// The mean time that an index waited before it. A batch of a `flat_map` is one index.
     pub waiting: Duration,
@@ -125,6 +129,20 @@ impl NodeReport {
     /// The mean time that a thread spent on one item.
     pub fn each(&self) -> Duration {
         Duration::from_nanos(each(self.busy, self.items))
+    }
+
+    /// The part of `busy` in which it had a processor.
+    fn worked(&self) -> Duration {
+        self.busy.saturating_sub(self.off_processor)
+    }
+
+    /// The part of `busy` in which it waited for something other than a processor.
+    fn waited(&self) -> Duration {
+        match self.delayed {
+            Some(delayed) => self.off_processor.saturating_sub(delayed).min(self.busy),
+            None if self.waits => self.off_processor.min(self.busy),
+            None => Duration::ZERO,
+        }
     }
 }
 
@@ -333,6 +351,7 @@ fn node_reports(
             given: reading.tally.given,
             busy,
             off_processor: Duration::from_nanos(reading.off),
+            delayed: (reading.untold == 0).then(|| Duration::from_nanos(reading.delayed)),
             waits: reading.waits(workers > cores),
             // Little's law: the mean time that items wait is the mean number that waits, divided by the rate.
             waiting: wall.mul_f64(occupancy / reading.tally.cells.max(1) as f64),
@@ -385,10 +404,9 @@ fn costed(plan: &Plan, reports: &[NodeReport]) -> Plan {
         for node in &mut *unit {
             (node.cost, node.waits, node.rate) = (Some(0), None, None);
         }
-        let off = report.off_processor;
-        let busy = if report.waits { report.busy } else { report.busy.saturating_sub(off) };
-        unit[0].cost = Some(each(busy, report.items));
-        unit[0].waits = report.waits.then(|| each(off, report.items)).filter(|&nanos| nanos > 0);
+        let waited = report.waited();
+        unit[0].cost = Some(each(report.worked() + waited, report.items));
+        unit[0].waits = Some(each(waited, report.items)).filter(|&nanos| nanos > 0);
         let changes = !matches!(report.role, Role::Source | Role::Sink) && report.given != report.items;
         if let (Some(last), true) = (unit.last_mut(), changes && report.items > 0) {
             last.rate = Some(Rate { given: report.given, taken: report.items });

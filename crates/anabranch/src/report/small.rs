@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anabranch_plan::quantity::{span, times};
 
-use super::Report;
+use super::{NodeReport, Report};
 use crate::stream::Stream;
 
 /// Items that take longer than this in all stages together, in nanoseconds, are not too small.
@@ -30,14 +30,16 @@ impl Report {
             && self.source_items() >= LEAST_ITEMS
             && !self.plan.nodes.first()?.in_blocks
             && units > 1;
-        let work: f64 = self.nodes.iter().map(|node| node.busy.as_nanos() as f64).sum();
+        let work_of =
+            |node: &NodeReport| node.busy.saturating_sub(node.delayed.unwrap_or_default()).as_nanos() as f64;
+        let work: f64 = self.nodes.iter().map(work_of).sum();
         let stages = work / self.source_items().max(1) as f64;
         if !is_asked || stages >= SMALL_NS || self.nodes.iter().any(|node| node.waits) {
             return None;
         }
         let handing = handing_over() * (units - 1) as f64;
         let at_once = self.cores.min(self.plan.settings.workers);
-        let longest = self.nodes.iter().map(|node| node.busy.as_nanos() as f64).fold(0.0, f64::max);
+        let longest = self.nodes.iter().map(work_of).fold(0.0, f64::max);
         Small { measured, stages, handing, at_once, serial: longest / work.max(1.0) }.advice()
     }
 }

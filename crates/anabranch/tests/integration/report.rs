@@ -340,3 +340,128 @@ fn runs_inside_runs_are_reported_apart() {
     assert_eq!(outer.nodes()[1].items, 20);
     assert!(!outer.to_trace().contains("inner"));
 }
+
+/// Programs that keep all cores busy until this is dropped, and for two minutes at most.
+#[cfg(all(target_os = "linux", not(portable)))]
+struct Neighbours(Vec<std::process::Child>);
+
+#[cfg(all(target_os = "linux", not(portable)))]
+impl Neighbours {
+    /// Starts one for each core, and returns once all of them run.
+    fn start() -> Self {
+        use std::io::{BufReader, Read};
+
+        let this = std::env::current_exe().unwrap();
+        let spins = ["--exact", "report::spins", "--ignored", "--nocapture"];
+        let start = || {
+            let mut command = std::process::Command::new(&this);
+            let piped = std::process::Stdio::piped;
+            command.args(spins).env("SPINS", "1").stdin(piped()).stdout(piped()).spawn().unwrap()
+        };
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let mut all = Self((0..cores).map(|_| start()).collect());
+        for child in &mut all.0 {
+            let mut said = BufReader::new(child.stdout.as_mut().unwrap()).bytes();
+            assert!(said.any(|byte| matches!(byte, Ok(b'!'))), "a neighbour did not start");
+        }
+        all
+    }
+}
+
+#[cfg(all(target_os = "linux", not(portable)))]
+impl Drop for Neighbours {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// What a neighbour does.
+#[test]
+#[ignore = "keeps a core busy for the test of reports beside other programs"]
+fn spins() {
+    if std::env::var_os("SPINS").is_some() {
+        println!("!");
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(120) {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// How long the calling thread has had a processor, and has been ready without one; the second if the system tells.
+#[cfg(all(target_os = "linux", not(portable)))]
+fn of_thread() -> (Duration, Option<Duration>) {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let numbers: Vec<u64> = text.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    let delay = (numbers.get(2) > Some(&0)).then(|| Duration::from_nanos(numbers[1]));
+    (Duration::new(time.tv_sec as u64, time.tv_nsec as u32), delay)
+}
+
+#[test]
+#[cfg(all(target_os = "linux", not(portable)))]
+fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
+    use std::sync::Mutex;
+
+    let neighbours = Neighbours::start();
+    let cores = std::thread::available_parallelism().unwrap().get();
+    // How long an item needs a processor and how long it sleeps, in microseconds.
+    for (work, nap) in [(3_000, 0), (0, 3_000), (700, 2_000), (2_000, 300)] {
+        for workers in [1, cores] {
+            // What the stage itself has measured: its time, and how much of it was work and having no core.
+            let truth = Mutex::new([Duration::ZERO; 3]);
+            let tells = of_thread().1.is_some();
+            let began = Instant::now();
+            let is_enough = || {
+                let [all, _, delayed] = *truth.lock().unwrap();
+                // A sleeping thread is rarely kept from a core for long.
+                let is_delayed = work <= nap || !tells || delayed > all / 4;
+                all > Duration::from_millis(300) && is_delayed || began.elapsed() > LIMIT / 2
+            };
+            let (_, report) = Stream::from_iter((0u64..).take_while(|_| !is_enough()))
+                .workers(workers)
+                .window(4 * workers)
+                .map(|n| {
+                    let (began, (processor, delay)) = (Instant::now(), of_thread());
+                    while of_thread().0 - processor < Duration::from_micros(work) {}
+                    if nap > 0 {
+                        std::thread::sleep(Duration::from_micros(nap));
+                    }
+                    let (after, delay_after) = of_thread();
+                    let delayed =
+                        delay_after.zip(delay).map_or(Duration::ZERO, |(after, before)| after - before);
+                    let mut truth = truth.lock().unwrap();
+                    truth[0] += began.elapsed();
+                    truth[1] += after - processor;
+                    truth[2] += delayed;
+                    n
+                })
+                .name("stage")
+                .report()
+                .for_each(drop);
+            let [all, worked, delayed] = truth.into_inner().unwrap();
+            let (node, said) = (&report.nodes()[1], report.explanation());
+            let shown = format!("{work} µs of work and {nap} µs asleep, {workers} workers: {node:?}\n{said}");
+            let Some(told) = node.delayed else {
+                assert!(!tells && said.contains("does not tell"), "{shown}");
+                continue;
+            };
+            let near = |a: Duration, b: Duration| a.abs_diff(b) < all / 10;
+            assert!(near(told, delayed), "{delayed:?} without a core: {shown}");
+            assert!(near(node.busy - node.off_processor, worked), "{worked:?} of work: {shown}");
+            assert_eq!(node.waits, 2 * nap > 3 * work, "{shown}");
+            // The prediction is made from the work and the sleep.
+            let costed = &report.measured_plan().nodes[1];
+            let cost = Duration::from_nanos(costed.cost.unwrap() * node.items);
+            assert!(near(cost, all - delayed), "{cost:?}: {shown}");
+            if work > nap {
+                assert!(!said.contains("mostly waits"), "{shown}");
+                assert!(said.contains("Other programs or threads had the cores"), "{shown}");
+            }
+        }
+    }
+    drop(neighbours);
+}

@@ -20,9 +20,14 @@ pub(crate) struct Reading {
     pub(crate) spent: u64,
     /// The part of this time in which the threads had no processor, in nanoseconds.
     pub(crate) off: u64,
+    /// The part of `off` in which the threads were ready to run, and others had the processors, in nanoseconds.
+    pub(crate) delayed: u64,
+    /// The part of `off` of which the system does not tell how much of it belongs to `delayed`, in nanoseconds.
+    pub(crate) untold: u64,
     /// How many pieces of work there were.
     pub(crate) pieces: u64,
-    /// How many pieces of work had no processor for half of their time or more.
+    /// How many pieces of work waited for half of their time or more: they had no processor and were not ready to run. The time in
+    /// `delayed` is left out on both sides.
     pub(crate) slept: u64,
 }
 
@@ -40,15 +45,19 @@ impl Reading {
         self.tally.add(other.tally);
         self.spent += other.spent;
         self.off += other.off;
+        self.delayed += other.delayed;
+        self.untold += other.untold;
         self.pieces += other.pieces;
         self.slept += other.slept;
     }
 
-    /// Whether the node's work waits for something other than a processor, for example a disk. A piece of
-    /// work that was interrupted also has no processor for a while. So this is true only if at least half of
-    /// the pieces count as `slept`, or if there is a processor for each thread and the node had none for two
-    /// thirds of its time.
+    /// Whether the node's work waits for something other than a processor, for example a disk. If the system does not tell
+    /// waiting from being ready to run, a piece of work that was interrupted seems to wait, too. So this is true only if
+    /// at least half of the pieces count as `slept`, or if the node waited for two thirds of its time without `delayed`, and the
+    /// system tells it or there is a processor for each thread.
     pub(crate) fn waits(&self, is_crowded: bool) -> bool {
-        2 * self.slept >= self.pieces || !is_crowded && 3 * self.off >= 2 * self.spent
+        let is_sure = self.untold == 0 || !is_crowded;
+        2 * self.slept >= self.pieces
+            || is_sure && 3 * (self.off - self.delayed) >= 2 * self.spent.saturating_sub(self.delayed)
     }
 }

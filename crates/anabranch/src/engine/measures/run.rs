@@ -155,7 +155,7 @@ impl Measures {
                 track
             }
         };
-        track.lock().unwrap_or_else(PoisonError::into_inner).look_at_clocks(self.now());
+        track.lock().unwrap_or_else(PoisonError::into_inner).start(self.now());
         OnTrack::new(track)
     }
 

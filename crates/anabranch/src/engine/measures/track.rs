@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Thread, ThreadId};
 
 use super::{Reading, Series, Tally};
-use crate::engine::clock::processor_time;
+use crate::engine::clock::{processor_time, run_delay};
 
 /// The length of a stretch of events, in nanoseconds. A track that is full keeps the events of every second
 /// stretch, then of every fourth, and so on.
@@ -14,6 +14,10 @@ const STRETCH_NS: u64 = 1 << 22;
 /// The shortest piece of work for which the processor time is read, in nanoseconds. A shorter piece cannot
 /// have waited for a timer, a disk or a network, and is unlikely to have been interrupted.
 const MAY_WAIT_NS: u64 = 50_000;
+
+/// The shortest time without a processor of which is asked how much of it the thread was ready to run, in nanoseconds. Asking takes some
+/// microseconds.
+const MAY_BE_DELAYED_NS: u64 = 10_000;
 
 /// The shortest wait for work in which a thread may have parked, in nanoseconds. A shorter wait was spent
 /// spinning.
@@ -52,6 +56,8 @@ pub(crate) struct Track {
     /// When the processor time was last read, in nanoseconds since the run began, and the processor time of
     /// the thread then.
     clocks: (u64, Option<u64>),
+    /// How long the thread had been ready to run without a processor when that was last read, in nanoseconds.
+    delay: Option<u64>,
 }
 
 /// The events of a thread: all of them, or those of stretches that are evenly spread over the run.
@@ -75,6 +81,7 @@ impl Track {
             nodes: vec![Reading::default(); columns - 1],
             events: Events::new(events),
             clocks: (0, None),
+            delay: None,
         }
     }
 
@@ -88,6 +95,7 @@ impl Track {
         if self.thread != thread.id() {
             self.thread = thread.id();
             self.clocks = (0, None);
+            self.delay = None;
         }
     }
 
@@ -114,16 +122,23 @@ impl Track {
             0..MAY_WAIT_NS => 0,
             nanos => self.look_at_clocks(event.at + nanos).min(nanos),
         };
-        let slept = if off > 0 && 2 * off >= event.nanos { pieces } else { 0 };
-        let spent = event.nanos * weight;
-        self.count(id as usize, Reading { tally, spent, off: off * weight, pieces, slept });
+        let delayed = if event.nanos < MAY_WAIT_NS { Some(0) } else { self.look_at_delay(off) };
+        let waited = off - delayed.unwrap_or(0);
+        let slept = if waited > 0 && 2 * waited >= event.nanos - delayed.unwrap_or(0) { pieces } else { 0 };
+        let untold = if delayed.is_none() { off.max(1) * weight } else { 0 };
+        let (spent, off, delayed) = (event.nanos * weight, off * weight, delayed.unwrap_or(0) * weight);
+        self.count(id as usize, Reading { tally, spent, off, delayed, untold, pieces, slept });
         self.time.add_time(event.at, spent, id as usize);
     }
 
     /// Adds a wait for work.
     pub(crate) fn idle(&mut self, event: Event) {
         if event.nanos >= MAY_PARK_NS {
-            self.look_at_clocks(event.at + event.nanos);
+            let off = self.look_at_clocks(event.at + event.nanos);
+            // What a thread that was woken had to wait for a processor is no part of its next piece of work.
+            if event.nanos >= MAY_WAIT_NS {
+                self.look_at_delay(off);
+            }
         }
         self.time.add_time(event.at, event.nanos, self.nodes.len());
         self.events.add(event);
@@ -131,10 +146,26 @@ impl Track {
 
     /// Reads the processor time. Returns how many nanoseconds the thread had no processor since the last
     /// reading. To be called on the thread of the track.
-    pub(crate) fn look_at_clocks(&mut self, now: u64) -> u64 {
+    fn look_at_clocks(&mut self, now: u64) -> u64 {
         let (then, before) = std::mem::replace(&mut self.clocks, (now, processor_time()));
         let (Some(before), Some(used)) = (before, self.clocks.1) else { return 0 };
         now.saturating_sub(then).saturating_sub(used.saturating_sub(before))
+    }
+
+    /// Returns how much of the `off` nanoseconds without a processor since the last reading the thread was ready to run. `None` if the
+    /// system does not tell it. To be called on the thread of the track.
+    fn look_at_delay(&mut self, off: u64) -> Option<u64> {
+        if off < MAY_BE_DELAYED_NS {
+            return self.delay.and(Some(0));
+        }
+        let before = std::mem::replace(&mut self.delay, run_delay());
+        Some(self.delay?.saturating_sub(before?).min(off))
+    }
+
+    /// Notes where the clocks of the calling thread are, which begins or goes on to work on the track.
+    pub(crate) fn start(&mut self, now: u64) {
+        self.look_at_clocks(now);
+        self.delay = run_delay();
     }
 
     /// Adds `reading` to the counts of node `id`.
