@@ -196,9 +196,9 @@ impl RawArguments {
         let inputs = self.inputs(&destination);
         let decompression = self.decompression();
         let keeps = self.keep || !self.may_remove(&destination);
+        let names = self.names();
         let mode = self.io_modes.input;
         let RawArguments { action, recover, reporting, checksum, .. } = self;
-        let names = Names { suffix: self.suffix, known: self.behaviour.suffixes };
         let outputs = |made| Outputs {
             made,
             keep: keeps,
@@ -350,7 +350,7 @@ impl RawArguments {
             are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder { .. }),
             small: self.compression.block_len() as u64,
             one_folder,
-            names: Names { suffix: self.suffix.clone(), known: self.behaviour.suffixes },
+            names: self.names(),
             behaviour: self.behaviour,
         }
     }
@@ -358,6 +358,12 @@ impl RawArguments {
     /// Returns `true` if the action writes no output files, or names them itself.
     fn has_no_output(&self) -> bool {
         matches!(self.action, Action::Test | Action::List | Action::Bench) || self.extract.is_some()
+    }
+
+    /// Returns the suffixes.
+    fn names(&self) -> Names {
+        let any_case = !self.behaviour.is_foreign() || self.behaviour.takes_mixed;
+        Names { suffix: self.suffix.clone(), known: self.behaviour.suffixes, any_case }
     }
 
     /// Returns `true` if inputs are removed unless they are to be kept.

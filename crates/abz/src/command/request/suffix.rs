@@ -16,6 +16,8 @@ pub(crate) struct Names {
     pub(crate) suffix: OsString,
     /// The other known suffixes, each with its replacement. `None` selects those of all formats.
     pub(crate) known: Option<&'static [(&'static str, &'static str)]>,
+    /// Suffixes have letters of either case, as in gzip.
+    pub(crate) any_case: bool,
 }
 
 impl Names {
@@ -41,10 +43,10 @@ impl Names {
         let of_user = std::iter::once((self.suffix.as_bytes(), &b""[..]));
         let bytes = |(suffix, stem): &(&'static str, &'static str)| (suffix.as_bytes(), stem.as_bytes());
         match self.known {
-            Some(known) => strip(name, of_user.chain(known.iter().map(bytes))),
+            Some(known) => strip(name, of_user.chain(known.iter().map(bytes)), self.any_case),
             None => {
                 let known = Format::all().flat_map(|format| format.suffixes()).map(bytes);
-                strip(name, of_user.chain(known))
+                strip(name, of_user.chain(known), self.any_case)
             }
         }
     }
@@ -58,12 +60,16 @@ pub(crate) fn with_suffix(name: &OsStr, suffix: &OsStr) -> OsString {
 }
 
 /// Replaces the first suffix that matches.
-fn strip<'a>(name: &OsStr, ends: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Option<OsString> {
+fn strip<'a>(
+    name: &OsStr,
+    ends: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    any_case: bool,
+) -> Option<OsString> {
     let name = name.as_bytes();
     for (suffix, replacement) in ends {
         if let Some(at) = name.len().checked_sub(suffix.len())
             && at > 0
-            && name[at..].eq_ignore_ascii_case(suffix)
+            && (name[at..] == *suffix || any_case && name[at..].eq_ignore_ascii_case(suffix))
         {
             return Some(OsString::from_vec([&name[..at], replacement].concat()));
         }
@@ -76,7 +82,7 @@ mod tests {
     use super::*;
 
     fn names(suffix: &str) -> Names {
-        Names { suffix: suffix.into(), known: None }
+        Names { suffix: suffix.into(), known: None, any_case: true }
     }
 
     #[test]
@@ -104,6 +110,13 @@ mod tests {
         ] {
             assert_eq!(stem(name).as_deref(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn the_case_of_a_suffix_counts_where_it_does_for_the_tool() {
+        let names = Names { any_case: false, ..names(".bz2") };
+        assert_eq!(names.without_suffix("x.bz2".as_ref()), Some("x".into()));
+        assert_eq!(names.without_suffix("x.BZ2".as_ref()), None);
     }
 
     #[test]
