@@ -1,7 +1,7 @@
 //! The [`RunOptions`] of a run: its threads, and the callbacks that observe it.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 #[cfg(doc)]
@@ -54,16 +54,29 @@ impl<'a> RunOptions<'a> {
 /// The number of cores that the process may use, when this is first called. To count them, the system's files about the limits
 /// of the process are read.
 pub(crate) fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(anabranch::default_workers)
+    static CORES: AtomicUsize = AtomicUsize::new(0);
+    kept(&CORES, anabranch::default_workers)
+}
+
+/// The value that is kept in `place`, or that of `find`, which is 1 or more. Several threads may find it at once: a process that
+/// was forked while another thread has a lock would wait for that thread for ever.
+fn kept(place: &AtomicUsize, find: impl FnOnce() -> usize) -> usize {
+    match place.load(Ordering::Relaxed) {
+        0 => {
+            let found = find();
+            place.store(found, Ordering::Relaxed);
+            found
+        }
+        found => found,
+    }
 }
 
 /// Returns how many of `workers` work at once on this machine: at most as many as this process may use processors, or
 /// two if that is one. More would only hold memory, each for a block and tables. No output depends on it.
 pub fn at_work(workers: usize) -> usize {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    let processors = PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));
-    workers.min((*processors).max(2))
+    static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
+    let processors = kept(&PROCESSORS, || thread::available_parallelism().map_or(1, usize::from));
+    workers.min(processors.max(2))
 }
 
 /// Reports progress to [`RunOptions::progress`].

@@ -145,6 +145,39 @@ def test_a_forked_child_has_files_of_its_own(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+FORKING_AT_WORK = """
+    import abz, os, signal, sys, threading, warnings
+
+    warnings.simplefilter("ignore", DeprecationWarning)
+    data, format = os.urandom(1000) * 2500, sys.argv[1]
+    is_over = False
+
+    def work():
+        while not is_over:
+            abz.compress(data, format=format, level=1)
+
+    # The first child is forked while the threads make their first calls.
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(100)  # it ends a child that hangs
+            assert abz.decompress(abz.compress(data, format=format, level=1)) == data
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    is_over = True
+"""
+
+
+@pytest.mark.parametrize("format", ["gzip", "bzip2"])
+def test_a_child_works_that_was_forked_while_threads_compress(format):
+    for _ in range(8):
+        done = run(FORKING_AT_WORK, format)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def length(path):
     with abz.open(path) as file:
         return len(file.read())

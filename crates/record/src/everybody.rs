@@ -18,7 +18,8 @@
     not(any(loom, shuttle, miri))
 ))]
 mod with {
-    use std::{ffi::c_long, sync::OnceLock};
+    use std::ffi::c_long;
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     const MEMBARRIER: c_long = if cfg!(target_arch = "x86_64") { 324 } else { 283 };
     const PRIVATE_EXPEDITED: c_long = 1 << 3;
@@ -36,10 +37,20 @@ mod with {
         unsafe { syscall(MEMBARRIER, command, 0 as c_long, 0 as c_long) }
     }
 
-    /// Whether [`fence`] may be called. It asks the system once: old kernels and some sandboxes refuse.
+    /// Whether [`fence`] may be called. It asks the system, and keeps the answer: old kernels and some sandboxes refuse.
     pub(crate) fn can_be_fenced() -> bool {
-        static REGISTERED: OnceLock<bool> = OnceLock::new();
-        *REGISTERED.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) == 0)
+        const REGISTERED: u8 = 1;
+        const REFUSED: u8 = 2;
+        // No lock: a process that was forked while another thread asks would wait for that thread for ever.
+        static ANSWER: AtomicU8 = AtomicU8::new(0);
+        match ANSWER.load(Ordering::Relaxed) {
+            0 => {
+                let is_registered = membarrier(REGISTER_PRIVATE_EXPEDITED) == 0;
+                ANSWER.store(if is_registered { REGISTERED } else { REFUSED }, Ordering::Relaxed);
+                is_registered
+            }
+            answer => answer == REGISTERED,
+        }
     }
 
     /// Returns once every thread of the process has passed a full fence since the call.

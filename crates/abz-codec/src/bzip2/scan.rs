@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::mem;
-use std::sync::LazyLock;
 
 use super::{BLOCK_MAGIC, END_MAGIC};
 
@@ -61,24 +60,24 @@ impl Segment {
 
 /// A set of all pairs of whole bytes that occur in one of the two magic numbers, at its second to fifth byte. A magic
 /// number at any bit has five whole bytes, so at least one of any four consecutive pairs is in this set.
-static PAIRS: LazyLock<Box<[u64; 1024]>> = LazyLock::new(|| {
-    let mut pairs = Box::new([0; 1024]);
-    for magic in [BLOCK_MAGIC, END_MAGIC] {
-        for shift in 0..8 {
-            let bytes = (magic << (16 - shift)).to_be_bytes();
-            for pair in bytes[1..6].windows(2) {
-                let pair = usize::from(u16::from_be_bytes([pair[0], pair[1]]));
-                pairs[pair / 64] |= 1 << (pair % 64);
-            }
-        }
+static PAIRS: [u64; 1024] = {
+    let mut pairs = [0; 1024];
+    // The number of a magic number, a shift and a pair.
+    let mut number = 0;
+    while number < 2 * 8 * 4 {
+        let (magic, shift, at) = ([BLOCK_MAGIC, END_MAGIC][number / 32], number / 4 % 8, 1 + number % 4);
+        let bytes = (magic << (16 - shift)).to_be_bytes();
+        let pair = u16::from_be_bytes([bytes[at], bytes[at + 1]]) as usize;
+        pairs[pair / 64] |= 1 << (pair % 64);
+        number += 1;
     }
     pairs
-});
+};
 
 /// Returns the place in `bytes` of the next magic number at bit `least` or behind it, in bits, and the number. `next`
 /// is the index of the next pair of bytes to look at, 1 at first. Between two calls `bytes` may only grow.
 pub(super) fn find(bytes: &[u8], next: &mut usize, least: u64) -> Option<(u64, u64)> {
-    let pairs = &**PAIRS;
+    let pairs = &PAIRS;
     // All seven bytes in which the magic number may lie must be there.
     while *next + 6 <= bytes.len() {
         let pair = usize::from(u16::from_be_bytes([bytes[*next], bytes[*next + 1]]));

@@ -1,7 +1,6 @@
 //! The state that all threads of one run share.
 
 use std::any::Any;
-use std::sync::OnceLock;
 
 use super::blocks::ItemCosts;
 use super::failure::{Cause, First, Position, caught_drop};
@@ -81,10 +80,18 @@ pub(crate) struct Run {
     first: First<Cause>,
 }
 
-/// How many processors this process may use. The system is asked once.
+/// How many processors this process may use. The answer of the system is kept.
 pub(crate) fn processors() -> usize {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+    // No lock: a process that was forked while another thread asks would wait for that thread for ever.
+    static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
+    match PROCESSORS.load(Ordering::Relaxed) {
+        0 => {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            PROCESSORS.store(processors, Ordering::Relaxed);
+            processors
+        }
+        processors => processors,
+    }
 }
 
 impl Run {
