@@ -165,7 +165,11 @@ pub fn fed(mut command: Command, input: &[u8]) -> Output {
 pub fn have(program: &str) -> bool {
     let package = package(program);
     if is_installed(program) {
-        return true;
+        let is_another = is_of_zutils(program);
+        if is_another {
+            leave_out(&format!("comparisons with {program} (zutils has replaced that of {package})"));
+        }
+        return !is_another;
     }
     let is_required = std::env::var_os(REQUIRED).is_some();
     assert!(!is_required || package.is_empty(), "{program} is not installed: apt-get install {package}");
@@ -291,6 +295,20 @@ fn is_installed(program: &str) -> bool {
             fed(python, b"").status.success()
         };
         path.is_some_and(|path| !stands_in(path)) && (program != "python3" || has_modules())
+    })
+}
+
+/// Whether a program of gzip is that of the package zutils, which takes its name and does other things.
+fn is_of_zutils(program: &str) -> bool {
+    static FOUND: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    if !["zcat", "zcmp", "zdiff", "zgrep"].contains(&program) {
+        return false;
+    }
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    *found.entry(program.to_owned()).or_insert_with(|| {
+        let mut version = command(program);
+        version.arg("--version");
+        String::from_utf8_lossy(&fed(version, b"").stdout).contains("zutils")
     })
 }
 
