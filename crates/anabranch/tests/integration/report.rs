@@ -1,7 +1,7 @@
 //! The content of reports: exact counts, times that are not too short, and pages and traces that other
 //! programs can read.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::contract_support::watchdog::{LIMIT, comes_true};
@@ -404,19 +404,18 @@ fn of_thread() -> (Duration, Option<Duration>) {
 #[test]
 #[cfg(all(target_os = "linux", not(portable)))]
 fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
-    use std::sync::Mutex;
-
     let neighbours = Neighbours::start();
     let cores = std::thread::available_parallelism().unwrap().get();
     // How long an item needs a processor and how long it sleeps, in microseconds.
     for (work, nap) in [(3_000, 0), (0, 3_000), (700, 2_000), (2_000, 300)] {
         for workers in [1, cores] {
             // What the stage itself has measured: its time, and how much of it was work and having no core.
-            let truth = Mutex::new([Duration::ZERO; 3]);
+            let truth = [const { AtomicU64::new(0) }; 3];
+            let read = || truth.each_ref().map(|nanos| Duration::from_nanos(nanos.load(Ordering::SeqCst)));
             let tells = of_thread().1.is_some();
             let began = Instant::now();
             let is_enough = || {
-                let [all, _, delayed] = *truth.lock().unwrap();
+                let [all, _, delayed] = read();
                 // A sleeping thread is rarely kept from a core for long.
                 let is_delayed = work <= nap || !tells || delayed > all / 4;
                 all > Duration::from_millis(300) && is_delayed || began.elapsed() > LIMIT / 2
@@ -433,30 +432,33 @@ fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
                     let (after, delay_after) = of_thread();
                     let delayed =
                         delay_after.zip(delay).map_or(Duration::ZERO, |(after, before)| after - before);
-                    let mut truth = truth.lock().unwrap();
-                    truth[0] += began.elapsed();
-                    truth[1] += after - processor;
-                    truth[2] += delayed;
+                    let parts = [began.elapsed(), after - processor, delayed];
+                    for (sum, part) in truth.iter().zip(parts) {
+                        sum.fetch_add(part.as_nanos() as u64, Ordering::SeqCst);
+                    }
                     n
                 })
                 .name("stage")
                 .report()
                 .for_each(drop);
-            let [all, worked, delayed] = truth.into_inner().unwrap();
+            let [all, worked, delayed] = read();
             let (node, said) = (&report.nodes()[1], report.explanation());
             let shown = format!("{work} µs of work and {nap} µs asleep, {workers} workers: {node:?}\n{said}");
             let Some(told) = node.delayed else {
                 assert!(!tells && said.contains("does not tell"), "{shown}");
                 continue;
             };
-            let near = |a: Duration, b: Duration| a.abs_diff(b) < all / 10;
-            assert!(near(told, delayed), "{delayed:?} without a core: {shown}");
+            // The clocks of the stage do not see that it loses its core between them, so its own delay is too short.
+            assert!(told + all / 10 > delayed, "{delayed:?} without a core: {shown}");
+            let asleep = Duration::from_micros(nap) * node.items as u32;
+            let near = |a: Duration, b: Duration| a.abs_diff(b) < all / 10 + Duration::from_millis(10);
+            assert!(near(node.off_processor - told, asleep), "{asleep:?} asleep: {shown}");
             assert!(near(node.busy - node.off_processor, worked), "{worked:?} of work: {shown}");
             assert_eq!(node.waits, 2 * nap > 3 * work, "{shown}");
             // The prediction is made from the work and the sleep.
             let costed = &report.measured_plan().nodes[1];
             let cost = Duration::from_nanos(costed.cost.unwrap() * node.items);
-            assert!(near(cost, all - delayed), "{cost:?}: {shown}");
+            assert!(near(cost, worked + asleep), "{cost:?}: {shown}");
             if work > nap {
                 assert!(!said.contains("mostly waits"), "{shown}");
                 assert!(said.contains("Other programs or threads had the cores"), "{shown}");
