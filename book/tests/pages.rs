@@ -1,4 +1,4 @@
-//! What the pages of the repository say about it.
+//! Checks that the pages of the repository agree with it and with each other.
 
 use std::fs;
 use std::path::{Path, PathBuf};

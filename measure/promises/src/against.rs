@@ -1,7 +1,7 @@
 //! `core --against COMMIT`: rows of the core, for this state and for an earlier commit in turn.
 //!
 //! The rows are small programs in `measure/rivals/against/rows`. They are built twice, with the library of this state and with that of
-//! the commit, each a process of its own, so both run the same calls. A row that the commit cannot compile is not measurable: write
+//! the commit. Each is a process of its own, and both run the same calls. A row that the commit cannot compile is not measurable: write
 //! it in the names of both, or compare with a later commit.
 
 use std::cell::RefCell;

@@ -173,7 +173,7 @@ fn members(random: &mut Random) -> Vec<Member> {
     members
 }
 
-/// What is in a folder: kinds, permissions, times, contents, and which names belong to one file.
+/// Describes each file in a folder: its kind, permissions, time and contents, and whether it has several names.
 fn tree(folder: &Path, timed: &BTreeSet<String>) -> BTreeMap<String, String> {
     let (mut found, mut files, mut waiting) = (BTreeMap::new(), BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(at) = waiting.pop() {

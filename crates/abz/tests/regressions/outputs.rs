@@ -49,7 +49,7 @@ fn an_output_that_could_not_be_closed_cost_the_input() {
         |folder, status, said| match status {
             Some(0) => assert!(!folder.path("x").exists() && folder.path("x.gz").exists(), "{said}"),
             _ => {
-                assert!(said.contains("cannot be closed") || !said.is_empty(), "{status:?}: {said}");
+                assert!(!said.is_empty(), "{status:?} without a message");
                 assert!(folder.path("x").exists() || folder.path("x.gz").exists());
                 assert!(!folder.path("x").exists() || !folder.path("x.gz").exists(), "{said}");
             }
