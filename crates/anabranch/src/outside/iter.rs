@@ -92,10 +92,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let stream = self.cancel(&token);
         let name = stream.thread_name("iterator");
         let (ended, result) = std::thread::scope(|scope| {
-            // If `f` panics, nobody takes the panic of the stream.
+            // If `f` panics, nobody takes the error or the panic of the stream.
             let run = move || {
                 let run = || stream.run_into(Node::sink("iterator"), |item| ending.0.send(item));
-                catch_unwind(AssertUnwindSafe(run)).map_err(Kept::new)
+                Kept::new(catch_unwind(AssertUnwindSafe(run)))
             };
             let thread = named_thread(&name).spawn_scoped(scope, run).unwrap_or_else(|error| {
                 panic!("the system cannot create a thread for the stream of `with_iter`: {error}")
@@ -106,7 +106,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             drop(items);
             results.close(); // `f` may have put other results into `items`
             let ended = thread.join().unwrap_or_else(|payload| resume_unwind(payload));
-            (ended.unwrap_or_else(|payload| resume_unwind(payload.into_inner())), result)
+            (ended.into_inner().unwrap_or_else(|payload| resume_unwind(payload)), result)
         });
         ended.output::<M, _>(result)
     }

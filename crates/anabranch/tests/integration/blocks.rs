@@ -1,5 +1,5 @@
-//! Sources that never wait: their items travel in blocks, and nothing but the time shows it. The random pipelines of
-//! `contract_random` check the contract for them too.
+//! Sources that never wait: their items travel in blocks, and nothing but the time shows it. The random streams of
+//! `generator` check the contract for them too.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

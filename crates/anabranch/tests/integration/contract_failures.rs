@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::contract_support::planted::{Bomb, Planted};
 use crate::contract_support::watchdog::{Gate, PLANTED, comes_true, hush, message, panic_of, within};
-use crate::contract_support::world::{Bomb, Planted};
 use anabranch::Stream;
 
 /// The payload of the panics in these tests.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::contract_support::planted::{Bomb, Planted};
 use crate::contract_support::watchdog::{hush, within};
-use crate::contract_support::world::{Bomb, Planted};
 use anabranch::Stream;
 
 /// The payload of the panics in these tests.

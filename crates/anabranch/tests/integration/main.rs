@@ -52,8 +52,6 @@ mod contract_flow;
 #[cfg(not(shuttle))]
 mod contract_leftovers;
 #[cfg(not(shuttle))]
-mod contract_random;
-#[cfg(not(shuttle))]
 mod contract_shards;
 #[cfg(not(shuttle))]
 mod contract_stops;
@@ -68,7 +66,7 @@ mod examples;
 #[cfg(not(shuttle))]
 mod futures;
 #[cfg(not(shuttle))]
-mod generators;
+mod generator;
 #[cfg(not(shuttle))]
 mod large;
 #[cfg(not(shuttle))]
@@ -95,8 +93,6 @@ mod pooled;
 mod report;
 #[cfg(not(shuttle))]
 mod select;
-#[cfg(not(shuttle))]
-mod shapes;
 #[cfg(not(shuttle))]
 mod shutdown;
 #[cfg(not(shuttle))]

@@ -8,8 +8,8 @@ use anabranch::{Offload, Pool};
 use futures::executor::block_on;
 use proptest::prelude::*;
 
+use crate::contract_support::planted::{Bomb, Planted};
 use crate::contract_support::watchdog::{hush, message};
-use crate::contract_support::world::{Bomb, Planted};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {

@@ -9,8 +9,8 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::contract_support::case::{Case, cases};
-use crate::contract_support::check::hold_in_time;
+use crate::generator::case::{Case, cases};
+use crate::generator::hold_in_time;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

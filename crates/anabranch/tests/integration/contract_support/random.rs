@@ -3,7 +3,7 @@
 //! The cases are the same in each run, because `.cargo/config.toml` sets `PROPTEST_RNG_SEED`. Another seed draws other cases,
 //! and `PROPTEST_CASES` sets their number:
 //!
-//!     PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration contract_random
+//!     PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration generator::
 
 use super::watchdog::{self, finishes_within};
 use proptest::prelude::*;

@@ -10,8 +10,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, Once};
 use std::time::{Duration, Instant};
 
+use super::planted::Planted;
 use super::process;
-use super::world::Planted;
 use anabranch::Monitor;
 
 /// Long enough for any test here.

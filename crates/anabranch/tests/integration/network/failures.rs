@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::contract_support::planted::{Bomb, Planted};
 use crate::contract_support::watchdog::{hush, within};
-use crate::contract_support::world::{Bomb, Planted};
 use anabranch::network::{Dealt, Error, Horizon, Network};
 
 #[test]
