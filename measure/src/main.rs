@@ -1,8 +1,7 @@
-//! Measures Anabranch: what it promises, the applications of its suite, and the signal programs.
+//! Measures Anabranch: what it promises, and the applications of its suite.
 //!
 //!     cargo run --release --manifest-path measure/Cargo.toml -- core --quick
 //!     cargo run --release --manifest-path measure/Cargo.toml -- suite run --quick --out DIR
-//!     cargo run --release --manifest-path measure/Cargo.toml -- signals experiments --quick
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -13,7 +12,6 @@ fn main() -> ExitCode {
         Some("suite") => measure_applications::main(words.skip(1)),
         // The suite starts this program for each variant of an application.
         Some("serve" | "observe" | "contract") => measure_applications::main(words),
-        Some("signals") => measure_signals::main(words.skip(1)),
         _ => measure_promises::main(words),
     }
 }

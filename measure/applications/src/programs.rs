@@ -33,7 +33,9 @@ impl Programs {
             |wanted: &dyn Fn(&str) -> bool| variants.iter().any(|variant| wanted(variant)).then_some(());
         let rivals = wants(&|variant| home(variant) == Home::Rivals).map(|()| {
             eprintln!("building the rivals");
-            Ok::<_, String>(builds::rival("application-rivals")?.join("application-rivals"))
+            Ok::<_, String>(
+                builds::rival(&builds::source("rivals"), "application-rivals")?.join("application-rivals"),
+            )
         });
         let original = wants(&|variant| home(variant) == Home::Original).map(|()| original::build(checkouts));
         let in_cpp = |variant: &str| home(variant) == Home::Cpp && side(variant) == Side::Anabranch;

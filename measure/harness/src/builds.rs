@@ -18,18 +18,18 @@ pub fn folder() -> PathBuf {
     program.ancestors().nth(if is_test { 3 } else { 2 }).map_or_else(|| "target".into(), Path::to_owned)
 }
 
-/// A file or folder of `measure`.
+/// A file or folder of `measure`, such as `rivals`.
 pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
 
-/// Builds a package of `measure/rivals`, and returns the folder of its programs.
+/// Builds a package of a workspace of rivals, and returns the folder of its programs.
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn rival(package: &str) -> Result<PathBuf, String> {
+pub fn rival(workspace: &Path, package: &str) -> Result<PathBuf, String> {
     let target = folder().join("rivals");
-    run(cargo(&source("rivals/Cargo.toml"), &target).args(["--locked", "--package", package]))?;
+    run(cargo(&workspace.join("Cargo.toml"), &target).args(["--locked", "--package", package]))?;
     Ok(target.join(PROFILE))
 }
 
@@ -113,10 +113,11 @@ pub fn compiled(
     build.args(options).arg(source).args(libraries).arg("-o").arg(program);
     let (command, of_before) = (format!("{build:?}"), program.with_extension("command"));
     let changed = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
-    // Headers lie beside the source or beside its folder.
+    // Headers lie beside the source or beside its folder, or in this crate.
     let beside =
         |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let sources = source.ancestors().skip(1).take(3).flat_map(beside);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = source.ancestors().skip(1).take(3).chain([here]).flat_map(beside);
     let inputs = sources.chain(libraries.iter().map(PathBuf::from)).chain([compiler.into()]);
     let newest = inputs.filter(|path| path.is_file()).filter_map(|path| changed(&path)).max();
     let is_fresh = |built: SystemTime| newest.is_none_or(|newest| newest < built);

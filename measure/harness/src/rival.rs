@@ -3,11 +3,12 @@
 //! A rival first says what it can run, in lines `NAME VERSION`. A line that begins with the word `ready` ends them; more words
 //! may follow there. Then it answers each line that it reads. A request is a name and the words that this name needs. The answer
 //! is `SECONDS DIGEST`: how long the run took and a number that depends on its results. More numbers may follow. An answer
-//! `failed: REASON` says why there is none. Rivals in Rust answer with [`serve`], and those in C++ with `measure/rivals/rival.hpp`.
+//! `failed: REASON` says why there is none. Rivals in Rust answer with [`serve`], and those in C++ with `rival.hpp`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::str::FromStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -108,12 +109,12 @@ impl Rival {
         }
     }
 
-    /// Builds and starts the program of a package of `measure/rivals`, which has the name of the package.
+    /// Builds and starts the program of a package of a workspace of rivals. It has the name of the package.
     ///
     /// # Errors
     /// Why it cannot be built or started.
-    pub fn of_package(package: &str) -> Result<Self, String> {
-        Self::start(Command::new(builds::rival(package)?.join(package)))
+    pub fn of_package(workspace: &Path, package: &str) -> Result<Self, String> {
+        Self::start(Command::new(builds::rival(workspace, package)?.join(package)))
     }
 
     /// Sends a request, and returns the answer.

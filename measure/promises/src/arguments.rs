@@ -14,7 +14,6 @@ pub fn usage() -> String {
     }
     text + "  all              all suites, one after another
   suite            applications, next to other libraries: `suite --help`
-  signals          signal programs: `signals --help`
 
   --quick          fewer and shorter rounds, for a first look
   --only NAME      measure one group of rows (an unknown name lists the groups)

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anabranch::Stream;
 
+use measure_harness::builds;
 use measure_harness::rival::{Rival, SETTLE};
 use measure_harness::rounds::{Budget, Contender, Unmeasured, measure};
 use measure_harness::table::Row;
@@ -24,7 +25,9 @@ const RIVALS: [(&str, &str, Target); 2] = [
 pub fn rows(quick: bool) -> Vec<Row> {
     let work = Work::of(1e3);
     let items = work.items(if quick { 0.02 } else { 0.08 });
-    let rival = Rival::of_package("promise-rivals").map(RefCell::new).map_err(Unmeasured::NotInstalled);
+    let rival = Rival::of_package(&builds::source("rivals"), "promise-rivals")
+        .map(RefCell::new)
+        .map_err(Unmeasured::NotInstalled);
     let rounds = rival.as_ref().map_err(Unmeasured::clone).and_then(|rival| {
         let (rounds, _) = work.calibration();
         let other = |name| {

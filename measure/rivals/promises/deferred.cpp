@@ -1,7 +1,7 @@
 // Items that need the results of their neighbours, with deferred tokens of Taskflow's Pipeline. Taskflow 4 has none. The words of
 // a request are the name, the tokens under way, the rounds of work of an item, and the items.
 
-#include "../rival.hpp"
+#include "../../harness/rival.hpp"
 
 #include <taskflow/taskflow.hpp>
 #include <taskflow/algorithm/pipeline.hpp>

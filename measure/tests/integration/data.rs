@@ -15,7 +15,7 @@ const CASCADE: &str = "<opencv_storage><cascade><stageType>BOOST</stageType><fea
 fn data(name: &str) -> PathBuf {
     let data = folder(name);
     let photograph =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/dsp/tests/integration/data/jpeg/420.jpg");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../signals/dsp/tests/integration/data/jpeg/420.jpg");
     for name in ["photographs", "faces/none", "faces/one", "faces/several"] {
         fs::create_dir_all(data.join(name)).unwrap();
         fs::copy(&photograph, data.join(name).join("a.jpg")).unwrap();

@@ -3,8 +3,6 @@
 mod browser;
 mod contract;
 mod data;
-mod experiments;
-mod exploration;
 mod rivals;
 mod studies;
 mod suite;

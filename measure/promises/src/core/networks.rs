@@ -298,7 +298,7 @@ fn processes(trips: u64) -> u64 {
 fn ring(setup: &Setup) -> Vec<Row> {
     let firings: u64 = if setup.quick { 500_000 } else { 2_000_000 };
     let rivals = [
-        ("tokio tasks with channels", Rival::of_package("promise-rivals")),
+        ("tokio tasks with channels", Rival::of_package(&builds::source("rivals"), "promise-rivals")),
         ("goroutines with channels", goroutines()),
     ];
     let expected = Digest::of_number(firings);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use anabranch::{CountWindows, SessionWindows, Stream, TimeWindows};
 
 use super::{Setup, nanos};
+use measure_harness::builds;
 use measure_harness::rival::Rival;
 use measure_harness::rounds::{Budget, Contender, Unmeasured, measure};
 use measure_harness::table::Row;
@@ -156,7 +157,7 @@ const RIVALS: [&str; 2] = ["timely", "renoir"];
 fn by_key(setup: &Setup) -> Vec<Row> {
     let items = if setup.quick { 2_000_000 } else { 10_000_000 };
     let expected = sums(items);
-    let peer = Rival::of_package("window-rivals").map(RefCell::new);
+    let peer = Rival::of_package(&builds::source("rivals"), "window-rivals").map(RefCell::new);
     let mut contenders = vec![Contender::timed("anabranch", expected, || sums(items))];
     if let Ok(peer) = &peer {
         contenders.extend(RIVALS.map(|name| {

@@ -1,0 +1,5 @@
+//! The experiments from outside, with little work.
+
+mod experiments;
+mod exploration;
+mod rivals;
