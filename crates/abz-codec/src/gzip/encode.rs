@@ -5,6 +5,7 @@ use std::fmt;
 use libdeflater::{adler32, crc32};
 
 use super::ends::{SLACK, Walker};
+use super::flush::Flushed;
 use super::layout::{Encoded, Layout, MAX_BLOCK};
 use super::store::Judge;
 use super::{Extent, Header, TRAILER_LEN, small, wrap};
@@ -53,6 +54,8 @@ pub struct Origin {
 pub struct Encoder {
     /// Made for the first block.
     deflate: Option<Deflate>,
+    /// The stream of the blocks that were flushed last.
+    flushed: Option<Flushed>,
     level: u32,
     origin: Origin,
     layout: Layout,
@@ -79,7 +82,7 @@ impl Encoder {
     /// If `level` is not in `1..=12`.
     pub fn new(level: u32) -> Self {
         assert!((1..=12).contains(&level), "level {level} is not one of 1 to 12");
-        Encoder { deflate: None, level, origin: Origin::default(), layout: Layout::default() }
+        Encoder { deflate: None, flushed: None, level, origin: Origin::default(), layout: Layout::default() }
     }
 
     /// Sets the layout of the files. The [`Writer`](super::Writer) must have the same layout.
@@ -137,48 +140,92 @@ impl Encoder {
         encoded
     }
 
-    fn encode_by(&self, deflate: &mut Deflate, block: &Block) -> Result<Encoded, NoMemory> {
-        let is_bgzf = self.layout == Layout::Bgzf;
-        let len = deflate.deflate(&block.data)?;
-        let (uncompressed, crc32) = (block.data.len() as u32, crc32(&block.data));
+    /// Encodes a block that a flush ended. It refers to the block before it if that was flushed, too, and `follows` is
+    /// true. So many short blocks take little more than a long one. Blocks of [`Layout::Members`] and [`Layout::Bgzf`]
+    /// are encoded as [`encode`](Self::encode) does.
+    ///
+    /// ```
+    /// use abz_codec::Block;
+    /// use abz_codec::gzip::{Encoder, Layout, Writer};
+    ///
+    /// let (mut encoder, mut file) = (Encoder::new(6), Writer::new(Vec::new(), Layout::OneMember));
+    /// for number in 0..1000 {
+    ///     let block = Block { number, data: b"a branch of a river\n".to_vec(), whole: false };
+    ///     file.write(&encoder.encode_flushed(&block, number > 0)?)?;
+    /// }
+    /// assert!(file.finish()?.len() < 12_000);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    ///
+    /// # Panics
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_flushed(&mut self, block: &Block, follows: bool) -> Result<Encoded, NoMemory> {
+        if matches!(self.layout, Layout::Members | Layout::Bgzf) {
+            return self.encode(block);
+        }
+        assert!(block.data.len() <= MAX_BLOCK, "a block has at most {MAX_BLOCK} bytes");
+        let mut flushed = match self.flushed.take() {
+            Some(flushed) if follows => flushed,
+            _ => Flushed::new(self.level),
+        };
+        let bytes = flushed.piece(&block.data);
+        self.flushed = Some(flushed);
+        Ok(Encoded { is_flushed: true, ..self.part(block, bytes) })
+    }
+
+    /// Makes a part of a member from the deflate data of a block, which ends at a byte boundary.
+    fn part(&self, block: &Block, bytes: Vec<u8>) -> Encoded {
+        let sum = if self.layout == Layout::Zlib { adler32(&block.data) } else { crc32(&block.data) };
+        let header = if block.number == 0 { self.header(Vec::new()) } else { Vec::new() };
+        let (uncompressed, is_block, is_flushed) = (block.data.len() as u32, true, false);
+        Encoded { bytes, header, is_block, is_flushed, ends: false, crc32: sum, uncompressed, more: false }
+    }
+
+    /// Makes the header of a member whose first block is the first one of the file, with an extra field.
+    fn header(&self, extra: Vec<u8>) -> Vec<u8> {
+        let (name, mtime) = self.stored_origin();
+        match self.layout {
+            Layout::Zlib => wrap::zlib_header(self.level),
+            Layout::Zip => wrap::zip_header(name.as_deref(), mtime),
+            _ => self.member_header(name, mtime, extra),
+        }
+    }
+
+    fn member_header(&self, name: Option<Vec<u8>>, mtime: u32, extra: Vec<u8>) -> Vec<u8> {
         let extra_flags = match self.level {
             1 => 4,
             2..=8 => 0,
             _ => 2,
         };
-        let tells_origin = block.number == 0 && !is_bgzf;
-        let (name, mtime) = if tells_origin { self.stored_origin() } else { (None, 0) };
         // The tools of BGZF write an unknown system.
-        let os = if is_bgzf { Header::default().os } else { SYSTEM };
-        let header = |extra: Vec<u8>| {
-            let mut bytes = Vec::new();
-            Header { mtime, extra_flags, os, extra, name: name.clone(), ..Header::default() }
-                .write(&mut bytes);
-            bytes
-        };
-        if matches!(self.layout, Layout::Zlib | Layout::Zip) {
-            let (is_first, is_zlib) = (block.number == 0, self.layout == Layout::Zlib);
-            let header = match is_zlib {
-                _ if !is_first => Vec::new(),
-                true => wrap::zlib_header(self.level),
-                false => wrap::zip_header(name.as_deref(), mtime),
-            };
+        let os = if self.layout == Layout::Bgzf { Header::default().os } else { SYSTEM };
+        let mut bytes = Vec::new();
+        Header { mtime, extra_flags, os, extra, name, ..Header::default() }.write(&mut bytes);
+        bytes
+    }
+
+    fn encode_by(&self, deflate: &mut Deflate, block: &Block) -> Result<Encoded, NoMemory> {
+        let is_bgzf = self.layout == Layout::Bgzf;
+        let len = deflate.deflate(&block.data)?;
+        if matches!(self.layout, Layout::OneMember | Layout::Zlib | Layout::Zip)
+            && !(self.layout == Layout::OneMember && block.whole)
+        {
             let bytes = match block.whole {
                 true => deflate.scratch[..len].to_vec(),
                 false if block.data.is_empty() => Vec::new(),
                 false => deflate.as_block(len),
             };
-            let (is_block, ends, crc32) =
-                (true, block.whole, if is_zlib { adler32(&block.data) } else { crc32 });
-            return Ok(Encoded { bytes, header, is_block, ends, crc32, uncompressed, more: false });
-        }
-        if self.layout == Layout::OneMember && !block.whole {
-            let header = if block.number == 0 { header(Vec::new()) } else { Vec::new() };
-            let bytes = if block.data.is_empty() { Vec::new() } else { deflate.as_block(len) };
-            let (is_block, ends) = (true, false);
-            return Ok(Encoded { bytes, header, is_block, ends, crc32, uncompressed, more: false });
+            return Ok(Encoded { ends: block.whole, ..self.part(block, bytes) });
         }
 
+        let (uncompressed, crc32) = (block.data.len() as u32, crc32(&block.data));
+        let tells_origin = block.number == 0 && !is_bgzf;
+        let (name, mtime) = if tells_origin { self.stored_origin() } else { (None, 0) };
         let more = self.layout == Layout::Members && !block.whole;
         // Some headers state the size of the member including the header. The length of the header does not depend
         // on that number.
@@ -191,7 +238,7 @@ impl Encoder {
                 }
                 _ => {}
             }
-            header(extra)
+            self.member_header(name.clone(), mtime, extra)
         };
         let compressed = header(0).len() + len + TRAILER_LEN;
 
@@ -200,8 +247,8 @@ impl Encoder {
         bytes.extend(&deflate.scratch[..len]);
         bytes.extend(crc32.to_le_bytes());
         bytes.extend(uncompressed.to_le_bytes());
-        let (header, is_block, ends) = (Vec::new(), false, true);
-        Ok(Encoded { bytes, header, is_block, ends, crc32, uncompressed, more })
+        let (header, is_block, is_flushed, ends) = (Vec::new(), false, false, true);
+        Ok(Encoded { bytes, header, is_block, is_flushed, ends, crc32, uncompressed, more })
     }
 
     /// Returns the name and the time of the origin as the first member stores them.

@@ -33,6 +33,8 @@ pub struct Encoded {
     pub(super) header: Vec<u8>,
     /// Whether this is a block in a member, and not a member.
     pub(super) is_block: bool,
+    /// Whether the block may refer to the blocks before it, so that it has no mark.
+    pub(super) is_flushed: bool,
     /// Whether its deflate data ends the deflate data of the member, because it is the only block.
     pub(super) ends: bool,
     /// The CRC-32 of the contents, or for zlib their Adler-32.

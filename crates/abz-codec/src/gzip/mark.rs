@@ -46,6 +46,10 @@ pub(super) struct Mark {
 }
 
 impl Mark {
+    /// The mark after which a member has no more marks, although its data goes on.
+    pub(super) const END: Mark =
+        Mark { start: None, len: 0, compressed: 0, crc32: 0, offset: None, member: 0 };
+
     pub(super) fn write(&self) -> [u8; MARK_LEN] {
         let mut data = [0; DATA_LEN];
         data[..6].copy_from_slice(&self.start.unwrap_or(NOWHERE).to_le_bytes()[..6]);
@@ -79,6 +83,11 @@ impl Mark {
         let (crc32, member) = (number(12, 4) as u32, number(16, 4) as u32);
         let mark = Mark { start, len, compressed, crc32, offset, member };
         (is_right && is_possible).then_some(mark)
+    }
+
+    /// Returns whether `bytes` are [`END`](Self::END).
+    pub(super) fn is_end(bytes: &[u8]) -> bool {
+        bytes == Mark::END.write()
     }
 
     /// Returns whether `bytes`, fewer than a mark has, may be the start of one.
@@ -220,9 +229,10 @@ mod tests {
 
     #[test]
     fn a_mark_says_what_was_said_and_is_nothing_to_a_decoder() {
-        for mark in marks() {
+        for mark in marks().chain([Mark::END]) {
             let bytes = mark.write();
-            assert_eq!(Mark::parse(&bytes), Some(mark));
+            assert_eq!(Mark::parse(&bytes), Some(mark).filter(|mark| *mark != Mark::END));
+            assert_eq!(Mark::is_end(&bytes), mark == Mark::END);
             let stream = [&bytes[..], &[3, 0]].concat();
             let step = Inflater::new().step(&stream, &mut [0; 10]).unwrap();
             assert!(step.ended && step.consumed == stream.len() && step.produced == 0);

@@ -52,6 +52,10 @@
 //! A code length of 8 or 9 takes two bits, and one of 0 to 7 takes four. All marks begin with the same nine bytes,
 //! `04 c1 01 50 14 41 10 04 41`.
 //!
+//! Contents that a writer flushed in short pieces ([`Encoder::encode_flushed`]) have no marks, because each piece may
+//! refer to the pieces before it. From the first of them on, the rest of the member has none. If blocks with marks are
+//! before it, a mark all of whose numbers are 0, and whose places are not stated, says that this is on purpose.
+//!
 //! In a file that is a single such member, the last mark states its own place. From it a reader that can seek knows
 //! that the places in other marks are places in the file, and finds a block by interpolation and bisection.
 //!
@@ -112,6 +116,7 @@ mod encode;
 mod ends;
 mod error;
 mod extent;
+mod flush;
 mod guess;
 mod header;
 mod index;

@@ -1,6 +1,7 @@
 //! Writing of gzip files.
 
 use std::io::{self, Write};
+use std::mem;
 
 use crc32fast::Hasher;
 
@@ -36,6 +37,16 @@ struct Marked {
     offset: u64,
     /// The number that all marks of the member have.
     number: u32,
+    /// Whether the next block can have a mark: none was flushed yet.
+    has_marks: bool,
+}
+
+impl Marked {
+    /// Adds the contents of a block.
+    fn add(&mut self, block: &Encoded) {
+        self.sum.combine(&Hasher::new_with_initial_len(block.crc32, block.uncompressed.into()));
+        self.len += u64::from(block.uncompressed);
+    }
 }
 
 /// The empty member that ends a file of BGZF (SAM specification, section 4.1.2).
@@ -86,9 +97,17 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&block.header)?;
         let number = if self.tells_places { block.crc32 } else { 0 };
         let offset = block.header.len() as u64;
-        let member = self.member.get_or_insert_with(|| Marked { sum: Hasher::new(), len: 0, offset, number });
+        let new = || Marked { sum: Hasher::new(), len: 0, offset, number, has_marks: true };
+        let member = self.member.get_or_insert_with(new);
         if block.uncompressed == 0 {
             return Ok(());
+        }
+        if block.is_flushed && mem::take(&mut member.has_marks) && member.len > 0 {
+            self.out.write_all(&Mark::END.write())?;
+        }
+        if !member.has_marks {
+            member.add(block);
+            return self.out.write_all(&block.bytes);
         }
         let mark = Mark {
             start: self.tells_places.then_some(member.len),
@@ -99,8 +118,7 @@ impl<W: Write> Writer<W> {
             member: member.number,
         };
         member.offset += mark.size() as u64;
-        member.sum.combine(&Hasher::new_with_initial_len(block.crc32, block.uncompressed.into()));
-        member.len += u64::from(block.uncompressed);
+        member.add(block);
         self.out.write_all(&mark.write())?;
         self.out.write_all(&block.bytes)
     }

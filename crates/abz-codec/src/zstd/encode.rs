@@ -5,6 +5,7 @@ use std::fmt;
 use crc32fast::hash as crc32;
 use zstd_safe::{CCtx, CParameter};
 
+use super::flush::Flushed;
 use super::stream::MEMORY;
 use super::{Dictionary, FrameHeader, LEVELS, MAX_BLOCK, MAX_WINDOW_LOG, Reference, frame_size, joint};
 use crate::Block;
@@ -100,6 +101,8 @@ pub struct Encoded {
     pub contents: usize,
     /// For a piece, the CRC-32 of its contents.
     pub(super) piece: Option<u32>,
+    /// Whether the piece may refer to the pieces before it, so that it has no mark.
+    pub(super) is_flushed: bool,
 }
 
 /// An encoder of frames, or of pieces of one, each from one block. It keeps libzstd's tables, so use one per worker for
@@ -130,6 +133,8 @@ pub struct Encoder {
     context: Option<CCtx<'static>>,
     /// The encoder of the pieces without dictionary, if the first piece has one.
     without: Option<CCtx<'static>>,
+    /// The stream of the pieces that were flushed last.
+    flushed: Option<Flushed>,
     level: i32,
     encoding: Encoding,
     /// A piece as a frame.
@@ -144,7 +149,8 @@ impl Encoder {
     /// If a setting is out of its range.
     pub fn new(level: i32, encoding: &Encoding) -> Self {
         assert!(LEVELS.contains(&level), "the levels of zstd are {LEVELS:?}");
-        Encoder { context: None, without: None, level, encoding: encoding.clone(), frame: Vec::new() }
+        let (context, without, flushed, encoding) = (None, None, None, encoding.clone());
+        Encoder { context, without, flushed, level, encoding, frame: Vec::new() }
     }
 
     /// Encodes a block as a frame or as a piece of one. Drops the contents of `bytes` and uses its allocation. A
@@ -170,7 +176,7 @@ impl Encoder {
         };
         if block.whole || self.encoding.layout == Layout::Frames {
             compress(context, &block.data, self.encoding.checksum, &mut bytes)?;
-            return Ok(Encoded { bytes, contents, piece: None });
+            return Ok(Encoded { bytes, contents, piece: None, is_flushed: false });
         }
         compress(context, &block.data, false, &mut self.frame)?;
         let (header, len) = FrameHeader::parse(&self.frame).ok().flatten().expect("libzstd makes frames");
@@ -184,7 +190,62 @@ impl Encoder {
             bytes.clear();
             joint::store(&block.data, &mut bytes);
         }
-        Ok(Encoded { bytes, contents, piece: Some(crc32(&block.data)) })
+        Ok(Encoded { bytes, contents, piece: Some(crc32(&block.data)), is_flushed: false })
+    }
+
+    /// Encodes a block that a flush ended, in a frame with this header. It refers to the block before it if that was
+    /// flushed, too, and `follows` is true. So many short blocks take little more than a long one. Blocks of
+    /// [`Layout::Frames`] are encoded as [`encode_into`](Self::encode_into) does.
+    ///
+    /// The first block of the frame must be a flushed one, too. Drops the contents of `bytes` and uses its allocation.
+    ///
+    /// ```
+    /// use abz_codec::Block;
+    /// use abz_codec::zstd::{Checksum, Encoder, Encoding, FrameWriter, frame_size};
+    ///
+    /// let (encoding, size) = (Encoding::default(), frame_size(3));
+    /// let (mut encoder, mut checksum) = (Encoder::new(3, &encoding), Checksum::new());
+    /// let header = encoding.header(3, size, None);
+    /// let mut file = FrameWriter::new(Vec::new(), header, size);
+    /// for number in 0..1000 {
+    ///     let block = Block { number, data: b"a branch of a river\n".to_vec(), whole: false };
+    ///     let encoded = encoder.encode_flushed_into(&block, &header, number > 0, Vec::new())?;
+    ///     file.write(&encoded, checksum.add(&block.data))?;
+    /// }
+    /// assert!(file.finish()?.len() < 18_000);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    pub fn encode_flushed_into(
+        &mut self,
+        block: &Block,
+        header: &FrameHeader,
+        follows: bool,
+        mut bytes: Vec<u8>,
+    ) -> Result<Encoded, NoMemory> {
+        if self.encoding.layout == Layout::Frames {
+            return self.encode_into(block, bytes);
+        }
+        bytes.clear();
+        let mut flushed = match self.flushed.take() {
+            Some(flushed) if follows => flushed,
+            _ => {
+                let is_first = block.number == 0;
+                let dictionary = self.encoding.dictionary.as_ref().filter(|_| is_first);
+                Flushed::new(self.encoding.context(self.level, dictionary)?, header, is_first)
+            }
+        };
+        if flushed.piece(&block.data, &mut bytes)? {
+            self.flushed = Some(flushed);
+        } else {
+            bytes.clear();
+            joint::store(&block.data, &mut bytes);
+        }
+        let (contents, piece) = (block.data.len(), Some(crc32(&block.data)));
+        Ok(Encoded { bytes, contents, piece, is_flushed: true })
     }
 }
 
@@ -205,7 +266,7 @@ fn compress(
 /// # Panics
 ///
 /// If it is another error.
-fn no_memory(code: usize, tables: usize) -> NoMemory {
+pub(super) fn no_memory(code: usize, tables: usize) -> NoMemory {
     assert!(code.wrapping_neg() == MEMORY, "any data can be encoded: {}", zstd_safe::get_error_name(code));
     NoMemory { needed: (1 << 20) + tables as u64 }
 }

@@ -34,6 +34,9 @@
 //! | 4 | the largest contents of a piece of the frame | the window in the header, in KiB |
 //! | 4 | the CRC-32 of the 21 bytes before | the same |
 //!
+//! Contents that a writer flushed in short pieces ([`Encoder::encode_flushed_into`]) have no marks, because each piece may
+//! refer to the pieces before it. A frame has a mark before each of its pieces, or none at all.
+//!
 //! An empty block, the last of the frame, follows the last mark. A [`Scanner`] gives out pieces that [`Decoder`]s
 //! decode in parallel. Each piece is verified against its mark before its contents are given out, and all pieces are
 //! verified against the last mark. A frame that does not begin with a mark, or whose pieces are too large, is decoded
@@ -52,6 +55,7 @@ mod decoding;
 mod dictionary;
 mod encode;
 mod error;
+mod flush;
 mod frame;
 mod header;
 mod joint;

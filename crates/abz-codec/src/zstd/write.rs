@@ -31,6 +31,8 @@ struct Sums {
     crc: Hasher,
     contents: u64,
     checksum: u32,
+    /// Whether the pieces have marks: the first one was not flushed.
+    has_marks: bool,
 }
 
 impl<W: Write> FrameWriter<W> {
@@ -60,12 +62,12 @@ impl<W: Write> FrameWriter<W> {
     ///
     /// # Panics
     ///
-    /// If a piece has more contents than the `most` given to [`new`](FrameWriter::new).
+    /// If a piece has more contents than the `most` given to [`new`](FrameWriter::new), or if it was flushed and the first
+    /// piece of the frame was not.
     pub fn write(&mut self, encoded: &Encoded, checksum: u32) -> io::Result<()> {
-        let Encoded { bytes, contents, piece } = encoded;
-        match *piece {
-            Some(crc32) => self.write_piece(bytes, *contents, (crc32, checksum)),
-            None => self.write_frame(bytes, *contents),
+        match encoded.piece {
+            Some(crc32) => self.write_piece(encoded, (crc32, checksum)),
+            None => self.write_frame(&encoded.bytes, encoded.contents),
         }
     }
 
@@ -79,21 +81,26 @@ impl<W: Write> FrameWriter<W> {
         Ok(())
     }
 
-    fn write_piece(&mut self, blocks: &[u8], len: usize, (crc32, checksum): (u32, u32)) -> io::Result<()> {
-        let mut start = Vec::new();
+    fn write_piece(&mut self, encoded: &Encoded, (crc32, checksum): (u32, u32)) -> io::Result<()> {
+        let Encoded { bytes: blocks, contents: len, is_flushed, .. } = encoded;
+        let (len, mut start) = (*len, Vec::new());
         if self.sums.is_none() {
             self.header.write(&mut start);
             let (written, _) = FrameHeader::parse(&start).ok().flatten().expect("it was just written");
             self.header.window = written.window;
         }
-        let sums = self.sums.get_or_insert_with(|| Sums { crc: Hasher::new(), contents: 0, checksum: 0 });
+        let new = || Sums { crc: Hasher::new(), contents: 0, checksum: 0, has_marks: !is_flushed };
+        let sums = self.sums.get_or_insert_with(new);
+        assert!(!is_flushed || !sums.has_marks, "a flushed piece is in a frame without marks");
         sums.crc.combine(&Hasher::new_with_initial_len(crc32, len as u64));
         sums.contents += len as u64;
         sums.checksum = checksum;
         let contents = u32::try_from(len).ok().filter(|len| *len <= self.most);
         let contents = contents.expect("a piece has no more contents than was said");
         let compressed = blocks.len().try_into().expect("blocks are not much larger than their contents");
-        Mark::Piece(Piece { contents, compressed, crc32, most: self.most }).write(&mut start);
+        if sums.has_marks {
+            Mark::Piece(Piece { contents, compressed, crc32, most: self.most }).write(&mut start);
+        }
         self.out.write_all(&start)?;
         self.out.write_all(blocks)
     }
@@ -104,7 +111,7 @@ impl<W: Write> FrameWriter<W> {
     ///
     /// The error of the writer, or an error if the header states another size of the contents.
     pub fn finish(mut self) -> io::Result<W> {
-        if let Some(Sums { crc, contents, checksum }) = self.sums {
+        if let Some(Sums { crc, contents, checksum, has_marks }) = self.sums {
             if self.header.contents.is_some_and(|said| said != contents) {
                 return Err(io::Error::other(
                     "the size of the contents differs from the one in the header of the frame",
@@ -112,9 +119,11 @@ impl<W: Write> FrameWriter<W> {
             }
             let mut end = Vec::new();
             let has_checksum = self.header.checksum;
-            let said = if has_checksum { checksum } else { 0 };
-            let window = (self.header.window >> 10) as u32;
-            Mark::End(End { contents, checksum: said, crc32: crc.finalize(), window }).write(&mut end);
+            if has_marks {
+                let said = if has_checksum { checksum } else { 0 };
+                let window = (self.header.window >> 10) as u32;
+                Mark::End(End { contents, checksum: said, crc32: crc.finalize(), window }).write(&mut end);
+            }
             end.extend(LAST_BLOCK);
             if has_checksum {
                 end.extend(checksum.to_le_bytes());

@@ -157,8 +157,8 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncWriter<W> {
         self.get_mut().poll_with(context, |writer, context| writer.poll_take(context, data))
     }
 
-    /// Encodes all that was written, and flushes the inner writer, so that all of it can be decoded. This makes blocks
-    /// shorter, so flush seldom. A `.lzma` file cannot be flushed.
+    /// Encodes all that was written, and flushes the inner writer, so that all of it can be decoded, as the `flush` of a
+    /// [`Writer`](crate::Writer) does.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.get_mut().poll_with(context, |writer, context| {
             if writer.state == State::Writing {

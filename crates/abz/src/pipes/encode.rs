@@ -41,8 +41,16 @@ pub(crate) struct Steps<'a> {
     pub(crate) cut: Box<dyn Cut<Item> + 'a>,
     /// Makes encoders; `None` if the step that joins encodes.
     pub(crate) encoders: Option<Maps<'a>>,
+    /// Makes encoders of blocks that were flushed; `None` if each block is encoded by itself.
+    pub(crate) flushing: Option<MakeFlushing<'a>>,
     pub(crate) join: MakeJoin<'a>,
 }
+
+/// Encodes blocks that were flushed, and that follow each other, with the contents before them.
+pub(crate) type Flushing<'a> = Box<dyn FnMut(Item) -> Result<Item, Error> + Send + 'a>;
+
+/// Makes encoders, each of which refers to no contents before its first block.
+pub(crate) type MakeFlushing<'a> = Box<dyn Fn() -> Flushing<'a> + Send + 'a>;
 
 /// Makes the step that joins.
 type MakeJoin<'a> = Box<dyn FnOnce() -> Result<Box<dyn Join<Item> + 'a>, Error> + 'a>;
@@ -66,7 +74,24 @@ impl<'a> Steps<'a> {
         join: impl FnOnce() -> Result<J, Error> + 'a,
     ) -> Self {
         let join: MakeJoin<'a> = Box::new(move || Ok(Box::new(Hidden::of(Box::new(join()?)))));
-        Steps { cut: Box::new(Hidden::of(cut)), encoders: None, join }
+        Steps { cut: Box::new(Hidden::of(cut)), encoders: None, flushing: None, join }
+    }
+
+    /// Sets how blocks are encoded that were flushed. `encode` is told whether a block follows the one that it encoded last.
+    pub(crate) fn flushing<B: Any + Send, T: Send + 'a, E: Any + Send>(
+        mut self,
+        make: impl Fn() -> T + Send + 'a,
+        encode: impl Fn(&mut T, B, bool) -> Result<E, Error> + Clone + Send + 'a,
+    ) -> Self {
+        self.flushing = Some(Box::new(move || {
+            let (mut tables, encode, mut follows) = (make(), encode.clone(), false);
+            Box::new(move |block| {
+                let encoded = encode(&mut tables, unhide(block), follows)?;
+                follows = true;
+                Ok(hide(encoded))
+            })
+        }));
+        self
     }
 
     /// Encodes all of `input`, and writes the file to `output`.
@@ -79,7 +104,7 @@ impl<'a> Steps<'a> {
     ) -> Result<Compressed, Error> {
         let read = Arc::<AtomicU64>::default();
         let input = (input.in_order(), Arc::clone(&read));
-        let Steps { cut, encoders, join } = self;
+        let Steps { cut, encoders, join, .. } = self;
         let mut join = join()?;
         let written = match output {
             Writing::Stream(output) => {
@@ -161,6 +186,10 @@ impl<B: Any + Send, C: Cut<B>> Cut<Item> for Hidden<C, B> {
 
     fn rest(&mut self, is_end: bool) -> Result<Option<Item>, Error> {
         Ok(self.step.rest(is_end)?.map(hide))
+    }
+
+    fn flush(&mut self) -> Result<Option<(Item, bool)>, Error> {
+        Ok(self.step.flush()?.map(|(block, keeps)| (hide(block), keeps)))
     }
 }
 

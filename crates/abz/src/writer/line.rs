@@ -8,7 +8,7 @@ use anabranch::Offload;
 
 use crate::error::Error;
 use crate::pipes::cut::Cut;
-use crate::pipes::encode::{Join, Steps};
+use crate::pipes::encode::{Flushing, Join, MakeFlushing, Steps};
 use crate::pipes::{Item, Maps};
 use crate::threads::Threads;
 
@@ -33,6 +33,11 @@ pub(crate) struct EncodeLine {
     cut: Box<dyn Cut<Item>>,
     /// Makes encoders; `None` if the step that joins encodes.
     encoders: Option<Maps<'static>>,
+    /// Makes encoders of blocks that were flushed, and the one that encoded the last block, if any did.
+    make_flushing: Option<MakeFlushing<'static>>,
+    flushing: Option<Flushing<'static>>,
+    /// A block for it, which follows all those that are being encoded.
+    flushed: Option<Item>,
     /// `None` once the file has ended.
     join: Option<Box<dyn Join<Item>>>,
     /// The last bytes of the file.
@@ -54,10 +59,23 @@ impl EncodeLine {
         window: usize,
         threads: Option<Threads>,
     ) -> Result<Self, Error> {
-        let Steps { cut, encoders, join } = steps;
+        let Steps { cut, encoders, flushing: make_flushing, join } = steps;
         let threads = threads.filter(|_| encoders.is_some());
         let (join, first, farm, end) = (Some(join()?), None, None, Vec::new());
-        Ok(EncodeLine { cut, encoders, join, end, window, threads, first, farm })
+        let (flushing, flushed) = (None, None);
+        Ok(EncodeLine {
+            cut,
+            encoders,
+            make_flushing,
+            flushing,
+            flushed,
+            join,
+            end,
+            window,
+            threads,
+            first,
+            farm,
+        })
     }
 
     fn join(&mut self) -> &mut dyn Join<Item> {
@@ -65,6 +83,7 @@ impl EncodeLine {
     }
 
     fn encode(&mut self, block: Item) -> Result<(), Error> {
+        self.flushing = None;
         if self.farm.is_none() {
             if self.first.is_none() && self.threads.is_some() {
                 self.first = Some(block);
@@ -120,18 +139,25 @@ impl EncodeLine {
             ready!(self.poll_room(context))?;
             // It may hold more than one block.
             let block = match self.cut.next(&mut io::empty())? {
-                None => self.cut.rest(is_end)?,
-                block => block,
+                None if is_end => self.cut.rest(true)?.map(|block| (block, false)),
+                None => self.cut.flush()?,
+                Some(block) => Some((block, false)),
             };
             match block {
-                Some(block) => self.encode(block)?,
+                Some((block, false)) => self.encode(block)?,
+                Some((block, true)) => self.flushed = Some(block),
                 None => break,
             }
         }
         if let Some(block) = self.first.take() {
             self.encode_here(block)?;
         }
-        self.poll_join(context, 0)
+        ready!(self.poll_join(context, 0))?;
+        if let Some((block, make)) = self.flushed.take().zip(self.make_flushing.as_ref()) {
+            let encoded = self.flushing.get_or_insert_with(make)(block)?;
+            self.join().add(encoded)?;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

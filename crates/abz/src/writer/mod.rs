@@ -175,9 +175,16 @@ impl<W: Write> Write for Writer<W> {
         Ok(data.len())
     }
 
-    /// Encodes all that was written, and flushes the inner writer, so that all of it can be decoded. This makes blocks
-    /// shorter, and in bzip2 files it ends a stream, so flush seldom. A `.lzma` file ([`Format::Lzma`]) cannot be flushed:
-    /// its encoder keeps what it still needs.
+    /// Encodes all that was written, and flushes the inner writer, so that all of it can be decoded.
+    ///
+    /// In gzip, zlib, zip and zstd files, a short piece refers to the contents before it, as after `Z_SYNC_FLUSH` of zlib. A
+    /// log that is flushed after each line becomes as large as with the format's own library. What follows the first
+    /// short piece is decoded by one thread, and a seek to it decodes from there. A zstd file whose first block was
+    /// complete before gets another frame.
+    ///
+    /// The other formats encode each piece by itself: a flush ends a block in xz, a member in lzip, and a stream in bzip2, and
+    /// so it does in gzip files with [members](WriterBuilder::members). There, flush seldom. A `.lzma` file
+    /// ([`Format::Lzma`]) cannot be flushed: its encoder keeps what it still needs.
     fn flush(&mut self) -> io::Result<()> {
         self.carry(|coding| block_on(|context| coding.poll_flush(context)))?;
         self.flush_inner()

@@ -1,13 +1,15 @@
 //! `abz::Writer`: its bytes are the command's, and what was flushed can be read.
 
-use std::io::{self, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
 use abz::gzip::Layout;
-use abz::{Compression, Decompression, Error, Format, Pool, Setting, Writer};
+use abz::{Compression, Decompression, Error, Format, Pool, Reader, Setting, Writer};
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use zstd_safe::{CCtx, DCtx, InBuffer, OutBuffer};
 
 use crate::support::{Folder, Random, noise, prose, rounds};
 
@@ -30,6 +32,30 @@ fn contents(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
     let mut contents = Vec::new();
     let done = Decompression::default().run(file, &mut contents);
     (contents, done.map(drop))
+}
+
+/// The contents of the start of a file, as far as the decoder of the format's own library gives them. `None` for formats whose
+/// library is not here.
+fn contents_by_reference(settings: &Compression, file: &[u8]) -> Option<Vec<u8>> {
+    let mut contents = Vec::new();
+    match settings.format {
+        Format::Gzip => drop(MultiGzDecoder::new(file).read_to_end(&mut contents)),
+        Format::Zlib => drop(ZlibDecoder::new(file).read_to_end(&mut contents)),
+        Format::Zstd => {
+            let (mut decoder, mut input, mut chunk) =
+                (DCtx::create(), InBuffer::around(file), vec![0; 1 << 17]);
+            loop {
+                let mut output = OutBuffer::around(&mut chunk[..]);
+                decoder.decompress_stream(&mut output, &mut input).unwrap();
+                contents.extend_from_slice(output.as_slice());
+                if input.pos() == file.len() && output.as_slice().len() < output.capacity() {
+                    break;
+                }
+            }
+        }
+        _ => return None,
+    }
+    Some(contents)
 }
 
 /// Settings of each format, with small blocks where the format has blocks.
@@ -127,25 +153,96 @@ fn what_was_flushed_can_be_decoded_and_a_dropped_writer_ends_its_file() {
     let mut random = Random(rounds(1));
     // The encoder of .lzma keeps what it still needs.
     for settings in settings().filter(|settings| settings.format != Format::Lzma) {
-        for _ in 0..rounds(6) {
+        for _ in 0..rounds(8) {
             let (shared, mut plain) = (Shared::default(), Vec::new());
+            let contents_are_stated = random.below(4) == 0;
+            let pieces: Vec<_> = (0..random.below(24))
+                .map(|_| {
+                    // Most are short lines of a log, some are as long as several blocks.
+                    let most = if random.below(4) == 0 { 1 << random.below(15) } else { 60 };
+                    let len = random.below(most) as usize;
+                    (random.below(3), len, random.below(4) > 0)
+                })
+                .collect();
+            let pieces = pieces.into_iter().map(|(kind, len, flushes)| match kind {
+                0 => (vec![7; 3 * len], flushes),
+                1 => (noise(len, 7 + len as u64), flushes),
+                _ => (prose(len), flushes),
+            });
+            let pieces: Vec<_> = pieces.collect();
+            let stated = pieces.iter().map(|(data, _)| data.len() as u64).sum();
+            let contents_stated = Some(stated).filter(|_| contents_are_stated);
+            let settings = Compression { contents: contents_stated, ..settings.clone() };
             let mut writer = Writer::builder().settings(settings.clone()).new(shared.clone()).unwrap();
-            for _ in 0..random.below(6) {
-                let most = random.below(15);
-                let len = random.below(1 << most) as usize;
-                let data = if random.below(2) == 0 { prose(len) } else { vec![7; 9 * len] };
+            let check = |plain: &[u8]| {
+                let file = shared.bytes();
+                assert!(contents(&file).0 == plain, "{} bytes: {settings:?}", plain.len());
+                if let Some(theirs) = contents_by_reference(&settings, &file) {
+                    assert!(theirs == plain, "{} bytes: {settings:?}", plain.len());
+                }
+            };
+            for (data, flushes) in pieces {
                 writer.write_all(&data).unwrap();
                 plain.extend(data);
-                if random.below(2) == 0 {
+                if flushes {
                     writer.flush().unwrap();
-                    assert!(contents(&shared.bytes()).0 == plain, "{} bytes: {settings:?}", plain.len());
+                    check(&plain);
                 }
             }
             drop(writer);
-            let (found, done) = contents(&shared.bytes());
-            done.unwrap_or_else(|error| panic!("{error}: {settings:?}"));
-            assert!(found == plain, "{settings:?}");
+            check(&plain);
+            contents(&shared.bytes()).1.unwrap_or_else(|error| panic!("{error}: {settings:?}"));
+            let mut reader = Reader::new(Cursor::new(shared.bytes())).unwrap();
+            for _ in 0..4 {
+                let place = random.below(plain.len() as u64 + 1) as usize;
+                let mut found = vec![0; 100.min(plain.len() - place)];
+                reader.seek(SeekFrom::Start(place as u64)).unwrap();
+                reader.read_exact(&mut found).unwrap();
+                assert!(plain[place..].starts_with(&found), "at {place}: {settings:?}");
+            }
         }
+    }
+}
+
+/// Lines of a log, each with its time and some words.
+fn log_lines(count: usize) -> Vec<Vec<u8>> {
+    let mut random = Random(11);
+    let words = ["river", "branch", "leaf", "main", "stream", "joined", "left", "again"];
+    let mut word = || words[random.below(words.len() as u64) as usize];
+    let line =
+        |number| format!("2024-05-07T12:{:05} {} {} {}={}\n", number, word(), word(), word(), number % 97);
+    (0..count).map(line).map(String::into_bytes).collect()
+}
+
+#[test]
+fn lines_that_are_flushed_one_by_one_take_no_more_than_with_the_format_s_own_library() {
+    let lines = log_lines(20_000);
+    let ours = |format, before: &[u8]| {
+        let mut writer = Writer::builder().format(format).new(Vec::new()).unwrap();
+        writer.write_all(before).unwrap();
+        for line in &lines {
+            writer.write_all(line).unwrap();
+            writer.flush().unwrap();
+        }
+        writer.finish().unwrap().len()
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let (mut zstd, mut chunk, mut zstd_len) = (CCtx::create(), vec![0; 1 << 17], 0);
+    for line in &lines {
+        gzip.write_all(line).unwrap();
+        gzip.flush().unwrap();
+        let mut output = OutBuffer::around(&mut chunk[..]);
+        zstd.compress_stream(&mut output, &mut InBuffer::around(line)).unwrap();
+        assert_eq!(zstd.flush_stream(&mut output).unwrap(), 0);
+        zstd_len += output.pos();
+    }
+    let theirs = [(Format::Gzip, gzip.finish().unwrap().len()), (Format::Zstd, zstd_len)];
+    for (format, theirs) in theirs {
+        // Other contents, whose blocks have marks, may be before the lines.
+        let before = noise(6_000_000, 3);
+        let (ours, later) = (ours(format, &[]), ours(format, &before) - before.len());
+        assert!(ours <= theirs + theirs / 10, "{format}: {ours} bytes, {theirs} by the library");
+        assert!(later <= theirs + theirs / 10 + 4000, "{format}: {later} bytes, {theirs} by the library");
     }
 }
 

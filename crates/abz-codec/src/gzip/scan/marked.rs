@@ -36,15 +36,20 @@ impl Scanner {
                 self.stream();
                 Ok(Step::On)
             }
-            None if !self.marked.is_part => self.stream_on().map(|()| Step::On),
+            None if !self.marked.is_part && Mark::is_end(&self.feed.held) => {
+                self.feed.release();
+                self.stream_on(true).map(|()| Step::On)
+            }
+            None if !self.marked.is_part => self.stream_on(false).map(|()| Step::On),
             // A part of a file may end with this block, or the mark belongs to another member.
             _ => Err(self.fault(Fault::Mark)),
         }
     }
 
-    /// Decodes the rest of a member as a stream, because the held bytes are no mark: another program has appended data,
-    /// as zlib's `gzappend` does. This data may refer to the contents of the last blocks.
-    pub(super) fn stream_on(&mut self) -> Result<(), DecodeError> {
+    /// Decodes the rest of a member as a stream, because the held bytes are no mark, or, if `is_told`, because the last mark
+    /// said so. If not, another program has appended data, as zlib's `gzappend` does. This data may refer to the contents
+    /// of the last blocks.
+    pub(super) fn stream_on(&mut self, is_told: bool) -> Result<(), DecodeError> {
         let marked = mem::take(&mut self.marked);
         let inflater = self.inflater.get_or_insert_with(Inflater::new);
         inflater.reset();
@@ -72,6 +77,7 @@ impl Scanner {
             return Err(self.fault(Fault::Mark));
         }
         self.before = Some((marked.sum.finalize(), marked.len));
+        self.is_told = is_told;
         self.feed.replay(0);
         self.state = State::Data;
         Ok(())
@@ -82,7 +88,7 @@ impl Scanner {
     pub(super) fn stream_block(&mut self) {
         let marked = mem::take(&mut self.marked);
         self.before = Some((marked.sum.finalize(), marked.len));
-        self.is_cut = true;
+        self.is_told = true;
         self.feed.replay(0);
         self.stream();
     }

@@ -353,7 +353,7 @@ impl States for Scanner {
     /// Gives out the chunk, except in a member that goes on behind its marks: there something is damaged, or was
     /// appended, so only full chunks are given out.
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned> {
-        let is_right = self.before.is_none() || self.is_cut;
+        let is_right = self.before.is_none() || self.is_told;
         (self.feed.filled > 0 && is_right).then(|| {
             self.feed.give_out(data);
             Scanned::Data(self.stretch(None))
@@ -369,7 +369,7 @@ impl States for Scanner {
                 Ok(Step::On)
             }
             State::Mark if !self.feed.held.is_empty() && self.marked.blocks > 0 && !self.marked.is_part => {
-                self.stream_on()?;
+                self.stream_on(false)?;
                 Ok(Step::On)
             }
             State::Member { len, header_len, .. } if self.feed.held.len() >= len => {

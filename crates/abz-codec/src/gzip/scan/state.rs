@@ -76,8 +76,8 @@ pub struct Scanner {
     pub(super) marked: Marked,
     /// The CRC-32 and the size of the contents given out in blocks, in a member whose rest is decoded as a stream.
     pub(super) before: Option<(u32, u64)>,
-    /// Whether the file ends inside a block, which is decoded as a stream.
-    pub(super) is_cut: bool,
+    /// Whether that is so because the last mark says so, or because the file ends inside a block.
+    pub(super) is_told: bool,
     /// The number of the first member whose size differs from the one in its header. Sizes in headers are ignored from
     /// there on.
     pub(super) mistaken: Option<u64>,
@@ -130,7 +130,7 @@ impl Scanner {
             inflater: None,
             marked: Marked::default(),
             before: None,
-            is_cut: false,
+            is_told: false,
             mistaken: None,
             aim: Aim::Nowhere,
         }

@@ -24,21 +24,24 @@ const FIRST_OFFSETS: [u32; 3] = [1, 4, 8];
 /// Writes the blocks of a frame to `out`, so that they can follow any other blocks, and others can follow them. `None`
 /// if that is impossible, or if they are not valid; the contents of `out` are of no use then.
 pub(super) fn detach(blocks: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    copy(blocks, out, Joint::new())
+    whole(blocks, out, Joint::new())
 }
 
 /// As [`detach`], for the blocks with which a frame begins: others can follow them.
 pub(super) fn open_end(blocks: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    copy(
-        blocks,
-        out,
-        Joint { state: Offsets { before: FIRST_OFFSETS, now: FIRST_OFFSETS.map(Some) }, ..Joint::new() },
-    )
+    whole(blocks, out, Joint::at_start())
 }
 
-fn copy(blocks: &[u8], out: &mut Vec<u8>, mut joint: Joint) -> Option<()> {
-    let mut at = 0;
-    loop {
+/// Writes all blocks of a frame to `out`. The last of them must be the last one of the frame.
+fn whole(blocks: &[u8], out: &mut Vec<u8>, mut joint: Joint) -> Option<()> {
+    copy(blocks, out, &mut joint)?.then_some(())
+}
+
+/// Writes blocks to `out`, which follow those that the joint has passed. Returns whether the last of them is the last one of
+/// its frame, or `None` if it is impossible.
+pub(super) fn copy(blocks: &[u8], out: &mut Vec<u8>, joint: &mut Joint) -> Option<bool> {
+    let (mut at, mut has_ended) = (0, false);
+    while at < blocks.len() {
         let header = u32::from_le_bytes([*blocks.get(at)?, *blocks.get(at + 1)?, *blocks.get(at + 2)?, 0]);
         let (is_last, kind, size) = (header & 1 != 0, header >> 1 & 3, (header >> 3) as usize);
         let data_at = at + BLOCK_HEADER;
@@ -59,10 +62,12 @@ fn copy(blocks: &[u8], out: &mut Vec<u8>, mut joint: Joint) -> Option<()> {
                 out.extend(data);
             }
         }
-        if is_last {
-            return (at == blocks.len()).then_some(());
+        if has_ended {
+            return None;
         }
+        has_ended = is_last;
     }
+    Some(has_ended)
 }
 
 /// Writes `contents` as blocks that are stored.
@@ -125,7 +130,7 @@ fn push<T: Copy>(last: &mut [T; 3], offset: T, which: usize) {
 }
 
 /// The state while the blocks are passed.
-struct Joint {
+pub(super) struct Joint {
     state: Offsets,
     /// The codes in force, as the encoder knew them.
     codes: [Option<Code>; 3],
@@ -134,9 +139,15 @@ struct Joint {
 }
 
 impl Joint {
-    fn new() -> Self {
+    /// The state before blocks that follow others of which nothing is known.
+    pub(super) fn new() -> Self {
         let state = Offsets { before: FIRST_OFFSETS, now: [None; 3] };
         Joint { state, codes: [None, None, None], is_replaced: false }
+    }
+
+    /// The state at the start of a frame.
+    pub(super) fn at_start() -> Self {
+        Joint { state: Offsets { before: FIRST_OFFSETS, now: FIRST_OFFSETS.map(Some) }, ..Joint::new() }
     }
 
     /// Returns whether the following blocks can stay unchanged.

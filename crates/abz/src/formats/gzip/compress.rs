@@ -16,13 +16,25 @@ use crate::tools::{Lender, Tool};
 /// Returns the steps of a file whose contents are read in order.
 pub(super) fn steps<'a>(how: Compression, equipment: Equipment<'a>) -> Steps<'a> {
     let Equipment { lender, advance } = equipment;
-    let (cut, writer) = (Cuts::new(&how, lender.buffers(how.window())), writer(&how));
+    let (mut cut, writer) = (Cuts::new(&how, lender.buffers(how.window())), writer(&how));
+    if !matches!(how.layout, Layout::Members | Layout::Bgzf) {
+        cut = cut.flushing(&how);
+    }
+    let flushing = how.clone();
+    let make_flushing =
+        move || Encoder::new(flushing.level).layout(flushing.layout).origin(flushing.origin.clone());
+    let flush = move |encoder: &mut Encoder, block: LentBlock, follows| {
+        let encoded = encoder.encode_flushed(&block, follows).map_err(Error::Memory)?;
+        advance.by(block.data.len());
+        Ok(encoded)
+    };
     let encode = move |kept: &mut Tool<Kept>, block: LentBlock| {
         let encoded = kept.encoder.encode(&block).map_err(Error::Memory)?;
         advance.by(block.data.len());
         Ok(encoded)
     };
-    Steps::new(cut, move || Kept::lent(&how, &lender), encode, move || Ok(writer))
+    let make = move || Kept::lent(&how, &lender);
+    Steps::new(cut, make, encode, move || Ok(writer)).flushing(make_flushing, flush)
 }
 
 /// Returns the steps of a file whose blocks are read by the threads that encode them.

@@ -3,44 +3,50 @@
 use std::io::{self, Read};
 use std::mem;
 
-use abz_codec::zstd::{self, Checksum, Encoder, Encoding, FrameWriter, Layout};
+use abz_codec::zstd::{self, Checksum, Encoder, Encoding, FrameHeader, FrameWriter, Layout};
 use anabranch::{Recycled, Recycler};
 
 use super::level;
 use crate::error::Error;
 use crate::formats::writes::Compression;
-use crate::pipes::cut::{Cut, Cuts, LentBlock};
+use crate::pipes::cut::{Cut, Cuts, Flushes, LentBlock};
 use crate::pipes::encode::{Join, Steps};
 use crate::run_options::Equipment;
 use crate::tools::{Lender, Tool};
 
 /// Returns the steps of a file. The header of the frame records the size of the contents if it is known beforehand. If there
-/// turn out to be more contents, the rest becomes another frame.
+/// turn out to be more contents, the rest becomes another frame. So do contents that are flushed in short pieces, if the frame
+/// has marks.
 pub(super) fn steps<'a>(how: Compression, equipment: Equipment<'a>) -> Steps<'a> {
     let Equipment { lender, advance } = equipment;
     let buffers = lender.buffers(how.window());
     let (cuts, sum, stated) = (Cuts::new(&how, buffers.clone()), sum(&how), stated(&how));
-    let pieces = Pieces { cuts, sum, left: stated, is_stated: true, how: how.clone(), buffers };
-    let frame = |contents| {
-        let header = how.zstd.header(level(&how), how.block_len(), contents);
-        FrameWriter::new(Vec::new(), header, how.block_len())
-    };
-    let (frame, next) = (frame(stated), stated.map(|_| frame(None)));
+    let flushes = (how.zstd.layout == Layout::OneFrame).then(|| Flushes::new(&how));
+    let pieces = Pieces { cuts, sum, left: stated, flushes, frame: 0, how: how.clone(), buffers };
+    let header = how.zstd.header(level(&how), how.block_len(), stated);
+    let header_of_more = FrameHeader { contents: None, ..header };
+    let most = how.block_len();
+    let frame = FrameWriter::new(Vec::new(), header, most);
+    let joined = Joined { frame, number: 0, header_of_more, most, missing: stated, bytes: Vec::new() };
     let homes = lender.buffers(how.window());
     let encode = move |kept: &mut Tool<Kept>, piece: Piece| {
-        let Piece { block, checksum, is_stated } = piece;
+        let Piece { block, checksum, frame } = piece;
         let mut home = homes.take();
         let bytes = mem::take(&mut *home);
         let encoded = kept.encoder.encode_into(&block, bytes).map_err(Error::Memory)?;
         advance.by(block.data.len());
-        Ok(Encoded { encoded, home, checksum, is_stated })
+        Ok(Encoded { encoded, home: Some(home), checksum, frame })
     };
-    Steps::new(
-        pieces,
-        move || Kept::lent(&how, &lender),
-        encode,
-        move || Ok(Joined { frame, next, missing: stated, bytes: Vec::new() }),
-    )
+    let (flushing, flushing_level) = (how.zstd.clone(), level(&how));
+    let make_flushing = move || Encoder::new(flushing_level, &flushing);
+    let flush = move |encoder: &mut Encoder, piece: Piece, follows| {
+        let Piece { block, checksum, frame } = piece;
+        let encoded = encoder.encode_flushed_into(&block, &header, follows, Vec::new());
+        advance.by(block.data.len());
+        Ok(Encoded { encoded: encoded.map_err(Error::Memory)?, home: None, checksum, frame })
+    };
+    let make = move || Kept::lent(&how, &lender);
+    Steps::new(pieces, make, encode, move || Ok(joined)).flushing(make_flushing, flush)
 }
 
 /// The size of the contents that the header of a frame records, if it is known and needed: if the whole input is one block,
@@ -54,8 +60,8 @@ struct Piece {
     block: LentBlock,
     /// The checksum of the contents of the frame up to the end of this block, if it is needed.
     checksum: u32,
-    /// Whether it is in the first frame, whose size may be stated.
-    is_stated: bool,
+    /// The number of the frame, counted from 0. The size of the first one may be stated.
+    frame: u64,
 }
 
 /// Cuts blocks, and computes the checksums.
@@ -64,7 +70,9 @@ struct Pieces {
     sum: Option<Checksum>,
     /// The number of bytes of the frame that were not yet read, if its size is stated.
     left: Option<u64>,
-    is_stated: bool,
+    /// If flushed blocks may be encoded with the contents before them.
+    flushes: Option<Flushes>,
+    frame: u64,
     how: Compression,
     buffers: Recycler<Vec<u8>>,
 }
@@ -75,7 +83,7 @@ impl Pieces {
             Some(sum) if !block.whole => sum.add(&block.data),
             _ => 0,
         };
-        Piece { block, checksum, is_stated: self.is_stated }
+        Piece { block, checksum, frame: self.frame }
     }
 }
 
@@ -93,7 +101,8 @@ impl Cut<Piece> for Pieces {
                     return Ok(None);
                 }
                 (self.cuts, self.sum) = (Cuts::new(&self.how, self.buffers.clone()), sum(&self.how));
-                (self.left, self.is_stated) = (None, false);
+                (self.left, self.frame) = (None, self.frame + 1);
+                self.flushes = self.flushes.map(|_| Flushes::new(&self.how));
                 self.cuts.next(&mut more.chain(input))?
             }
             Some(left) => {
@@ -106,12 +115,33 @@ impl Cut<Piece> for Pieces {
                 block
             }
         };
+        if block.is_some() {
+            self.flushes.iter_mut().for_each(Flushes::block);
+        }
         Ok(block.map(|block| self.piece(block)))
     }
 
     fn rest(&mut self, is_end: bool) -> Result<Option<Piece>, Error> {
         let block = self.cuts.rest(is_end)?;
         Ok(block.map(|block| self.piece(block)))
+    }
+
+    fn flush(&mut self) -> Result<Option<(Piece, bool)>, Error> {
+        let Some(block) = self.cuts.rest(false)? else { return Ok(None) };
+        let mut keeps = false;
+        if let Some(flushes) = &mut self.flushes {
+            let has_marks = flushes.has_begun();
+            if self.left.is_some() && has_marks {
+                // The frame must have the contents that its header states.
+                flushes.block();
+            } else {
+                keeps = flushes.flushed(block.data.len());
+            }
+            if keeps && has_marks {
+                (self.sum, self.frame) = (sum(&self.how), self.frame + 1);
+            }
+        }
+        Ok(Some((self.piece(block), keeps)))
     }
 }
 
@@ -140,17 +170,19 @@ impl Kept {
 /// An encoded block, and the buffer that its bytes go back to once they are written.
 struct Encoded {
     encoded: zstd::Encoded,
-    home: Recycled<Vec<u8>>,
+    home: Option<Recycled<Vec<u8>>>,
     checksum: u32,
-    is_stated: bool,
+    frame: u64,
 }
 
 /// Joins blocks to frames.
 struct Joined {
     /// The frame that has begun.
     frame: FrameWriter<Vec<u8>>,
-    /// The frame of the contents behind those that were stated.
-    next: Option<FrameWriter<Vec<u8>>>,
+    /// Its number, the header of the later ones, and the largest contents of their pieces, in bytes.
+    number: u64,
+    header_of_more: FrameHeader,
+    most: usize,
     /// The number of bytes that the first frame lacks, if its size is stated.
     missing: Option<u64>,
     /// The bytes of the frames that have ended.
@@ -159,16 +191,22 @@ struct Joined {
 
 impl Join<Encoded> for Joined {
     fn add(&mut self, block: Encoded) -> Result<(), Error> {
-        let Encoded { encoded, mut home, checksum, is_stated } = block;
-        if !is_stated && let Some(next) = self.next.take() {
-            self.missing = None;
+        let Encoded { encoded, home, checksum, frame } = block;
+        if frame != self.number {
+            (self.number, self.missing) = (frame, None);
+            let next = FrameWriter::new(Vec::new(), self.header_of_more, self.most);
             let end = mem::replace(&mut self.frame, next).finish().map_err(Error::Write)?;
             self.bytes.extend(end);
         }
         let missing = self.missing.iter_mut();
         missing.for_each(|missing| *missing = missing.saturating_sub(encoded.contents as u64));
         self.frame.write(&encoded, checksum).map_err(Error::Write)?;
-        *home = encoded.bytes;
+        if !self.bytes.is_empty() {
+            self.bytes.append(self.frame.get_mut());
+        }
+        if let Some(mut home) = home {
+            *home = encoded.bytes;
+        }
         Ok(())
     }
 
@@ -186,7 +224,6 @@ impl Join<Encoded> for Joined {
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {
-        // Those of the frame follow when these were taken.
         if self.bytes.is_empty() { self.frame.get_mut() } else { &mut self.bytes }
     }
 }
