@@ -18,6 +18,8 @@ pub enum Error {
     Read(io::Error),
     /// The compressed input is damaged. Input of no known format is reported as damaged gzip.
     Damaged(Box<dyn Damage>),
+    /// The input of a [`Reader`](crate::Reader) is of no known format, or empty. The message says how it begins.
+    Unknown(String),
     /// The output could not be written.
     Write(io::Error),
     /// There is not enough memory for the encoders, with the given level, block size and number of workers.
@@ -79,6 +81,7 @@ impl fmt::Display for Error {
         match self {
             Error::Read(error) => write!(f, "reading failed: {error}"),
             Error::Damaged(damage) => damage.fmt(f),
+            Error::Unknown(message) => f.write_str(message),
             Error::Write(error) => write!(f, "writing failed: {error}"),
             Error::Memory(error) => error.fmt(f),
             Error::Before(message) => write!(f, "an earlier call has failed: {message}"),
@@ -93,7 +96,7 @@ impl error::Error for Error {
             Error::Read(error) | Error::Write(error) => Some(error),
             Error::Damaged(damage) => damage.source(),
             Error::Memory(error) => Some(error),
-            Error::Before(_) => None,
+            Error::Unknown(_) | Error::Before(_) => None,
             Error::File(_, error) => Some(&**error),
         }
     }
@@ -124,6 +127,7 @@ fn kind_of(error: &Error) -> io::ErrorKind {
             Remedy::Memory | Remedy::MemoryLimit { .. } | Remedy::Window { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         },
+        Error::Unknown(_) => io::ErrorKind::InvalidData,
         Error::Memory(_) => io::ErrorKind::OutOfMemory,
         Error::Before(_) => io::ErrorKind::Other,
         Error::File(_, error) => kind_of(error),

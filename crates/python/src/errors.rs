@@ -36,11 +36,19 @@ pub(crate) fn check_garbage(
          pass allow_garbage=True if they are no contents"
     );
     if format == Format::Gzip {
-        let class = py.import("abz")?.getattr("BadGzipFile")?;
-        return Err(PyErr::from_value(class.call1((message,))?));
+        return Err(of_package(py, "BadGzipFile", message));
     }
     let message = CString::new(message.replace('\0', "\\0"))?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
+}
+
+/// A copy of an exception without its traceback. The frames there keep all that their variables hold.
+pub(crate) fn without_frames(py: Python<'_>, error: &PyErr) -> PyErr {
+    let value = error.value(py);
+    match py.import("copy").and_then(|copy| copy.call_method1("copy", (value,))) {
+        Ok(copy) => PyErr::from_value(copy),
+        Err(_) => PyOSError::new_err(value.to_string()),
+    }
 }
 
 /// Whether a call that raises this may be made again: the file below has no data yet.
@@ -54,9 +62,13 @@ pub(crate) fn is_passing(error: &io::Error) -> bool {
 /// damage of a file is [`BadFile`] or `EOFError`, and a wrong setting is `ValueError`.
 pub(crate) fn exception(py: Python<'_>, error: io::Error, name: Option<&Bound<'_, PyAny>>) -> PyErr {
     let kind = error.kind();
+    let mut class = None;
     let error = match error.downcast::<abz::Error>() {
         Ok(abz::Error::Read(inner) | abz::Error::Write(inner)) => return exception(py, inner, name),
-        Ok(error) => io::Error::new(kind, error),
+        Ok(error) => {
+            class = class_of(&error);
+            io::Error::new(kind, error)
+        }
         Err(error) => error,
     };
     if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
@@ -70,12 +82,34 @@ pub(crate) fn exception(py: Python<'_>, error: io::Error, name: Option<&Bound<'_
         None => error.to_string(),
     };
     match kind {
-        io::ErrorKind::InvalidData => BadFile::new_err(message),
+        io::ErrorKind::InvalidData => match class {
+            Some(class) => of_package(py, class, message),
+            None => BadFile::new_err(message),
+        },
         io::ErrorKind::UnexpectedEof => PyEOFError::new_err(message),
         io::ErrorKind::InvalidInput => PyValueError::new_err(message),
         io::ErrorKind::OutOfMemory => PyMemoryError::new_err(message),
         _ => PyOSError::new_err(message),
     }
+}
+
+/// The name of the class of `abz` for damage of a format, if it has one. That is also the class of the standard module.
+fn class_of(error: &abz::Error) -> Option<&'static str> {
+    if matches!(error, abz::Error::Unknown(_)) {
+        Some("UnknownFormat")
+    } else if error.damage::<abz::gzip::DecodeError>().is_some() {
+        Some("BadGzipFile")
+    } else if error.damage::<abz::xz::DecodeError>().is_some() {
+        Some("BadXzFile")
+    } else {
+        None
+    }
+}
+
+/// An exception of a class that the package defines in Python.
+fn of_package(py: Python<'_>, class: &str, message: String) -> PyErr {
+    let error = py.import("abz").and_then(|package| package.getattr(class)?.call1((message,)));
+    error.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// The `OSError` of an error number. Python makes it an instance of the subclass for that number.

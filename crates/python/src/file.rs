@@ -1,14 +1,18 @@
 //! The files below readers and writers: files of the system, and file objects of Python.
 
+use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyBlockingIOError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBlockingIOError, PyResourceWarning, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use pyo3::{PyTraverseError, PyVisit};
+use rustix::fs::{Mode, OFlags};
 
 /// How long a call may run before it looks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -23,23 +27,34 @@ pub(crate) struct File {
 enum Inner {
     System(fs::File),
     Object {
-        object: Py<PyAny>,
+        object: Object,
         /// The method that reads: one that does not wait for more bytes than there are, where the object has it.
         read: &'static str,
     },
 }
 
 impl File {
-    pub(crate) fn open(options: &fs::OpenOptions, path: &Path) -> io::Result<Self> {
-        let file = options.open(path)?;
-        Ok(File { inner: Inner::System(file), looked: Instant::now() })
+    /// Opens a file of the system. A signal ends the wait for the other end of a pipe if its handler raises an exception.
+    pub(crate) fn open(flags: OFlags, path: &Path) -> io::Result<Self> {
+        let mode = Mode::from_raw_mode(0o666);
+        let file = patiently(|| Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, mode)?))?;
+        Ok(File { inner: Inner::System(file.into()), looked: Instant::now() })
     }
 
     /// Takes an object that has the methods of a binary file.
     pub(crate) fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let is_buffered = object.is_instance(&object.py().import("io")?.getattr("BufferedReader")?)?;
         let read = if is_buffered { "read1" } else { "read" };
-        Ok(File { inner: Inner::Object { object: object.clone().unbind(), read }, looked: Instant::now() })
+        let object = Object(Arc::new(Held(Mutex::new(Some(object.clone().unbind())))));
+        Ok(File { inner: Inner::Object { object, read }, looked: Instant::now() })
+    }
+
+    /// What the reader or writer above keeps of its file: the path as it was passed, or the file object.
+    pub(crate) fn source(&self, file: &Bound<'_, PyAny>) -> Source {
+        match &self.inner {
+            Inner::System(_) => Source::Path(file.clone().unbind()),
+            Inner::Object { object, .. } => Source::Object(object.clone()),
+        }
     }
 
     /// Whether the file can be read at any position.
@@ -47,7 +62,7 @@ impl File {
         match &self.inner {
             Inner::System(file) => Ok(file.metadata()?.is_file()),
             Inner::Object { object, .. } => {
-                let object = object.bind(py);
+                let object = object.get(py)?;
                 match object.getattr_opt(intern!(py, "seekable"))? {
                     Some(seekable) => seekable.call0()?.is_truthy(),
                     None => object.hasattr(intern!(py, "seek")),
@@ -71,7 +86,85 @@ impl File {
     }
 }
 
-fn handle_signals() -> io::Result<()> {
+/// A file object. Its reader or writer and the file below share one reference to it, which the garbage collector sees.
+#[derive(Clone)]
+pub(crate) struct Object(Arc<Held>);
+
+struct Held(Mutex<Option<Py<PyAny>>>);
+
+impl Object {
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let held = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.as_ref().map(|object| object.bind(py).clone()).ok_or_else(closed)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let object = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // Without the interpreter, PyO3 would put it into a queue with a lock, which a forked child may find locked.
+        Python::try_attach(|_| drop(object));
+    }
+}
+
+/// What a reader or a writer keeps of its file.
+pub(crate) enum Source {
+    /// The path as it was passed.
+    Path(Py<PyAny>),
+    Object(Object),
+}
+
+impl Source {
+    /// The path, for messages.
+    pub(crate) fn path<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyAny>> {
+        match self {
+            Source::Path(path) => Some(path.bind(py)),
+            Source::Object(_) => None,
+        }
+    }
+
+    /// The path as it was passed, or the name of the file object.
+    pub(crate) fn name(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self {
+            Source::Path(path) => Ok(path.clone_ref(py)),
+            Source::Object(object) => Ok(object.get(py)?.getattr("name")?.unbind()),
+        }
+    }
+
+    /// Warns that `above`, which is collected, was left open with a file of its own.
+    pub(crate) fn warn_of(&self, above: &Bound<'_, PyAny>) {
+        let Source::Path(..) = self else { return };
+        let py = above.py();
+        let warned = || {
+            let message = CString::new(format!("unclosed file {}", above.repr()?))?;
+            PyErr::warn(py, &py.get_type::<PyResourceWarning>(), &message, 1)
+        };
+        if let Err(error) = warned() {
+            error.write_unraisable(py, Some(above));
+        }
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Source::Path(path) => visit.call(path),
+            // A call that uses the object at the moment keeps it alive anyway.
+            Source::Object(object) => match object.0.0.try_lock() {
+                Ok(held) => held.as_ref().map_or(Ok(()), |object| visit.call(object)),
+                Err(_) => Ok(()),
+            },
+        }
+    }
+
+    /// Lets the file object go, as the garbage collector asks.
+    pub(crate) fn clear(&self) {
+        if let Source::Object(object) = self {
+            let held = object.0.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(held);
+        }
+    }
+}
+
+pub(crate) fn handle_signals() -> io::Result<()> {
     Ok(Python::attach(|py| py.check_signals())?)
 }
 
@@ -91,7 +184,7 @@ impl Read for File {
         match &mut self.inner {
             Inner::System(file) => patiently(|| file.read(buffer)),
             Inner::Object { object, read: method } => {
-                Python::attach(|py| Ok(read(object.bind(py), method, buffer)?))
+                Python::attach(|py| Ok(read(&object.get(py)?, method, buffer)?))
             }
         }
     }
@@ -101,14 +194,14 @@ impl Write for File {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         match &mut self.inner {
             Inner::System(file) => patiently(|| file.write(data)),
-            Inner::Object { object, .. } => Python::attach(|py| Ok(write(object.bind(py), data)?)),
+            Inner::Object { object, .. } => Python::attach(|py| Ok(write(&object.get(py)?, data)?)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let Inner::Object { object, .. } = &self.inner else { return Ok(()) };
         Python::attach(|py| {
-            if let Some(flush) = object.bind(py).getattr_opt(intern!(py, "flush"))? {
+            if let Some(flush) = object.get(py)?.getattr_opt(intern!(py, "flush"))? {
                 flush.call0()?;
             }
             Ok(())
@@ -126,7 +219,7 @@ impl Seek for File {
                     SeekFrom::Current(offset) => (offset.into(), 1),
                     SeekFrom::End(offset) => (offset.into(), 2),
                 };
-                let object = object.bind(py);
+                let object = object.get(py)?;
                 object.call_method1(intern!(py, "seek"), (offset, whence))?;
                 // Some file objects return nothing from `seek`.
                 Ok(object.call_method0(intern!(py, "tell"))?.extract()?)
@@ -175,17 +268,15 @@ fn write(object: &Bound<'_, PyAny>, data: &[u8]) -> PyResult<usize> {
     Ok(taken)
 }
 
-/// Whether `file` is a path, which `abz.open` passes as a string, and not a file object.
+/// Whether `file` is a path, which `abz.open` passes as a string or as bytes, and not a file object.
 pub(crate) fn is_path(file: &Bound<'_, PyAny>) -> bool {
-    file.is_instance_of::<PyString>()
+    file.is_instance_of::<PyString>() || file.is_instance_of::<PyBytes>()
 }
 
-/// The name of a file that was passed as a path or as a file object.
-pub(crate) fn name_of(file: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    match is_path(file) {
-        true => Ok(file.clone().unbind()),
-        false => Ok(file.getattr("name")?.unbind()),
-    }
+/// The path that `file` is, if it is one.
+pub(crate) fn path_of(file: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    let decode = || file.py().import("os")?.call_method1("fsdecode", (file,))?.extract();
+    is_path(file).then(decode).transpose()
 }
 
 /// The error of an object that is neither a path nor a file.

@@ -1,7 +1,6 @@
 //! Files that are read, below Python's buffer.
 
-use std::fs::OpenOptions;
-use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Seek, SeekFrom};
 use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,9 +9,12 @@ use abz::Reader;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice};
+use pyo3::{PyTraverseError, PyVisit};
+use rustix::fs::OFlags;
 
-use crate::errors::{check_garbage, exception, is_passing};
-use crate::file::{File, closed, is_path, name_of, no_file, unpicklable, unsupported};
+use crate::errors::{check_garbage, exception, is_passing, without_frames};
+use crate::file::{File, Source, closed, is_path, no_file, path_of, unpicklable, unsupported};
+use crate::memory::{read_on, to_bytes};
 use crate::options::reading;
 use crate::threads::{Exclusive, Task};
 
@@ -20,15 +22,14 @@ use crate::threads::{Exclusive, Task};
 const PORTION: usize = 1 << 20;
 
 /// The same for all of a file.
-const LARGE_PORTION: u64 = 8 << 20;
+const LARGE_PORTION: usize = 8 << 20;
 
 /// A compressed file that is read, without a buffer behind. `abz.open` puts one there.
 #[pyclass(frozen, module = "abz._abz")]
 pub(crate) struct RawReader {
     /// `None` once the file is closed.
     state: Exclusive<Option<State>>,
-    /// The name or the file object, as it was passed.
-    file: Py<PyAny>,
+    source: Source,
     is_seekable: bool,
     /// Whether bytes after the last member are ignored that are no member.
     allows_garbage: bool,
@@ -40,9 +41,12 @@ pub(crate) struct RawReader {
 }
 
 struct State {
-    reader: Reader<File>,
+    /// `None` after a failure, so that an exception that somebody keeps keeps no buffers.
+    reader: Option<Reader<File>>,
     /// The exception of a call, or the one behind the bytes that a call has returned. All later calls raise it.
     failed: Option<PyErr>,
+    /// The offset of what follows the last member, after a failure.
+    garbage_at: Option<u64>,
     /// Whether what follows the last member was looked at.
     has_checked_end: bool,
 }
@@ -62,16 +66,18 @@ impl RawReader {
     ) -> PyResult<Self> {
         let bound = file.bind(py);
         let inner = open(bound)?;
+        let source = inner.source(bound);
         let (is_seekable, fills) = (inner.is_seekable(py)?, inner.never_pauses());
         let mut builder = reading(py, threads, memory_limit);
         if let Some(index) = index {
             builder = builder.index(index);
         }
         let reader = py.detach(|| builder.new(inner));
-        let reader = reader.map_err(|error| exception(py, error, is_path(bound).then_some(bound)))?;
+        let reader = reader.map_err(|error| exception(py, error, source.path(py)))?;
+        let state = State { reader: Some(reader), failed: None, garbage_at: None, has_checked_end: false };
         Ok(RawReader {
-            state: Exclusive::new(Some(State { reader, failed: None, has_checked_end: false })),
-            file,
+            state: Exclusive::new(Some(state)),
+            source,
             is_seekable,
             allows_garbage: allow_garbage,
             fills,
@@ -87,14 +93,16 @@ impl RawReader {
         let len = buffer.len()?;
         let mut filled = 0;
         self.with(py, |state| {
-            let State { reader, failed, .. } = state;
             while filled < len {
+                let reader = state.reader.as_mut().ok_or_else(unusable)?;
                 let chunk = match py.detach(|| reader.fill_buf()) {
                     Ok(chunk) => &chunk[..chunk.len().min(len - filled)],
                     Err(error) if filled == 0 => return Err(error),
                     Err(error) => {
-                        let is_lasting = !is_passing(&error);
-                        *failed = is_lasting.then(|| self.exception(py, error));
+                        if !is_passing(&error) {
+                            let error = self.exception(py, error);
+                            state.fail(py, error);
+                        }
                         break;
                     }
                 };
@@ -119,43 +127,55 @@ impl RawReader {
         Ok(filled)
     }
 
-    /// Reads the rest.
+    /// Reads the rest. If the file below has no more bytes at the moment, that is what is there, as with any unbuffered file.
     fn readall(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {
         let mut rest = Vec::new();
         while self.with(py, |state| {
-            if py.detach(|| state.reader.by_ref().take(LARGE_PORTION).read_to_end(&mut rest))? > 0 {
-                return Ok(true);
+            let reader = state.reader.as_mut().ok_or_else(unusable)?;
+            match py.detach(|| read_on(reader, LARGE_PORTION, &mut rest)) {
+                Ok(0) => {
+                    self.check_end(py, state)?;
+                    Ok(false)
+                }
+                Ok(_) => Ok(true),
+                Err(error) if is_passing(&error) && !rest.is_empty() => Ok(false),
+                Err(error) => Err(error),
             }
-            self.check_end(py, state)?;
-            Ok(false)
         })? {}
         self.position.fetch_add(rest.len() as u64, Ordering::Relaxed);
-        Ok(PyBytes::new(py, &rest).unbind())
+        to_bytes(py, &rest)
     }
 
     /// Moves to a position in the contents, in bytes from the start (0), from the position (1) or from the end (2), and returns it.
+    /// A place before the start is the start, as in the modules `gzip`, `bz2` and `lzma`.
     #[pyo3(signature = (offset, whence = 0))]
-    fn seek(&self, py: Python<'_>, offset: i64, whence: u8) -> PyResult<u64> {
+    fn seek(&self, py: Python<'_>, offset: i64, whence: i64) -> PyResult<u64> {
         if !self.seekable()? {
             return Err(unsupported(
                 py,
                 "the file below cannot seek, so its contents cannot be read at any position",
             ));
         }
+        let position = self.position.load(Ordering::Relaxed);
         let to = match whence {
-            0 => SeekFrom::Start(offset.try_into().map_err(|_| {
-                PyValueError::new_err(format!("expected a position of 0 or more, found {offset}"))
-            })?),
-            1 => SeekFrom::Current(offset),
+            0 => SeekFrom::Start(offset.max(0) as u64),
+            1 => SeekFrom::Start(position.saturating_add_signed(offset)),
             2 => SeekFrom::End(offset),
             _ => {
                 let message = format!("expected 0, 1 or 2 as the start of a distance, found {whence}");
                 return Err(PyValueError::new_err(message));
             }
         };
+        let seek = |state: &mut State| {
+            let reader = state.reader.as_mut().ok_or_else(unusable)?;
+            Ok(py.detach(|| match reader.seek(to) {
+                // A distance from the end is refused if it leads to before the start.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => reader.seek(SeekFrom::Start(0)),
+                sought => sought,
+            }))
+        };
         // After an error, the reader is where it was.
-        let sought = self.with(py, |state| Ok(py.detach(|| state.reader.seek(to))))?;
-        let position = sought.map_err(|error| self.exception(py, error))?;
+        let position = self.with(py, seek)?.map_err(|error| self.exception(py, error))?;
         self.position.store(position, Ordering::Relaxed);
         Ok(position)
     }
@@ -171,7 +191,7 @@ impl RawReader {
     #[getter]
     fn garbage_at(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.check_open()?;
-        self.state.with(py, |state| Ok(state.as_ref().and_then(|state| state.reader.garbage_at())))
+        self.state.with(py, |state| Ok(state.as_ref().and_then(State::garbage_at)))
     }
 
     /// Closes the file, unless it is a file object.
@@ -200,7 +220,7 @@ impl RawReader {
     /// The name of the file, or of the file object.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        name_of(self.file.bind(py))
+        self.source.name(py)
     }
 
     /// Returns "rb".
@@ -226,13 +246,35 @@ impl RawReader {
     }
 
     /// Returns False.
-    fn isatty(&self) -> bool {
-        false
+    fn isatty(&self) -> PyResult<bool> {
+        self.check_open().map(|()| false)
     }
 
-    /// Raises io.UnsupportedOperation: what the file below contains is not what is read here.
+    /// Raises io.UnsupportedOperation. numpy reads and writes the file below each buffer that has a number, in place of the
+    /// contents.
     fn fileno(&self, py: Python<'_>) -> PyResult<()> {
         Err(unsupported(py, "a compressed file has no file number for its contents"))
+    }
+
+    /// Raises io.UnsupportedOperation.
+    #[pyo3(signature = (_size = None, /))]
+    fn truncate(&self, py: Python<'_>, _size: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        Err(unsupported(py, "truncate"))
+    }
+
+    /// Warns that the file `above` this one, which is collected, was left open. Python's buffers call it.
+    fn _dealloc_warn(&self, above: &Bound<'_, PyAny>) {
+        if !self.closed() && !self.state.is_forked() {
+            self.source.warn_of(above);
+        }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.source.traverse(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.source.clear();
     }
 
     /// Raises TypeError.
@@ -249,12 +291,14 @@ impl RawReader {
         self.state.with(py, |state| {
             let state = state.as_mut().ok_or_else(closed)?;
             if let Some(failed) = &state.failed {
-                return Err(failed.clone_ref(py));
+                return Err(without_frames(py, failed));
             }
             f(state).map_err(|error| {
                 let is_lasting = !is_passing(&error);
                 let error = self.exception(py, error);
-                state.failed = is_lasting.then(|| error.clone_ref(py));
+                if is_lasting {
+                    state.fail(py, without_frames(py, &error));
+                }
                 error
             })
         })
@@ -262,11 +306,10 @@ impl RawReader {
 
     /// Looks, once, at what follows the last member.
     fn check_end(&self, py: Python<'_>, state: &mut State) -> io::Result<()> {
-        let Some(at) = state.reader.garbage_at().filter(|_| !state.has_checked_end) else { return Ok(()) };
+        let Some(at) = state.garbage_at().filter(|_| !state.has_checked_end) else { return Ok(()) };
         state.has_checked_end = true;
-        let file = self.file.bind(py);
-        let name = is_path(file).then_some(file);
-        Ok(check_garbage(py, (state.reader.format(), at), self.allows_garbage, name)?)
+        let format = state.reader.as_ref().ok_or_else(unusable)?.format();
+        Ok(check_garbage(py, (format, at), self.allows_garbage, self.source.path(py))?)
     }
 
     fn check_open(&self) -> PyResult<()> {
@@ -274,9 +317,27 @@ impl RawReader {
     }
 
     fn exception(&self, py: Python<'_>, error: io::Error) -> PyErr {
-        let file = self.file.bind(py);
-        exception(py, error, is_path(file).then_some(file))
+        exception(py, error, self.source.path(py))
     }
+}
+
+impl State {
+    /// Records that a call has failed, and frees what later calls do not need.
+    fn fail(&mut self, py: Python<'_>, error: PyErr) {
+        self.garbage_at = self.garbage_at();
+        self.failed = Some(error);
+        let reader = self.reader.take();
+        py.detach(move || drop(reader));
+    }
+
+    fn garbage_at(&self) -> Option<u64> {
+        self.reader.as_ref().map_or(self.garbage_at, Reader::garbage_at)
+    }
+}
+
+/// The error of a call after a failure, which is raised before.
+fn unusable() -> io::Error {
+    io::Error::other("an earlier call has failed")
 }
 
 impl Drop for RawReader {
@@ -302,17 +363,16 @@ pub(crate) fn make_index(file: &Bound<'_, PyAny>, threads: Option<usize>) -> PyR
         return Err(unsupported(py, "the file below cannot seek, so it cannot have an index"));
     }
     let make = move || Ok(builder.new(inner)?.index()?.to_bytes());
-    let made = Task::start(make)?.wait(py)?;
+    let made = if threads == Some(1) { py.detach(make) } else { Task::start(make).wait(py)? };
     let bytes = made.map_err(|error| exception(py, error, is_path(file).then_some(file)))?;
-    Ok(PyBytes::new(py, &bytes).unbind())
+    to_bytes(py, &bytes)
 }
 
 /// Opens a path, or takes a file object.
 fn open(file: &Bound<'_, PyAny>) -> PyResult<File> {
     let py = file.py();
-    if is_path(file) {
-        let path: PathBuf = file.extract()?;
-        let opened = py.detach(|| File::open(OpenOptions::new().read(true), &path));
+    if let Some(path) = path_of(file)? {
+        let opened = py.detach(|| File::open(OFlags::RDONLY, &path));
         opened.map_err(|error| exception(py, error, Some(file)))
     } else if file.hasattr("read")? {
         File::of_object(file)

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process;
@@ -52,15 +51,24 @@ pub(crate) fn with_tools<T>(f: impl FnOnce(&Tools) -> T) -> T {
 pub(crate) struct Task<T>(Receiver<Result<T, Box<dyn Any + Send>>>);
 
 impl<T: Send + 'static> Task<T> {
-    pub(crate) fn start(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Self> {
+    /// Starts the work, or does it here if the system has no thread.
+    pub(crate) fn start(work: impl FnOnce() -> T + Send + 'static) -> Self {
         let (sender, receiver) = channel();
         let run = move || {
             let result = catch_unwind(AssertUnwindSafe(work));
-            // If nobody waits any more, a signal has ended the wait.
-            let _ = sender.send(result);
+            if let Err(unsent) = sender.send(result) {
+                // A signal has ended the wait. The result may have objects of Python.
+                Python::try_attach(|_| drop(unsent));
+            }
         };
-        thread::Builder::new().name("abz-task".into()).spawn(run)?;
-        Ok(Task(receiver))
+        // The work goes to the thread once that is there.
+        let (hand, taken) = channel::<Box<dyn FnOnce() + Send>>();
+        let take = move || taken.recv().map_or((), |run| run());
+        match thread::Builder::new().name("abz-task".into()).spawn(take) {
+            Ok(_) => hand.send(Box::new(run)).expect("the thread waits for its work"),
+            Err(_) => run(),
+        }
+        Task(receiver)
     }
 
     /// Waits for the result. Handlers of signals run meanwhile; an exception of one ends the wait, but not the work.

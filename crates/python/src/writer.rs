@@ -1,6 +1,5 @@
 //! Files that are written, below Python's buffer.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -11,11 +10,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyMemoryView, PySlice};
+use pyo3::{PyTraverseError, PyVisit};
+use rustix::fs::OFlags;
 
-use crate::errors::exception;
-use crate::file::{File, closed, is_path, name_of, no_file, unpicklable, unsupported};
+use crate::errors::{exception, without_frames};
+use crate::file::{File, Source, closed, no_file, path_of, unpicklable, unsupported};
 use crate::memory::bytes_of;
-use crate::options::{Options, format_named};
+use crate::options::{Options, format_named, level_of, seconds};
 use crate::threads::{Exclusive, Task};
 
 /// The number of bytes that one call of `write` takes at most. Between calls, Python handles signals.
@@ -25,8 +26,7 @@ const PORTION: usize = 1 << 20;
 #[pyclass(frozen, module = "abz._abz")]
 pub(crate) struct RawWriter {
     line: Exclusive<Line>,
-    /// The name or the file object, as it was passed.
-    file: Py<PyAny>,
+    source: Source,
     /// How many bytes were written.
     written: AtomicU64,
     closed: AtomicBool,
@@ -38,17 +38,20 @@ struct Line {
     writer: Option<Writer<File>>,
     /// The step that another thread does, if steps of this format may take seconds. The calling thread waits for it before
     /// the next step only, so that an exception of a signal handler comes between steps and not in one.
-    task: Option<Task<(Writer<File>, io::Result<()>)>>,
+    task: Option<Task<Done>>,
     is_slow: bool,
     /// The exception of a call. All later calls raise it, too.
     failed: Option<PyErr>,
 }
 
+/// A writer after a step, the result of the step, and the data that it has written.
+type Done = (Writer<File>, io::Result<()>, Option<PyBackedBytes>);
+
 impl Line {
     /// Waits for the last step, if another thread does it.
     fn settle(&mut self, py: Python<'_>) -> PyResult<io::Result<()>> {
         let Some(task) = &mut self.task else { return Ok(Ok(())) };
-        let (writer, result) = task.wait(py)?;
+        let (writer, result, _) = task.wait(py)?;
         (self.writer, self.task) = (Some(writer), None);
         Ok(result)
     }
@@ -57,7 +60,8 @@ impl Line {
     fn step(
         &mut self,
         py: Python<'_>,
-        step: impl FnOnce(&mut Writer<File>) -> io::Result<()> + Send + 'static,
+        data: Option<PyBackedBytes>,
+        step: impl FnOnce(&mut Writer<File>, &[u8]) -> io::Result<()> + Send + 'static,
     ) -> PyResult<io::Result<()>> {
         let settled = self.settle(py)?;
         if settled.is_err() {
@@ -68,13 +72,13 @@ impl Line {
         };
         if self.is_slow {
             let work = move || {
-                let result = step(&mut writer);
-                (writer, result)
+                let result = step(&mut writer, data.as_deref().unwrap_or_default());
+                (writer, result, data)
             };
-            self.task = Some(Task::start(work)?);
+            self.task = Some(Task::start(work));
             return Ok(Ok(()));
         }
-        let result = py.detach(|| step(&mut writer));
+        let result = py.detach(|| step(&mut writer, data.as_deref().unwrap_or_default()));
         self.writer = Some(writer);
         Ok(result)
     }
@@ -84,7 +88,7 @@ impl Line {
         let settled = self.settle(py)?;
         let Some(writer) = self.writer.take() else { return Ok(settled) };
         let finished = match self.is_slow {
-            true => Task::start(move || writer.finish().map(drop))?.wait(py)?,
+            true => Task::start(move || writer.finish().map(drop)).wait(py)?,
             false => py.detach(|| writer.finish().map(drop)),
         };
         Ok(settled.and(finished))
@@ -95,20 +99,22 @@ impl Line {
 impl RawWriter {
     /// Opens a file to be written. `mode` is "w", "x" or "a", and is ignored for a file object.
     #[new]
-    #[pyo3(signature = (file, mode, *, format, level, threads, block_size, memory_limit))]
+    #[pyo3(signature = (file, mode, *, format, level, compresslevel, threads, block_size, memory_limit, mtime))]
     #[allow(clippy::too_many_arguments)] // one for each of Python's
     fn new(
         py: Python<'_>,
         file: Py<PyAny>,
         mode: &str,
         format: Option<&str>,
-        level: Option<u32>,
+        level: Option<&Bound<'_, PyAny>>,
+        compresslevel: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
         block_size: Option<usize>,
         memory_limit: Option<u64>,
+        mtime: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let bound = file.bind(py);
-        let path: Option<PathBuf> = is_path(bound).then(|| bound.extract()).transpose()?;
+        let path = path_of(bound)?;
         let format = match (format, &path) {
             (Some(name), _) => format_named(name)?,
             (None, Some(path)) => format_of(path)?,
@@ -120,30 +126,31 @@ impl RawWriter {
             );
             return Err(PyValueError::new_err(message));
         }
-        let options = Options { level, threads, block_size, memory_limit };
-        let builder = options.builder(py, format);
+        let (level, mtime) = (level_of(format, compresslevel, level)?, mtime.map(seconds).transpose()?);
+        let options = Options { level, threads, block_size, memory_limit, mtime };
+        let builder = options.builder(py, format)?;
         let raise = |error| exception(py, error, path.is_some().then_some(bound));
-        let mut how = OpenOptions::new();
-        match mode {
-            "x" => how.write(true).create_new(true),
-            "a" => how.append(true).create(true),
-            _ => how.write(true).create(true).truncate(true),
+        let how = match mode {
+            "x" => OFlags::EXCL,
+            "a" => OFlags::APPEND,
+            _ => OFlags::TRUNC,
         };
         let open = || {
             // A file that is there is not emptied if a setting is wrong.
             builder.clone().new(io::sink())?;
-            File::open(&how, path.as_deref().unwrap_or(Path::new("")))
+            File::open(OFlags::WRONLY | OFlags::CREATE | how, path.as_deref().unwrap_or(Path::new("")))
         };
         let inner = match &path {
             Some(_) => py.detach(open).map_err(raise)?,
             None if bound.hasattr("write")? => File::of_object(bound)?,
             None => return Err(no_file(bound, "write")),
         };
+        let source = inner.source(bound);
         let writer = builder.new(inner).map_err(|error| exception(py, error, None))?;
         let line = Line { writer: Some(writer), task: None, is_slow: options.is_slow(format), failed: None };
         Ok(RawWriter {
             line: Exclusive::new(line),
-            file,
+            source,
             written: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         })
@@ -156,7 +163,7 @@ impl RawWriter {
         let data = first_of(data, PORTION)?;
         let len = data.len();
         py.check_signals()?;
-        self.with(py, |line| line.step(py, move |writer| writer.write_all(&data)))?;
+        self.with(py, |line| line.step(py, Some(data), |writer, data| writer.write_all(data)))?;
         self.written.fetch_add(len as u64, Ordering::Relaxed);
         Ok(len)
     }
@@ -164,7 +171,7 @@ impl RawWriter {
     /// Makes all that was written readable.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.check_open()?;
-        self.with(py, |line| Ok(line.step(py, |writer| writer.flush())?.and(line.settle(py)?)))
+        self.with(py, |line| Ok(line.step(py, None, |writer, _| writer.flush())?.and(line.settle(py)?)))
     }
 
     /// Ends the file, unless a call has failed. In a forked child of the process that opened it, it only becomes closed there.
@@ -192,7 +199,7 @@ impl RawWriter {
     /// The name of the file, or of the file object.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        name_of(self.file.bind(py))
+        self.source.name(py)
     }
 
     /// Returns "wb".
@@ -217,13 +224,35 @@ impl RawWriter {
     }
 
     /// Returns False.
-    fn isatty(&self) -> bool {
-        false
+    fn isatty(&self) -> PyResult<bool> {
+        self.check_open().map(|()| false)
     }
 
-    /// Raises io.UnsupportedOperation: what the file below contains is not what is written here.
+    /// Raises io.UnsupportedOperation. numpy reads and writes the file below each buffer that has a number, in place of the
+    /// contents.
     fn fileno(&self, py: Python<'_>) -> PyResult<()> {
         Err(unsupported(py, "a compressed file has no file number for its contents"))
+    }
+
+    /// Raises io.UnsupportedOperation.
+    #[pyo3(signature = (_size = None, /))]
+    fn truncate(&self, py: Python<'_>, _size: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        Err(unsupported(py, "truncate"))
+    }
+
+    /// Warns that the file `above` this one, which is collected, was left open. Python's buffers call it.
+    fn _dealloc_warn(&self, above: &Bound<'_, PyAny>) {
+        if !self.closed() && !self.line.is_forked() {
+            self.source.warn_of(above);
+        }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.source.traverse(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.source.clear();
     }
 
     /// How many bytes were written, before compression.
@@ -247,12 +276,14 @@ impl RawWriter {
     fn with(&self, py: Python<'_>, f: impl FnOnce(&mut Line) -> PyResult<io::Result<()>>) -> PyResult<()> {
         self.line.with(py, |line| {
             if let Some(failed) = &line.failed {
-                return Err(failed.clone_ref(py));
+                return Err(without_frames(py, failed));
             }
             f(line)?.map_err(|error| {
-                let file = self.file.bind(py);
-                let error = exception(py, error, is_path(file).then_some(file));
-                line.failed = Some(error.clone_ref(py));
+                let error = exception(py, error, self.source.path(py));
+                line.failed = Some(without_frames(py, &error));
+                // An exception that somebody keeps must keep no buffers.
+                let writer = line.writer.take();
+                py.detach(move || drop(writer));
                 error
             })
         })
@@ -294,7 +325,7 @@ fn format_of(path: &Path) -> PyResult<Format> {
 
 /// The format that the name of a file object stands for, if it has one.
 fn named_like(object: &Bound<'_, PyAny>) -> Option<Format> {
-    let name: PathBuf = object.getattr("name").ok()?.extract().ok()?;
+    let name: PathBuf = path_of(&object.getattr("name").ok()?).ok()??;
     format_of(&name).ok()
 }
 

@@ -42,6 +42,12 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"left out what needs these packages: {', '.join(sorted(missing))}")
 
 
+def read(path, **settings):
+    """The contents of a compressed file."""
+    with abz.open(path, **settings) as file:
+        return file.read()
+
+
 def text(size, seed=0):
     """Words in lines, of that many bytes."""
     draw = random.Random(seed)

@@ -51,8 +51,8 @@ def test_an_index_of_another_file_is_told(tmp_path, large):
     path.write_bytes(gzip.compress(large))
     other.write_bytes(gzip.compress(large[1:]))
     index = abz.index(other)
-    with pytest.raises((ValueError, OSError)):
-        abz.open(path, index=index).seek(10_000_000)
+    with pytest.raises((ValueError, OSError)), abz.open(path, index=index) as file:
+        file.seek(10_000_000)
     with pytest.raises(OSError):
         abz.open(path, index=tmp_path / "none")
     (tmp_path / "none").write_bytes(b"no index")

@@ -11,7 +11,7 @@ import pytest
 
 import abz
 import abz._abz
-from conftest import have
+from conftest import have, read
 
 HERE = pathlib.Path(__file__).parent
 
@@ -77,7 +77,7 @@ def test_the_command_is_on_the_path(tmp_path, contents):
     path = tmp_path / "notes"
     path.write_bytes(contents)
     subprocess.run([command, "-k", path], check=True)
-    assert abz.open(tmp_path / "notes.gz").read() == contents
+    assert read(tmp_path / "notes.gz") == contents
     with open(tmp_path / "again.gz", "wb") as again:
         subprocess.run([command, "-n", "--stdout", path], check=True, stdout=again)
     assert (tmp_path / "again.gz").read_bytes() == abz.compress(contents)

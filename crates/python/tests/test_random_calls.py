@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 import abz
-from conftest import STANDARD, text
+from conftest import STANDARD, read, text
 
 
 class Failing(io.BytesIO):
@@ -66,7 +66,7 @@ def test_calls_are_those_of_a_buffer_also_after_seeks_that_fail(format, contents
     for data in files:
         for _ in range(3):
             below = Failing(data, draw)
-            ours, plain = abz.open(below, threads=threads), io.BytesIO(contents)
+            ours, plain = abz.open(below, threads=threads), io.BufferedReader(io.BytesIO(contents))
             for number in range(25):
                 below.fails = draw.random() < 0.3
                 if below.fails:
@@ -80,8 +80,8 @@ def test_calls_are_those_of_a_buffer_also_after_seeks_that_fail(format, contents
                 assert step(ours) == step(plain), number
                 if draw.random() < 0.3:
                     before = draw.choice([(-1, 0), (-1 - ours.tell(), 1), (-1 - len(contents), 2)])
-                    with pytest.raises(ValueError, match="."):
-                        ours.seek(*before)
+                    # Before the start is the start, as in the standard modules.
+                    assert ours.seek(*before) == plain.seek(0)
                 assert ours.tell() == plain.tell()
             assert ours.read() == plain.read()
 
@@ -109,7 +109,7 @@ def test_one_flipped_bit_at_the_start_of_a_member_is_no_silent_end(format):
 def test_what_follows_a_gzip_file_raises_as_in_the_standard_module(tmp_path, garbage):
     path, data = tmp_path / "a.gz", gzip.compress(b"a branch")
     path.write_bytes(data + garbage)
-    for refused in lambda: abz.decompress(data + garbage), lambda: abz.open(path).read():
+    for refused in lambda: abz.decompress(data + garbage), lambda: read(path):
         with pytest.raises(gzip.BadGzipFile, match=r"offset \d+.*allow_garbage"):
             refused()
     assert abz.decompress(data + garbage, allow_garbage=True) == b"a branch"

@@ -6,7 +6,7 @@ import random
 import pytest
 
 import abz
-from conftest import STANDARD
+from conftest import STANDARD, read
 
 
 def test_contents_come_back(written, contents):
@@ -96,11 +96,15 @@ def test_random_reads_and_seeks_are_those_of_a_plain_file(written, contents):
 
 def test_wrong_seeks_are_told(written):
     with abz.open(written) as file:
-        with pytest.raises((ValueError, OSError)):
-            file.seek(-1)
-        with pytest.raises(ValueError):
-            file.seek(0, 7)
-        assert file.tell() == 0
+        file.read(10)
+        for wrong in (0, 7), (0, -1), (1 << 80, 0):
+            with pytest.raises((ValueError, OverflowError)):
+                file.seek(*wrong)
+            assert file.tell() == 10
+        # Before the start is the start, as in the standard modules.
+        for before in (-1, 0), (-11, 1), (-(10**9), 2):
+            assert (file.seek(*before), file.tell()) == (0, 0)
+            file.seek(10)
 
 
 def test_a_missing_file_is_told(tmp_path):
@@ -108,7 +112,7 @@ def test_a_missing_file_is_told(tmp_path):
         abz.open(tmp_path / "no.gz")
     assert caught.value.filename == str(tmp_path / "no.gz")
     with pytest.raises(OSError):
-        abz.open(tmp_path).read()
+        read(tmp_path)
     with pytest.raises(TypeError, match="expected a path or a file object with a method read, found int"):
         abz.open(1)
 
@@ -146,4 +150,4 @@ def test_what_is_not_compressed_is_a_bad_file(tmp_path):
     for data in b"", b"a branch of a river\n":
         path.write_bytes(data)
         with pytest.raises((abz.BadFile, EOFError) if data == b"" else abz.BadFile, match="notes.gz"):
-            abz.open(path).read()
+            read(path)

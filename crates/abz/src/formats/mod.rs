@@ -156,7 +156,8 @@ impl Format {
     /// The format of a compressed file of that name: the one whose suffix, such as `.gz` or `.tgz`, the name ends with.
     /// Upper and lower case are the same, except for `.Z` and `.z`.
     pub fn of_name(name: &Path) -> Option<Format> {
-        let name = name.file_name()?.to_str()?;
+        // The suffix of a name that is not UTF-8 is known, too.
+        let name = name.file_name()?.to_string_lossy();
         let lower = name.to_ascii_lowercase();
         let ends = |format: &Format| {
             let is_suffix = |suffix: &str| {
@@ -170,7 +171,7 @@ impl Format {
     /// The format of an archive of that name: the one whose suffix the name ends with, or whose short suffix for a
     /// compressed archive, such as `.tgz`.
     pub fn of_archive(name: &Path) -> Option<Format> {
-        let name = name.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
         let ends = |format: &Format| {
             if !format.writes().is_some_and(Writes::holds_archives) {
                 return false;

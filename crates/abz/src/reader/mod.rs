@@ -211,7 +211,7 @@ impl<R: Read> Reader<R> {
         }
         let mut inner = Ending { inner: &mut self.inner, is_at_end: &mut self.is_at_end };
         let format = Format::detect(&mut inner, &mut self.start).map_err(Error::Read)?;
-        self.format = format.ok_or_else(|| Error::Read(of_no_format(&self.start)))?;
+        self.format = format.ok_or_else(|| of_no_format(&self.start))?;
         self.has_format = true;
         Ok(())
     }
@@ -433,14 +433,13 @@ impl<R: Read> Reader<R> {
 }
 
 /// The error of a file that begins with `start`, which is that of no format.
-fn of_no_format(start: &[u8]) -> io::Error {
+fn of_no_format(start: &[u8]) -> Error {
     let found = match start {
         [] => "an empty file".to_owned(),
         start => format!("a file that begins with `{}`", start.escape_ascii()),
     };
     let names: Vec<_> = Format::all().map(Format::name).collect();
-    let message = format!("expected a file of one of the formats {}, found {found}", names.join(", "));
-    io::Error::new(io::ErrorKind::InvalidData, message)
+    Error::Unknown(format!("expected a file of one of the formats {}, found {found}", names.join(", ")))
 }
 
 /// The parts that the file or an index tells, or those that a line has found.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use abz_codec::gzip::Layout;
+use abz_codec::gzip::{Layout, Origin};
 use anabranch::Pool;
 
 use super::Writer;
@@ -62,6 +62,13 @@ impl WriterBuilder {
     /// formats.
     pub fn members(mut self, members: bool) -> Self {
         self.settings.layout = if members { Layout::Members } else { Layout::OneMember };
+        self
+    }
+
+    /// Sets the name and the time that the file records. It is ignored for formats whose files
+    /// [tell](Format::tells_origin) none.
+    pub fn origin(mut self, origin: Origin) -> Self {
+        self.settings.origin = origin;
         self
     }
 

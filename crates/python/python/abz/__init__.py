@@ -21,11 +21,32 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import zlib
 from typing import IO, Any, Literal, NoReturn, Optional, Union, overload
 
 from abz._abz import BadFile, RawReader, RawWriter, __version__, compress, decompress, make_index
 
-__all__ = ["BadFile", "BadGzipFile", "Reader", "Writer", "__version__", "compress", "decompress", "index", "open"]
+try:
+    from lzma import LZMAError
+except ImportError:  # some builds of Python leave it out
+
+    class LZMAError(Exception):  # type: ignore[no-redef]
+        """Stands in for the class of a module that is not there."""
+
+
+__all__ = [
+    "BadFile",
+    "BadGzipFile",
+    "BadXzFile",
+    "Reader",
+    "UnknownFormat",
+    "Writer",
+    "__version__",
+    "compress",
+    "decompress",
+    "index",
+    "open",
+]
 
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -34,8 +55,20 @@ _READ_BUFFER = 32 << 10
 _WRITE_BUFFER = 64 << 10
 
 
-class BadGzipFile(BadFile, gzip.BadGzipFile):
-    """What follows the last member of a gzip file is neither padding nor a member. `allow_garbage` ignores it."""
+class BadGzipFile(BadFile, gzip.BadGzipFile, zlib.error):
+    """A gzip file is damaged.
+
+    The module `gzip` raises `gzip.BadGzipFile` for some damage and `zlib.error` for other, and this is both. It is raised, too, if
+    what follows the last member is neither padding nor a member, unless `allow_garbage` is set.
+    """
+
+
+class BadXzFile(BadFile, LZMAError):
+    """An xz file is damaged. This is a `lzma.LZMAError`, too."""
+
+
+class UnknownFormat(BadGzipFile, BadXzFile):
+    """A file is empty, or of no known format. This is what each of the standard modules raises for a file of another format."""
 
 
 class Reader(io.BufferedReader):
@@ -48,6 +81,20 @@ class Reader(io.BufferedReader):
     """
 
     raw: RawReader  # type: ignore[assignment]
+
+    def read(self, size: Optional[int] = -1) -> bytes:
+        """Reads that many bytes, or the rest."""
+        if size is not None and size != -1:
+            return super().read(size)
+        # If the file below times out now, what is in the buffer must not be lost.
+        start = super().read(self.raw.tell() - self.tell())
+        try:
+            rest = super().read()
+        except (BlockingIOError, TimeoutError):
+            if not start:
+                raise
+            return start
+        return start + rest if start else rest
 
     @property
     def garbage_at(self) -> Optional[int]:
@@ -69,6 +116,12 @@ class Writer(io.BufferedWriter):
 
     raw: RawWriter  # type: ignore[assignment]
     _is_ending = False
+    _begins_text = False
+
+    def seekable(self) -> bool:
+        """Returns False: what was written is compressed already."""
+        # Text of UTF-16 begins with the mark of its byte order only in a file that seems to tell its position.
+        return self._begins_text
 
     def flush(self) -> None:
         """Passes on all that was written, so that it can be read.
@@ -116,6 +169,7 @@ _Text = Literal["rt", "wt", "xt", "at"]
 def open(
     file: Union[_Path, IO[bytes]],
     mode: _ReadBytes = "rb",
+    compresslevel: Optional[int] = None,
     *,
     threads: Optional[int] = None,
     memory_limit: Optional[int] = None,
@@ -126,17 +180,23 @@ def open(
 def open(
     file: Union[_Path, IO[bytes]],
     mode: _WriteBytes,
+    compresslevel: Optional[int] = None,
     *,
     format: Optional[_Format] = None,
     level: Optional[int] = None,
     threads: Optional[int] = None,
     block_size: Optional[int] = None,
     memory_limit: Optional[int] = None,
+    mtime: Optional[float] = None,
 ) -> Writer: ...
 @overload
 def open(
     file: Union[_Path, IO[bytes]],
     mode: _Text,
+    compresslevel: Optional[int] = None,
+    encoding: Optional[str] = None,
+    errors: Optional[str] = None,
+    newline: Optional[str] = None,
     *,
     format: Optional[_Format] = None,
     level: Optional[int] = None,
@@ -145,14 +205,16 @@ def open(
     memory_limit: Optional[int] = None,
     index: Optional[_Path] = None,
     allow_garbage: bool = False,
-    encoding: Optional[str] = None,
-    errors: Optional[str] = None,
-    newline: Optional[str] = None,
+    mtime: Optional[float] = None,
 ) -> io.TextIOWrapper: ...
 @overload
 def open(
     file: Union[_Path, IO[bytes]],
     mode: str,
+    compresslevel: Optional[int] = None,
+    encoding: Optional[str] = None,
+    errors: Optional[str] = None,
+    newline: Optional[str] = None,
     *,
     format: Optional[str] = None,
     level: Optional[int] = None,
@@ -161,13 +223,15 @@ def open(
     memory_limit: Optional[int] = None,
     index: Optional[_Path] = None,
     allow_garbage: bool = False,
-    encoding: Optional[str] = None,
-    errors: Optional[str] = None,
-    newline: Optional[str] = None,
+    mtime: Optional[float] = None,
 ) -> Union[Reader, Writer, io.TextIOWrapper]: ...
 def open(
     file: Union[_Path, IO[bytes]],
     mode: str = "rb",
+    compresslevel: Optional[int] = None,
+    encoding: Optional[str] = None,
+    errors: Optional[str] = None,
+    newline: Optional[str] = None,
     *,
     format: Optional[str] = None,
     level: Optional[int] = None,
@@ -176,16 +240,15 @@ def open(
     memory_limit: Optional[int] = None,
     index: Optional[_Path] = None,
     allow_garbage: bool = False,
-    encoding: Optional[str] = None,
-    errors: Optional[str] = None,
-    newline: Optional[str] = None,
+    mtime: Optional[float] = None,
 ) -> Union[Reader, Writer, io.TextIOWrapper]:
     """Opens a compressed file.
 
     `file` is a path, or a binary file object that has `read` or `write`. A file object stays open when the file is closed.
 
     `mode` is "r" to read, "w" to write, "x" to write a new file, or "a" to append, with "b" for bytes (the default) or "t" for
-    text. `encoding`, `errors` and `newline` are those of Python's `open`, for text.
+    text. `encoding`, `errors` and `newline` are those of Python's `open`, for text. These arguments are those of `gzip.open` and
+    `bz2.open`, in their order.
 
     >>> import abz, io
     >>> target = io.BytesIO()
@@ -202,13 +265,16 @@ def open(
 
     - `format` is "gzip", "bzip2", "lzip", "xz", "zstd", "zlib", "zip" or "lzma". Without it, the name says which; a file object
       without such a name gets "gzip".
-    - `level` is the format's default without it.
+    - `level` is the format's default without it. `compresslevel` is the same; a gzip file takes the 0 and -1 of the module `gzip`, too.
+    - `mtime` is the time in seconds since 1970 that a gzip or zip file records. Without it, they record none.
     - `block_size` is in bytes. Blocks are compressed, and decompressed, independently of each other.
 
     These are for both:
 
-    - `threads` is how many blocks are processed at a time. It is the number of cores without it. With 1, no threads are used.
-    - `memory_limit` is in bytes, approximately. Fewer blocks are processed at a time if they need more.
+    - `threads` is how many blocks are processed at a time. It is the number of cores without it. With 1, no thread is made, and
+      Ctrl-C ends a call after the block that is processed.
+    - `memory_limit` is in bytes, approximately. Fewer blocks are processed at a time if they need more. A zstd file with a window
+      above 128 MiB is read if this is set to more than its window.
 
     And these for a file that is read:
 
@@ -218,15 +284,19 @@ def open(
       are padding, and the start of another member is always read as one.
 
     Raises OSError, as `open` does; ValueError if a setting is wrong; and reading the file raises BadFile if it is damaged or not
-    compressed, EOFError if its end is missing, and MemoryError if it needs more memory.
+    compressed, EOFError if its end is missing, and MemoryError if it needs more memory. After such an exception, every call of the
+    file raises it again. Damage of a gzip file raises BadGzipFile, that of an xz file BadXzFile, and a file of no known format
+    UnknownFormat; these are also what the modules `gzip`, `zlib` and `lzma` raise.
     """
+    if not isinstance(mode, str):
+        raise TypeError(f"expected a mode, found {mode!r}")
     kind = mode.replace("b", "").replace("t", "") or "r"
     if kind not in ("r", "w", "x", "a") or len(mode) > 2 or ("b" in mode and "t" in mode):
         raise ValueError(f"expected a mode of 'r', 'w', 'x' or 'a', with 'b' or 't' behind it, found {mode!r}")
     if "t" not in mode and any(setting is not None for setting in (encoding, errors, newline)):
         raise ValueError(f"expected a mode with 't' beside encoding, errors or newline, found {mode!r}")
-    if isinstance(file, (str, bytes, os.PathLike)):
-        file = os.fsdecode(file)
+    if isinstance(file, os.PathLike):
+        file = os.fspath(file)
     if kind == "r":
         if any(setting is not None for setting in (format, level, block_size)):
             raise ValueError("expected no format, level and block_size for a file that is read")
@@ -239,10 +309,24 @@ def open(
     if index is not None or allow_garbage:
         raise ValueError("expected no index and no allow_garbage for a file that is written")
     raw = RawWriter(
-        file, kind, format=format, level=level, threads=threads, block_size=block_size, memory_limit=memory_limit
+        file,
+        kind,
+        format=format,
+        level=level,
+        compresslevel=compresslevel,
+        threads=threads,
+        block_size=block_size,
+        memory_limit=memory_limit,
+        mtime=mtime,
     )
     writer = Writer(raw, _WRITE_BUFFER)  # type: ignore[arg-type]
-    return writer if "t" not in mode else _TextWriter(writer, encoding, errors, newline)
+    if "t" not in mode:
+        return writer
+    writer._begins_text = True
+    try:
+        return _TextWriter(writer, encoding, errors, newline)
+    finally:
+        writer._begins_text = False
 
 
 def index(file: Union[_Path, IO[bytes]], index: Optional[_Path] = None, *, threads: Optional[int] = None) -> str:
