@@ -18,11 +18,15 @@ impl Threads {
     /// The threads for `workers` workers; `None` if there is one, which is the caller. Without a pool of the caller, they
     /// are those of the pool that the process has for all readers and writers.
     pub(crate) fn new(workers: usize, pool: Option<Arc<Pool>>) -> Option<Threads> {
+        (at_work(workers) > 1).then(|| Threads::beside(workers, pool))
+    }
+
+    /// The threads for `workers` workers, none of which is the caller.
+    pub(crate) fn beside(workers: usize, pool: Option<Arc<Pool>>) -> Threads {
         static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
-        let workers = at_work(workers);
         let make = || Arc::new(Pool::with_name(cores(), "abz-pool"));
-        (workers > 1)
-            .then(|| Threads { pool: pool.unwrap_or_else(|| Arc::clone(POOL.get_or_init(make))), workers })
+        let pool = pool.unwrap_or_else(|| Arc::clone(POOL.get_or_init(make)));
+        Threads { pool, workers: at_work(workers) }
     }
 
     /// Starts the threads, and returns them; `None` if the system has no thread.

@@ -13,8 +13,9 @@ use crate::writer::{WriterBuilder, check_size};
 
 /// An asynchronous [`Writer`](crate::Writer).
 ///
-/// The threads of a [pool](WriterBuilder::pool) encode blocks, from the second one on. With [one
-/// worker](WriterBuilder::workers), the task does all. The bytes and the errors are those of a `Writer`.
+/// The threads of a [pool](WriterBuilder::pool) encode blocks, one of them with [one worker](WriterBuilder::workers). The task
+/// encodes none, unless the system has no thread, so that other tasks of its thread go on meanwhile. The bytes and the errors
+/// are those of a `Writer`.
 ///
 /// A file is complete after [`shutdown`](tokio::io::AsyncWriteExt::shutdown), which shuts the inner writer down, too. A
 /// writer that is dropped before leaves its file incomplete.
@@ -146,7 +147,7 @@ impl WriterBuilder {
     ///
     /// As [`new`](Self::new).
     pub fn new_async<W: AsyncWrite + Unpin>(self, inner: W) -> io::Result<AsyncWriter<W>> {
-        let (coding, stated) = self.begin()?;
+        let (coding, stated) = self.begin(true)?;
         let (state, failure) = (State::Writing, Failure::default());
         Ok(AsyncWriter { inner, coding, taken: 0, stated, written: 0, state, failure })
     }

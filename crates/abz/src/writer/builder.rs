@@ -120,12 +120,13 @@ impl WriterBuilder {
     /// If a setting of [`settings`](Self::settings) that this builder has no method for is out of its range.
     #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // a builder makes what it is named for
     pub fn new<W: Write>(self, inner: W) -> io::Result<Writer<W>> {
-        let (coding, stated) = self.begin()?;
+        let (coding, stated) = self.begin(false)?;
         Ok(Writer { inner: Some(inner), coding, stated, written: 0, failure: Failure::default() })
     }
 
-    /// Begins a compression, and returns it with the size of all contents, if it was stated.
-    pub(crate) fn begin(self) -> io::Result<(Box<dyn Encode>, Option<u64>)> {
+    /// Begins a compression, and returns it with the size of all contents, if it was stated. Only other threads encode if
+    /// `is_async` is true, unless the system has none.
+    pub(crate) fn begin(self, is_async: bool) -> io::Result<(Box<dyn Encode>, Option<u64>)> {
         let WriterBuilder { mut settings, format, level, memory_limit, pool, lender } = self;
         settings.format = format.unwrap_or_default();
         settings.level = level.unwrap_or(settings.format.default_level());
@@ -138,11 +139,13 @@ impl WriterBuilder {
                 io::Error::new(io::ErrorKind::OutOfMemory, message)
             })?;
         }
-        let (window, threads) = (settings.window(), Threads::new(settings.workers, pool));
+        let (window, workers) = (settings.window(), settings.workers);
+        let threads =
+            if is_async { Some(Threads::beside(workers, pool)) } else { Threads::new(workers, pool) };
         let lender = lender.unwrap_or_else(Lender::of_tools);
         let equipment = Equipment { lender, ..Equipment::default() };
         let steps = settings.writes().encode_steps(settings.clone(), equipment);
-        let line = EncodeLine::begin(steps, window, threads).map_err(io::Error::from)?;
+        let line = EncodeLine::begin(steps, window, threads, is_async).map_err(io::Error::from)?;
         Ok((Box::new(line), settings.contents))
     }
 

@@ -48,19 +48,40 @@ pub(crate) struct EncodeLine {
     threads: Option<Threads>,
     /// The first block, while it is the only one. It needs no other thread.
     first: Option<Item>,
-    /// From the second block on.
-    farm: Option<Offload<Item, Result<Item, Error>>>,
+    /// From the second block on, or from the first one if the caller's thread is not to encode.
+    farm: Option<Offload<Job, Done>>,
+    is_async: bool,
+}
+
+/// Work for another thread.
+enum Job {
+    /// Encodes a block by itself.
+    Block(Item),
+    /// Encodes a block that was flushed.
+    Flushed(Flushing<'static>, Item),
+    /// Adds a portion to a file whose step that joins encodes.
+    Portion(Box<dyn Join<Item>>, Item),
+}
+
+/// What a job has made, and what it was given for that.
+enum Done {
+    Block(Result<Item, Error>),
+    Flushed(Flushing<'static>, Result<Item, Error>),
+    Portion(Box<dyn Join<Item>>, Result<(), Error>),
 }
 
 impl EncodeLine {
-    /// Begins a compression by `threads`, or by the caller alone.
+    /// Begins a compression by `threads`, or by the caller alone. The caller encodes nothing if `is_async` is true.
     pub(crate) fn begin(
         steps: Steps<'static>,
         window: usize,
         threads: Option<Threads>,
+        is_async: bool,
     ) -> Result<Self, Error> {
         let Steps { cut, encoders, flushing: make_flushing, join } = steps;
-        let threads = threads.filter(|_| encoders.is_some());
+        let threads = threads.filter(|_| encoders.is_some() || is_async);
+        // Portions are added one after the other.
+        let window = if encoders.is_some() { window } else { 1 };
         let (join, first, farm, end) = (Some(join()?), None, None, Vec::new());
         let (flushing, flushed) = (None, None);
         Ok(EncodeLine {
@@ -75,6 +96,7 @@ impl EncodeLine {
             threads,
             first,
             farm,
+            is_async,
         })
     }
 
@@ -84,30 +106,69 @@ impl EncodeLine {
 
     fn encode(&mut self, block: Item) -> Result<(), Error> {
         self.flushing = None;
-        if self.farm.is_none() {
-            if self.first.is_none() && self.threads.is_some() {
-                self.first = Some(block);
-                return Ok(());
-            }
-            self.farm =
-                self.encoders.clone().zip(Threads::start(&mut self.threads)).map(|(encoders, threads)| {
-                    Offload::through(self.window, |blocks| {
-                        let blocks =
-                            blocks.title("abz compress").pool(&threads.pool).workers(threads.workers);
-                        blocks.map_with(move || encoders(), |encode, block| encode(block))
-                    })
-                });
+        if self.farm.is_none() && self.first.is_none() && self.threads.is_some() && !self.is_async {
+            self.first = Some(block);
+            return Ok(());
         }
+        self.start_farm();
         for block in self.first.take().into_iter().chain([block]) {
             match &mut self.farm {
-                Some(farm) => farm.offload(block),
                 None => self.encode_here(block)?,
+                Some(farm) if self.encoders.is_some() => farm.offload(Job::Block(block)),
+                Some(farm) => {
+                    let join = self.join.take().expect("one portion is added at a time");
+                    farm.offload(Job::Portion(join, block));
+                }
             }
         }
-        while let Some(encoded) = self.farm.as_mut().and_then(Offload::try_get) {
-            self.join().add(encoded?)?;
+        while let Some(done) = self.farm.as_mut().and_then(Offload::try_get) {
+            self.take(done)?;
         }
         Ok(())
+    }
+
+    /// Starts the threads, if there are any and they were not started.
+    fn start_farm(&mut self) {
+        if self.farm.is_none()
+            && let Some(threads) = Threads::start(&mut self.threads)
+        {
+            let encoders = self.encoders.clone();
+            self.farm = Some(Offload::through(self.window, |jobs| {
+                let jobs = jobs.title("abz compress").pool(&threads.pool).workers(threads.workers);
+                jobs.map_with(
+                    move || encoders.as_ref().map(|encoders| encoders()),
+                    |encode, job| match job {
+                        Job::Block(block) => Done::Block(match encode {
+                            Some(encode) => encode(block),
+                            None => Ok(block),
+                        }),
+                        Job::Flushed(mut flushing, block) => {
+                            let encoded = flushing(block);
+                            Done::Flushed(flushing, encoded)
+                        }
+                        Job::Portion(mut join, portion) => {
+                            let added = join.add(portion);
+                            Done::Portion(join, added)
+                        }
+                    },
+                )
+            }));
+        }
+    }
+
+    /// Takes what another thread has made.
+    fn take(&mut self, done: Done) -> Result<(), Error> {
+        match done {
+            Done::Block(encoded) => self.join().add(encoded?),
+            Done::Flushed(flushing, encoded) => {
+                self.flushing = Some(flushing);
+                self.join().add(encoded?)
+            }
+            Done::Portion(join, added) => {
+                self.join = Some(join);
+                added
+            }
+        }
     }
 
     fn encode_here(&mut self, block: Item) -> Result<(), Error> {
@@ -122,8 +183,8 @@ impl EncodeLine {
     /// Joins encoded blocks until at most `pending` are being encoded.
     fn poll_join(&mut self, context: &mut Context<'_>, pending: usize) -> Poll<Result<(), Error>> {
         while let Some(farm) = self.farm.as_mut().filter(|farm| farm.pending() > pending) {
-            let Some(encoded) = ready!(farm.poll_get(context)) else { break };
-            self.join().add(encoded?)?;
+            let Some(done) = ready!(farm.poll_get(context)) else { break };
+            self.take(done)?;
         }
         Poll::Ready(Ok(()))
     }
@@ -154,8 +215,20 @@ impl EncodeLine {
         }
         ready!(self.poll_join(context, 0))?;
         if let Some((block, make)) = self.flushed.take().zip(self.make_flushing.as_ref()) {
-            let encoded = self.flushing.get_or_insert_with(make)(block)?;
-            self.join().add(encoded)?;
+            let mut flushing = self.flushing.take().unwrap_or_else(make);
+            if self.is_async {
+                self.start_farm();
+            }
+            match &mut self.farm {
+                Some(farm) if self.is_async => {
+                    farm.offload(Job::Flushed(flushing, block));
+                    return self.poll_join(context, 0);
+                }
+                _ => {
+                    let encoded = flushing(block);
+                    self.take(Done::Flushed(flushing, encoded))?;
+                }
+            }
         }
         Poll::Ready(Ok(()))
     }

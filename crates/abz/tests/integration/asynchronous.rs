@@ -1,6 +1,7 @@
 //! `abz::AsyncReader` and `abz::AsyncWriter`: their contents and bytes are those of `Reader` and `Writer`, however the inner
 //! reader and writer pause.
 
+use std::cell::Cell;
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -247,4 +248,41 @@ fn a_wrong_size_and_a_failing_writer_are_errors_for_ever() {
         let again = writer.flush().await.unwrap_err();
         assert!(again.to_string().contains("an earlier call has failed"), "{again}");
     });
+}
+
+#[test]
+fn other_tasks_of_its_thread_go_on_while_blocks_are_encoded() {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let data = noise(1 << 17, 3);
+    for format in Format::written() {
+        for workers in [1, 2] {
+            let over = Cell::new(false);
+            let write = async {
+                let builder = Writer::builder().format(format).workers(workers);
+                let mut writer = builder.new_async(Vec::new()).unwrap();
+                writer.write_all(&data).await.unwrap();
+                if format != Format::Lzma {
+                    writer.flush().await.unwrap();
+                    writer.write_all(&data[..99]).await.unwrap();
+                }
+                writer.shutdown().await.unwrap();
+                over.set(true);
+                writer.into_inner()
+            };
+            let count = async {
+                let mut ticks = 0;
+                while !over.get() {
+                    ticks += 1;
+                    tokio::task::yield_now().await;
+                }
+                ticks
+            };
+            // The output takes all bytes at once, so a task that encodes itself lets the other one begin when all is over.
+            let (file, ticks) = runtime.block_on(async { tokio::join!(write, count) });
+            assert!(ticks > 0, "{format} {workers}");
+            let mut found = Vec::new();
+            Reader::new(&file[..]).unwrap().read_to_end(&mut found).unwrap();
+            assert!(found.starts_with(&data), "{format}");
+        }
+    }
 }
