@@ -1,8 +1,9 @@
 //! The threads of readers and writers.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use anabranch::Pool;
+use anabranch::posts::fork;
 
 use crate::run_options::{at_work, cores};
 
@@ -23,10 +24,24 @@ impl Threads {
 
     /// The threads for `workers` workers, none of which is the caller.
     pub(crate) fn beside(workers: usize, pool: Option<Arc<Pool>>) -> Threads {
-        static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
-        let make = || Arc::new(Pool::with_name(cores(), "abz-pool"));
-        let pool = pool.unwrap_or_else(|| Arc::clone(POOL.get_or_init(make)));
-        Threads { pool, workers: at_work(workers) }
+        Threads { pool: pool.unwrap_or_else(Self::shared), workers: at_work(workers) }
+    }
+
+    /// The pool that the process has for all readers and writers. A process that was forked makes another one.
+    fn shared() -> Arc<Pool> {
+        // Locked for moments only: a process that was forked meanwhile could not lock it.
+        static POOL: Mutex<Option<Arc<Pool>>> = Mutex::new(None);
+        let usable = |pool: &Option<Arc<Pool>>| pool.clone().filter(|pool| !pool.is_forked());
+        if let Some(pool) = usable(&fork::lock(&POOL)) {
+            return pool;
+        }
+        let made = Arc::new(Pool::with_name(cores(), "abz-pool"));
+        let mut kept = fork::lock(&POOL);
+        // Another thread may have made one meanwhile.
+        usable(&kept).unwrap_or_else(|| {
+            *kept = Some(Arc::clone(&made));
+            made
+        })
     }
 
     /// Starts the threads, and returns them; `None` if the system has no thread.

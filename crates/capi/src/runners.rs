@@ -2,9 +2,10 @@
 //! loop that is entered many times does not start threads each time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread::Builder;
 
+use anabranch::posts::fork::{self, Birth};
 use anabranch::posts::{Channel, channel};
 use anabranch::{Pool, Post};
 
@@ -16,6 +17,8 @@ type Job = Box<dyn FnOnce(&Pool) + Send>;
 
 /// A thread that waits for a job, with a pool of its own.
 struct Runner {
+    /// The process in which the thread is.
+    birth: Birth,
     workers: usize,
     jobs: Post<Job>,
 }
@@ -24,7 +27,7 @@ static IDLE: Mutex<Vec<Runner>> = Mutex::new(Vec::new());
 
 /// A stream that runs on a runner.
 #[derive(Debug)]
-pub(crate) struct Running<T: Send>(Channel<std::thread::Result<T>>);
+pub(crate) struct Running<T: Send>(Birth, Channel<std::thread::Result<T>>);
 
 impl<T: Send + 'static> Running<T> {
     /// Starts `run` on a runner of `workers` threads.
@@ -46,18 +49,25 @@ impl<T: Send + 'static> Running<T> {
         };
         let is_given = jobs.post(Box::new(job)).is_ok();
         assert!(is_given, "a runner takes jobs until its last `Post` is dropped");
-        Ok(Self(result))
+        Ok(Self(Birth::here(), result))
     }
 
     /// Waits for the end of the stream, and returns its result.
     pub(crate) fn join(mut self) -> std::thread::Result<T> {
-        self.0.next().unwrap_or_else(|| Err(Box::new("the thread of the stream has ended")))
+        if self.0.is_forked() {
+            return Err(Box::new(
+                "this process was forked after the stream was started, and has none of its threads: start another stream in this process",
+            ));
+        }
+        self.1.next().unwrap_or_else(|| Err(Box::new("the thread of the stream has ended")))
     }
 }
 
 /// Takes an idle runner of the same size, if there is one.
 fn take(workers: usize) -> Option<Runner> {
-    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut idle = fork::lock(&IDLE);
+    // The threads of a forked process are in its parent only.
+    idle.retain(|runner| !runner.birth.is_forked());
     let at = idle.iter().rposition(|runner| runner.workers == workers)?;
     Some(idle.remove(at))
 }
@@ -65,7 +75,7 @@ fn take(workers: usize) -> Option<Runner> {
 /// Keeps a runner for the next stream. If there are too many, the runner that has been idle for the longest time
 /// is dropped.
 fn keep(runner: Runner) {
-    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut idle = fork::lock(&IDLE);
     idle.push(runner);
     let too_many = (idle.len() > KEPT).then(|| idle.remove(0));
     drop(idle);
@@ -78,5 +88,5 @@ fn start(workers: usize) -> std::io::Result<Runner> {
         let pool = Pool::new(workers);
         waiting.for_each(|job| job(&pool));
     })?;
-    Ok(Runner { workers, jobs })
+    Ok(Runner { birth: Birth::here(), workers, jobs })
 }

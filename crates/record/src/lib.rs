@@ -57,6 +57,7 @@ pub mod backoff;
 pub mod baton;
 mod event;
 mod everybody;
+pub mod fork;
 pub mod inbox;
 pub mod lane;
 mod leftovers;

@@ -96,9 +96,13 @@ impl<T> RawCell<T> {
     }
 }
 
-/// Locks `mutex` and ignores poisoning: no holder of a lock in this workspace leaves a broken state behind.
+/// Locks `mutex` and ignores poisoning: no holder of a lock in this workspace leaves a broken state behind. A forked process does
+/// not wait for ever: see [`fork::lock`](crate::fork::lock).
 #[inline]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    #[cfg(not(any(loom, shuttle)))]
+    return crate::fork::lock(mutex);
+    #[cfg(any(loom, shuttle))]
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc as StdArc, PoisonError};
 use std::time::Duration;
 
-use anabranch_record::sync::{Arc, Condvar, Mutex, MutexGuard};
+use anabranch_record::sync::{Arc, Condvar, Mutex, MutexGuard, lock};
 
 use crate::engine::Run;
 
@@ -113,7 +113,7 @@ impl CancelToken {
     }
 
     fn lock(&self) -> MutexGuard<'_, Token> {
-        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.0)
     }
 
     /// Ends the runs of this token now. The items in flight are dropped. Results that wait for an iterator or an asynchronous
@@ -190,7 +190,9 @@ impl CancelToken {
     ///
     /// Call it on another thread than the one that runs the stream: that thread would wait for itself.
     pub fn wait(&self, limit: Duration) -> Option<Stopped> {
-        let is_running = |shared: &mut Token| shared.stopped.is_none() || !shared.runs.is_empty();
+        let is_running = |shared: &mut Token| {
+            shared.stopped.is_none() || shared.runs.iter().any(|run| !run.birth.is_forked())
+        };
         let waited = self.shared.1.wait_timeout_while(self.lock(), limit, is_running);
         let (shared, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
         if timed_out.timed_out() { None } else { shared.stopped }

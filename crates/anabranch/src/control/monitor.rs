@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anabranch_plan::quantity::count;
 use anabranch_plan::{Node, Plan};
+use anabranch_record::fork::{self, Birth};
 use anabranch_record::sync::{Ordering, named_thread};
 
 use crate::engine::{Cause, Line, Position, Run};
@@ -46,6 +47,8 @@ struct Question {
 struct Answers {
     /// How many running streams answer this monitor.
     streams: usize,
+    /// The process in which they run.
+    birth: Option<Birth>,
     /// The number of the last question.
     question: u64,
     /// How many streams have not answered it yet.
@@ -112,7 +115,12 @@ impl fmt::Debug for Monitor {
 
 impl Question {
     fn lock(&self) -> MutexGuard<'_, Answers> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = fork::lock(&self.state);
+        if state.birth.is_some_and(Birth::is_forked) {
+            // The streams run in the parent process, and none runs here yet.
+            *state = Answers::default();
+        }
+        state
     }
 
     fn wait<'s>(&self, state: MutexGuard<'s, Answers>) -> MutexGuard<'s, Answers> {
@@ -181,6 +189,7 @@ fn watched(line: &Line<'_>, run: &Run, plan: &Plan, mut thread: MonitorThread<'_
         let spawned = named_thread(&name).spawn_scoped(scope, body);
         let spawned =
             spawned.unwrap_or_else(|error| panic!("the system cannot create a thread for `watch`: {error}"));
+        let _guard = run.birth.guard();
         let over = Over(registered);
         work();
         drop(over);
@@ -259,7 +268,7 @@ impl<'r> MonitorThread<'r> {
         let mut seen: Option<Vec<u64>> = None;
         let mut asked = Instant::now();
         loop {
-            if *registered.over.lock().unwrap_or_else(PoisonError::into_inner) {
+            if *fork::lock(&registered.over) {
                 return;
             }
             if state.question > answered {
@@ -312,13 +321,14 @@ impl Registered {
             state = monitor.shared.wait(state);
         }
         state.streams += 1;
+        state.birth = Some(Birth::here());
         let from = state.question;
         drop(state);
         Self { monitor, from, over: Mutex::new(false) }
     }
 
     fn is_over(&self) -> bool {
-        *self.over.lock().unwrap_or_else(PoisonError::into_inner)
+        *fork::lock(&self.over)
     }
 
     /// Ends the registration. Later questions do not expect an answer from this run.
@@ -330,7 +340,7 @@ impl Registered {
             state = shared.wait(state);
         }
         state.streams -= 1;
-        *self.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *fork::lock(&self.over) = true;
         drop(state);
         shared.changed.notify_all();
     }

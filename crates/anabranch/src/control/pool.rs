@@ -63,8 +63,7 @@ impl Pool {
     }
 
     /// Whether this process was forked from the one that has created the pool. The pool has no threads here then. Streams with it
-    /// panic, and dropping it does nothing: create another pool. Processes that [`Command`](std::process::Command) starts are not
-    /// forks in this sense, because they run another program.
+    /// panic, and dropping it does nothing: create another pool. See [Forks](crate#forks).
     ///
     /// ```
     /// let pool = anabranch::Pool::new(2);

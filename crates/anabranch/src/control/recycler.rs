@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use anabranch_record::fork;
 
 /// Hands out buffers, and takes them back when they are dropped, on any thread.
 ///
@@ -37,7 +39,7 @@ struct IdleBuffers<B> {
 
 impl<B> IdleBuffers<B> {
     fn idle(&self) -> MutexGuard<'_, Vec<B>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        fork::lock(&self.idle)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Waiting for something from outside, but not longer than the run lasts.
 
-use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc as StdArc, OnceLock};
 use std::time::Instant;
 
 use anabranch_record::EventCount;
 use anabranch_record::backoff::{Backoff, Polling};
+use anabranch_record::fork::Birth;
 use anabranch_record::sync::Arc;
 
 use crate::control::CancelToken;
@@ -23,6 +24,8 @@ pub(crate) struct Waiter {
     /// Connects the waiter with its run. This token is never used to stop the run.
     pub(crate) run: CancelToken,
     is_detached: StdArc<AtomicBool>,
+    /// The process of the run, once it has begun.
+    birth: StdArc<OnceLock<Birth>>,
     backoff: StdArc<Backoff>,
 }
 
@@ -35,6 +38,17 @@ impl Waiter {
     /// Says that the run is detached, before it begins.
     pub(crate) fn detach(&self) {
         self.is_detached.store(true, Ordering::Relaxed);
+    }
+
+    /// Says that the run begins, in this process.
+    pub(crate) fn begin(&self) {
+        let _ = self.birth.set(Birth::here());
+    }
+
+    /// Whether this process was forked from the one in which the run has begun.
+    #[inline]
+    pub(crate) fn is_forked(&self) -> bool {
+        self.birth.get().is_some_and(|birth| birth.is_forked())
     }
 
     /// Whether the run is detached, so that its source must not wait.
@@ -56,6 +70,9 @@ impl Waiter {
     ) -> Option<T> {
         let mut found = look().or_else(|| self.backoff.poll(Polling::Outside, &mut look));
         while found.is_none() {
+            if let Some(birth) = self.birth.get() {
+                birth.end_if_forked();
+            }
             let key = self.event.prepare();
             found = look();
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

@@ -1,7 +1,8 @@
 //! The number of workers, changed while a run goes on.
 
-use std::sync::{Arc as StdArc, Mutex, PoisonError};
+use std::sync::{Arc as StdArc, Mutex};
 
+use anabranch_record::fork;
 use anabranch_record::sync::Arc;
 
 use crate::engine::Run;
@@ -64,7 +65,7 @@ impl Workers {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Target> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        fork::lock(&self.shared)
     }
 
     /// The number of workers that was set last.

@@ -9,6 +9,7 @@ use std::sync::{Arc as StdArc, Mutex, PoisonError};
 
 use anabranch_plan::Plan;
 use anabranch_record::WaitKey;
+use anabranch_record::fork;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::pool::{Dispatcher, TaskContext};
 use anabranch_record::sync::Arc;
@@ -75,7 +76,7 @@ pub(crate) fn detach(
 
 impl Detached {
     fn body(&self) -> std::sync::MutexGuard<'_, Option<StdArc<Body>>> {
-        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+        fork::lock(&self.body)
     }
 
     /// Sends for a thread that takes a slot. `was_recalled` says whether the slot was vacated, so that the event counts it.

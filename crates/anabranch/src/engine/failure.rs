@@ -1,11 +1,12 @@
 //! The reasons why a stream stops, and the choice of the failure that counts.
 
+use anabranch_record::fork;
 use anabranch_record::mutant::Mutant;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const LAST_FAILURE_WINS: Mutant = Mutant("last_failure_wins");
@@ -166,7 +167,7 @@ impl<T> First<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<NotedFailure<T>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        fork::lock(&self.held)
     }
 
     pub(crate) fn offer(&self, position: Position, value: T) {

@@ -11,6 +11,7 @@ use super::supply::Supply;
 use anabranch_plan::{Plan, Wait};
 use anabranch_record::EventCount;
 use anabranch_record::backoff::{Backoff, Polling};
+use anabranch_record::fork::Birth;
 use anabranch_record::lane::Cell;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
@@ -43,6 +44,8 @@ const DONE: usize = 8;
 /// The state that all threads of one run share.
 #[derive(Debug)]
 pub(crate) struct Run {
+    /// The process in which the threads of the run are.
+    pub(crate) birth: Birth,
     /// The event at which workers wait.
     pub(crate) event: Arc<EventCount>,
     /// The events at which the threads of dedicated stages wait, one for each such stage.
@@ -114,6 +117,7 @@ impl Run {
             false => Polling::Busy,
         };
         Self {
+            birth: Birth::here(),
             event: feed.as_ref().map_or_else(Arc::default, |feed| Arc::clone(feed.event())),
             dedicated,
             workers: AtomicUsize::new(workers),
@@ -131,6 +135,15 @@ impl Run {
             costs: ItemCosts::new(plan),
             spans: Spans::of(plan),
             first: First::new(),
+        }
+    }
+
+    /// Ends a process that was forked by a function of the run, if the run has other threads, which are not in this process, or
+    /// gets its items from other threads. To be called where a thread is about to wait for others.
+    #[inline]
+    pub(crate) fn end_if_forked(&self) {
+        if self.birth.is_forked() && (!self.is_alone() || self.has_dedicated() || self.feed.is_some()) {
+            self.birth.end_if_forked();
         }
     }
 
@@ -188,6 +201,7 @@ impl Run {
     /// Waits until the run is not paused, or stops.
     pub(crate) fn wait_while_paused(&self) {
         while self.is_paused() && !self.is_stopping() {
+            self.end_if_forked();
             let key = self.event.prepare();
             if self.is_paused() && !self.is_stopping() || NO_LOOK_BEFORE_A_PAUSE.is_on() {
                 self.event.wait(key);
@@ -229,7 +243,7 @@ impl Run {
     /// Sets how many workers there should be.
     pub(crate) fn set_target(&self, workers: usize) {
         self.target.store(workers, Ordering::Relaxed);
-        self.event.notify_all();
+        self.wake_all();
     }
 
     /// Notes that a worker which was counted does not come, because the system cannot create its thread. No other worker
@@ -270,6 +284,10 @@ impl Run {
 
     /// Wakes every waiting thread, so that it looks again.
     pub(crate) fn wake_all(&self) {
+        if self.birth.is_forked() {
+            // The threads that wait are in the parent process, and may have had the locks of the events at the fork.
+            return;
+        }
         self.event.notify_all();
         for event in &self.dedicated {
             event.notify_all();

@@ -1,8 +1,9 @@
 //! The threads executor. The caller and its helpers walk the line until its sink closes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use anabranch_record::ThreadPool;
+use anabranch_record::fork::{self, Birth};
 use anabranch_record::pool::{JobContext, Stay};
 #[cfg(not(any(loom, shuttle)))]
 use anabranch_record::sync::named_thread;
@@ -10,6 +11,7 @@ use anabranch_record::sync::{Ordering, thread};
 
 use super::line::Line;
 use super::node::SerialUnit;
+use super::run::Run;
 use super::worker::{Origin, RunContext, WalkEnd, Worker, attend};
 use crate::engine::affinity::Processors;
 
@@ -34,7 +36,7 @@ impl<'scope> Team<'scope> {
         body: impl FnOnce() + Send + 'scope,
     ) -> bool {
         let Some(handle) = spawn(scope, name, body) else { return false };
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads = fork::lock(&self.threads);
         // A thread that has ended keeps its stack until it is joined. Workers may come and go any number of
         // times, so the ended ones are joined here.
         let ended: Vec<_> = threads.extract_if(.., |thread| has_ended(thread)).collect();
@@ -51,9 +53,12 @@ impl<'scope> Team<'scope> {
     /// Waits until every thread has ended and has dropped its thread-local variables. The end of a scope does
     /// not wait for the latter. A thread that spawns another one adds it to the list before it ends, so the
     /// list is empty only after all threads were joined.
-    fn join(&self) {
+    fn join(&self, birth: Birth) {
         loop {
-            let handle = self.threads.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let handle = fork::lock(&self.threads).pop();
+            if handle.is_some() {
+                birth.end_if_forked();
+            }
             match handle.map(thread::ScopedJoinHandle::join) {
                 None => return,
                 Some(Ok(())) => {}
@@ -63,10 +68,20 @@ impl<'scope> Team<'scope> {
     }
 }
 
+/// Is held while threads of the run may be in a scope, which waits for them, also when it unwinds.
+struct Here<'r>(&'r Run);
+
+impl Drop for Here<'_> {
+    fn drop(&mut self) {
+        self.0.end_if_forked();
+    }
+}
+
 /// Runs a line with up to `workers` threads, including the calling thread, and one more thread for each dedicated
 /// stage. Returns after all of them have ended.
 pub(crate) fn run(line: &Line<'_>, context: RunContext<'_>, workers: usize, affinity: Option<&Processors>) {
     thread::scope(|scope| {
+        let _here = Here(context.run);
         let team = Team::new(affinity);
         let run = context.run;
         // Helpers come one by one, as there is work for them (rule 21). If a handle has set their number, it stays.
@@ -79,7 +94,7 @@ pub(crate) fn run(line: &Line<'_>, context: RunContext<'_>, workers: usize, affi
         Worker::new(line, context, Origin::Caller { handle: None, more: Some(&more) }).work();
         #[cfg(shuttle)]
         keeper.dismiss();
-        team.join();
+        team.join(context.run.birth);
     });
 }
 
@@ -97,7 +112,7 @@ impl Keeper {
         scope.spawn(move || {
             let mut is_over = lock(&seen.0);
             while !*is_over {
-                is_over = seen.1.wait(is_over).unwrap_or_else(PoisonError::into_inner);
+                is_over = seen.1.wait(is_over).unwrap_or_else(std::sync::PoisonError::into_inner);
             }
         });
         Self(shared)
@@ -129,10 +144,11 @@ pub(crate) fn run_on_pool(line: &Line<'_>, context: RunContext<'_>, workers: usi
             return work();
         }
         thread::scope(|scope| {
+            let _here = Here(context.run);
             let team = Team::new(None);
             attend_dedicated(scope, &team, line, context);
             work();
-            team.join();
+            team.join(context.run.birth);
         });
     });
 }

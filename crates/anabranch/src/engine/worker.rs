@@ -157,6 +157,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             self.pass_on();
         }
         let left = loop {
+            self.run.end_if_forked();
             if self.run.is_done() {
                 break WalkEnd::Done;
             }
@@ -492,6 +493,7 @@ pub(crate) fn attend(unit: &SerialUnit<'_>, line: &Line<'_>, run: &Run) {
         feed.enter();
     }
     while !run.is_done() {
+        run.end_if_forked();
         if unit.node.poke(&|| false) == Poked::Worked {
             continue;
         }

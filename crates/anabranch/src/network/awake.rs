@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use anabranch_record::backoff::{Backoff, Polling};
+use anabranch_record::fork::{Birth, Guard};
 use anabranch_record::sync::{
     AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock,
 };
@@ -43,6 +44,8 @@ pub(super) struct Awake {
     new_rules: AtomicBool,
     /// The workers of rules that were placed on cores. Set before the run.
     placed: OnceLock<PlacedRules>,
+    /// The process of the run, once it has begun.
+    birth: OnceLock<Birth>,
 }
 
 /// The state by which idle workers are called.
@@ -96,11 +99,30 @@ impl Awake {
             backoff: Padded::new(Backoff::new()),
             new_rules: AtomicBool::new(false),
             placed: OnceLock::new(),
+            birth: OnceLock::new(),
         }
     }
 
     fn queue(&self) -> MutexGuard<'_, RuleQueue> {
         lock(&self.queue)
+    }
+
+    /// Says that the run begins, in this process.
+    pub(super) fn begin(&self) {
+        let _ = self.birth.set(Birth::here());
+    }
+
+    /// What ends a forked process when it is dropped. It is held while threads of the network may be in a scope, which waits for
+    /// them, also when it unwinds.
+    pub(super) fn guard(&self) -> Option<Guard> {
+        self.birth.get().map(|birth| birth.guard())
+    }
+
+    /// Ends a process that was forked by a rule or a process of the network. To be called where a thread is about to wait for others.
+    pub(super) fn end_if_forked(&self) {
+        if let Some(birth) = self.birth.get() {
+            birth.end_if_forked();
+        }
     }
 
     /// Says that one thread alone will run the network.
@@ -280,6 +302,7 @@ impl Awake {
                 self.caller.notify_one();
             }
             while queue.called == 0 && !queue.over {
+                self.end_if_forked();
                 queue = self.helpers.wait(queue).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
             queue.called = queue.called.saturating_sub(1);
@@ -308,6 +331,7 @@ impl Awake {
                 self.idle.fetch_sub(1, Ordering::Relaxed);
                 return Call::Still;
             }
+            self.end_if_forked();
             queue = self.caller.wait(queue).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
     }

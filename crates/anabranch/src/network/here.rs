@@ -252,6 +252,8 @@ fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) 
             Err(payload) => Some(Outcome::Panic(Kept::new(payload))),
         }
     };
+    // The threads of the other processes are not in a forked process.
+    contents.network.end_if_forked();
     contents.end_process(process, outcome);
     contents.network.rest();
 }

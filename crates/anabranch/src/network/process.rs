@@ -191,6 +191,7 @@ impl Actor {
         *lock(&self.wait) = Some(wait.clone());
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         if self.word.compare_exchange(ARMED, ASLEEP, success, failure).is_ok() {
+            awake.end_if_forked();
             awake.rest();
             self.parker.park_while(|| self.word.load(Ordering::Acquire) == ASLEEP);
         }

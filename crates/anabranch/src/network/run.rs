@@ -47,6 +47,7 @@ pub(super) fn run<'env, E: Send + 'env>(
         return Err(Error::misused(message));
     }
     network.start();
+    network.begin();
     let is_alone = matches!(threads, Threads::Workers(1));
     // Only processes create further processes and rules.
     if is_alone && processes.is_empty() {
@@ -101,6 +102,8 @@ fn live<'env, E: Send + 'env>(
     // Asked here, where the thread may run on all of them: the answer is kept for the whole process.
     crate::engine::processors();
     thread::scope(|scope| {
+        let has_others = helpers > 0 || !processes.is_empty();
+        let _guard = has_others.then(|| contents.network.guard());
         let threads: Handles<'_> = Arc::new(Mutex::new(Vec::new()));
         let started = Cell::new(0);
         let call_helpers = || {
@@ -142,6 +145,7 @@ fn live<'env, E: Send + 'env>(
                 break;
             }
             for handle in handles {
+                contents.network.end_if_forked();
                 discard(handle.join());
             }
         }

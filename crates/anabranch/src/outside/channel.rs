@@ -164,8 +164,12 @@ impl<T> Post<T> {
     ///
     /// # Errors
     /// [`Closed`] if the stream has stopped or the channel was closed. The error contains the item.
+    ///
+    /// # Panics
+    /// In a process that was forked while the stream ran.
+    #[track_caller]
     pub fn post(&self, item: T) -> Result<(), Closed<T>> {
-        let shared = &*self.shared;
+        let shared = self.shared();
         if shared.is_over() {
             return Err(Closed(item));
         }
@@ -174,6 +178,18 @@ impl<T> Post<T> {
         let number = posted.map_err(|back| Closed(back.item))?;
         shared.waiter.notify();
         if is_in_person { self.wait_in_person(number) } else { Ok(()) }
+    }
+
+    /// What the posts and the source share, for a post that wants something of the source.
+    #[inline]
+    #[track_caller]
+    fn shared(&self) -> &ChannelState<T> {
+        assert!(
+            !self.shared.waiter.is_forked(),
+            "this process was forked while the stream of this `Post` ran, which has its threads in the parent process only: create \
+             another channel and stream in this process"
+        );
+        &self.shared
     }
 
     /// Waits until the source has taken item `number`, or is gone.
@@ -196,8 +212,12 @@ impl<T> Post<T> {
     /// # Errors
     /// [`TryPostError`] if the stream has no room, or has stopped, or the channel was closed. The error
     /// contains the item.
+    ///
+    /// # Panics
+    /// As [`post`](Self::post).
+    #[track_caller]
     pub fn try_post(&self, item: T) -> Result<(), TryPostError<T>> {
-        let shared = &*self.shared;
+        let shared = self.shared();
         if shared.is_over() {
             return Err(TryPostError::Closed(item));
         }
@@ -228,7 +248,9 @@ impl<T> Post<T> {
     /// assert_eq!(stream.count(), 10); // `post` need not be dropped
     /// ```
     pub fn close(&self) {
-        self.shared.close();
+        if !self.shared.waiter.is_forked() {
+            self.shared.close();
+        }
     }
 
     /// Whether no more items can be posted, because the channel was closed or the stream has stopped.
@@ -252,8 +274,12 @@ impl<T> Post<T> {
     /// drop(post);
     /// assert_eq!(stream.count(), 0);
     /// ```
+    ///
+    /// # Panics
+    /// As [`post`](Self::post).
+    #[track_caller]
     pub fn take_back(&self) -> Vec<T> {
-        let shared = &*self.shared;
+        let shared = self.shared();
         let mut taker = shared.taker();
         if taker.is_in_person() {
             // The posting thread waits until the source takes this item, or gets it back when the source is
@@ -302,7 +328,7 @@ impl<T> Clone for Post<T> {
 impl<T> Drop for Post<T> {
     fn drop(&mut self) {
         if self.shared.posts.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.shared.close();
+            self.close();
         }
     }
 }

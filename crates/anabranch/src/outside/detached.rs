@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc as StdArc;
 
 use anabranch_plan::{EdgeKind, Executor, ItemType, Node, Placement, Plan, Wait};
+use anabranch_record::fork::Birth;
 use anabranch_record::pool::Dispatcher;
 use anabranch_record::sync::Arc;
 
@@ -76,7 +77,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
         let mut connect = connecting(code, Last(send, std::marker::PhantomData), &slot);
         let queue: StdArc<dyn ResultQueue> = StdArc::clone(&results) as StdArc<dyn ResultQueue>;
         let runner = Runner::Pool { _share: StdArc::clone(&detached_stream.pool) };
-        let reader = Reader { results, token, runner };
+        let reader = Reader { birth: Birth::here(), results, token, runner };
         let over = move |outcome: Outcome| {
             let ended = catch_unwind(AssertUnwindSafe(|| {
                 handovers.into_iter().for_each(|handover| handover());

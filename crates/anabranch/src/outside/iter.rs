@@ -8,6 +8,7 @@ use std::sync::mpsc::TryRecvError;
 use std::task::{Context, Poll};
 
 use anabranch_plan::Node;
+use anabranch_record::fork::Birth;
 use anabranch_record::sync::{Arc, named_thread};
 
 use super::reader::{Reader, Runner};
@@ -91,16 +92,31 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let token = CancelToken::new();
         let stream = self.cancel(&token);
         let name = stream.thread_name("iterator");
+        stream.draft.attached.begin();
         let (ended, result) = std::thread::scope(|scope| {
             // If `f` panics, nobody takes the error or the panic of the stream.
+            let birth = Birth::here();
             let run = move || {
-                let run = || stream.run_into(Node::sink("iterator"), |item| ending.0.send(item));
+                // The thread that reads is not in a process that this one has forked.
+                let _guard = birth.guard();
+                let run = || {
+                    stream.run_into(Node::sink("iterator"), |item| {
+                        birth.end_if_forked();
+                        ending.0.send(item)
+                    })
+                };
                 Kept::new(catch_unwind(AssertUnwindSafe(run)))
             };
             let thread = named_thread(&name).spawn_scoped(scope, run).unwrap_or_else(|error| {
                 panic!("the system cannot create a thread for the stream of `with_iter`: {error}")
             });
-            let reader = Reader { results: StdArc::clone(&results), token, runner: Runner::Scope };
+            let _guard = birth.guard();
+            let reader = Reader {
+                birth: Birth::here(),
+                results: StdArc::clone(&results),
+                token,
+                runner: Runner::Scope,
+            };
             let mut items = Items(reader);
             let result = f(&mut items);
             drop(items);

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::TryRecvError;
-use std::sync::{Arc as StdArc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc as StdArc, Mutex, MutexGuard};
 #[cfg(feature = "futures")]
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 
 use anabranch_plan::Node;
+use anabranch_record::fork::{self, Birth};
 use anabranch_record::sync::{Arc, named_thread};
 
 use super::results::{Ending, Results};
@@ -21,6 +22,8 @@ const WAITING_RESULTS: usize = 64;
 
 /// Takes the results of a stream that runs beside it. Dropping it stops the stream and does not wait.
 pub(crate) struct Reader<T> {
+    /// The process in which the stream runs.
+    pub(crate) birth: Birth,
     pub(crate) results: StdArc<Results<T>>,
     pub(crate) token: CancelToken,
     pub(crate) runner: Runner,
@@ -57,7 +60,7 @@ impl Later {
     }
 
     fn lock(&self) -> MutexGuard<'_, LaterState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        fork::lock(&self.0)
     }
 
     /// Lets the stream run, unless it does or was dropped.
@@ -85,8 +88,26 @@ impl<T> fmt::Debug for Reader<T> {
 }
 
 impl<T> Reader<T> {
+    /// Makes sure that the threads of the stream are in this process.
+    ///
+    /// # Panics
+    /// If they are not. In a scope, which waits for them, the process ends.
+    #[inline]
+    fn assert_not_forked(&self) {
+        if self.birth.is_forked() {
+            if let Runner::Scope = self.runner {
+                self.birth.end_if_forked();
+            }
+            panic!(
+                "this process was forked while this stream ran, which has its threads in the parent process only: run another stream \
+                 in this process"
+            );
+        }
+    }
+
     /// Waits for the next result. Resumes the panic of the run behind the last one.
     pub(crate) fn next(&mut self) -> Option<T> {
+        self.assert_not_forked();
         self.start();
         let item = self.results.next();
         if item.is_none() {
@@ -97,12 +118,14 @@ impl<T> Reader<T> {
 
     /// Returns the next result if it is there.
     pub(crate) fn try_next(&mut self) -> Result<T, TryRecvError> {
+        self.assert_not_forked();
         self.start();
         self.results.try_next()
     }
 
     #[cfg(feature = "futures")]
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        self.assert_not_forked();
         self.start();
         let polled = self.results.poll(context);
         if let Poll::Ready(None) = polled {
@@ -135,8 +158,22 @@ impl<T> Reader<T> {
         }
     }
 
+    /// In a forked process, lets go of a stream whose threads are elsewhere. Returns whether it is one.
+    fn leave(&mut self) -> bool {
+        let is_forked = self.birth.is_forked();
+        if is_forked {
+            // The handle names a thread that is not here, and memory that another thread may have now.
+            std::mem::forget(std::mem::replace(&mut self.runner, Runner::Scope));
+            std::mem::forget(StdArc::clone(&self.results));
+        }
+        is_forked
+    }
+
     /// Stops the run, and waits until its data was dropped and its thread has ended.
     pub(crate) fn stop(&mut self) {
+        if self.leave() {
+            return;
+        }
         self.results.close();
         self.token.cancel();
         if let Runner::Later(later) = &self.runner {
@@ -149,6 +186,9 @@ impl<T> Reader<T> {
 
 impl<T> Drop for Reader<T> {
     fn drop(&mut self) {
+        if self.leave() {
+            return;
+        }
         self.results.close();
         self.token.cancel();
     }
@@ -198,12 +238,17 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
         let counted = StdArc::clone(&account);
         let start = move |handed: &Handed| {
             let (stream, mut sent) = (stream.inside(handed, &counted), counted.sent());
+            stream.draft.attached.begin();
             let name = stream.thread_name(end);
+            let birth = Birth::here();
             let run = move || {
+                // The thread that reads is not in a process that this one has forked.
+                let _guard = birth.guard();
                 let results = StdArc::clone(&ending.0);
                 let ended = catch_unwind(AssertUnwindSafe(|| {
                     stream
                         .run_into(Node::sink(end), move |item| {
+                            birth.end_if_forked();
                             let sending = results.send(wrap(Ok(item)));
                             if sending.is_continue() {
                                 sent.add();
@@ -219,11 +264,11 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
         };
         if !is_adopted {
             let runner = Runner::Thread(Some(start(&Handed::default())));
-            return Reader { results, token, runner };
+            return Reader { birth: Birth::here(), results, token, runner };
         }
         let later = Later::new(start);
         let started = later.clone();
         leave(account, Box::new(move |handed| started.start(handed)));
-        Reader { results, token, runner: Runner::Later(later) }
+        Reader { birth: Birth::here(), results, token, runner: Runner::Later(later) }
     }
 }

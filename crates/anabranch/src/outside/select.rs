@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anabranch_plan::Node;
+use anabranch_record::fork::{self, Birth};
 use anabranch_record::sync::named_thread;
 
 use crate::control::CancelToken;
@@ -33,11 +34,14 @@ struct Selected<T, E> {
     _ending: EndStreams,
 }
 
+/// Threads, each with the process in which it is.
+type Threads = Vec<(Birth, JoinHandle<()>)>;
+
 /// The streams, which all stop with a token, and their threads.
 #[derive(Clone, Default)]
 struct Running {
     token: CancelToken,
-    threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
+    threads: Arc<Mutex<Threads>>,
 }
 
 /// Ends the streams when it is dropped, and waits for their threads.
@@ -47,8 +51,10 @@ impl Drop for EndStreams {
     fn drop(&mut self) {
         let Running { token, threads } = &self.0;
         token.cancel();
-        let threads = std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner));
-        for thread in threads {
+        let threads = std::mem::take(&mut *fork::lock(threads));
+        for (birth, thread) in threads {
+            // This runs as a part of the stream around, whose thread waits for nothing but these.
+            birth.end_if_forked();
             // The thread has caught the panics of its stream.
             discard(thread.join());
         }
@@ -141,8 +147,14 @@ where
                 let stream = stream.inside(handed, &counted).cancel(&running.token);
                 let name = stream.thread_name("select");
                 let (post, sent) = (post.clone(), counted.sent());
-                match named_thread(&name).spawn(move || stream.send(&post, sent)) {
-                    Ok(thread) => running.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread),
+                let birth = Birth::here();
+                let run = move || {
+                    // The thread of the stream around is not in a process that this one has forked.
+                    let _guard = birth.guard();
+                    stream.send(&post, sent);
+                };
+                match named_thread(&name).spawn(run) {
+                    Ok(thread) => fork::lock(&running.threads).push((birth, thread)),
                     // The source is dropped then, and ends the others.
                     Err(error) => panic!(
                         "the system cannot create a thread for each of {count} streams, after {at}: {error}"

@@ -1,6 +1,6 @@
 //! Items that are too small to share: what handing them over costs on this machine, and what handing over several would give.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anabranch_plan::quantity::{span, times};
@@ -100,17 +100,22 @@ const MEASURED_ITEMS: u64 = 40_000;
 /// The time that two threads together need to hand an item without work from one unit to the next on this machine, in
 /// nanoseconds. It is measured once.
 fn handing_over() -> f64 {
-    static MEASURED: OnceLock<f64> = OnceLock::new();
-    *MEASURED.get_or_init(|| {
-        let time = || {
-            let began = Instant::now();
-            let items = Stream::from_iter(0..MEASURED_ITEMS).workers(2).map(|item| item);
-            std::hint::black_box(items.fold(0u64, |sum, item| sum ^ item));
-            began.elapsed().as_nanos() as f64 / MEASURED_ITEMS as f64
-        };
-        // Two threads work, and the items go from the source to the stage and from there to the sink.
-        (0..3).map(|_| time()).fold(f64::INFINITY, f64::min)
-    })
+    // No lock: a process that was forked while another thread measures would wait for that thread for ever.
+    static MEASURED: AtomicU64 = AtomicU64::new(0);
+    let known = f64::from_bits(MEASURED.load(Ordering::Relaxed));
+    if known > 0.0 {
+        return known;
+    }
+    let time = || {
+        let began = Instant::now();
+        let items = Stream::from_iter(0..MEASURED_ITEMS).workers(2).map(|item| item);
+        std::hint::black_box(items.fold(0u64, |sum, item| sum ^ item));
+        began.elapsed().as_nanos() as f64 / MEASURED_ITEMS as f64
+    };
+    // Two threads work, and the items go from the source to the stage and from there to the sink.
+    let measured = (0..3).map(|_| time()).fold(f64::INFINITY, f64::min);
+    MEASURED.store(measured.to_bits(), Ordering::Relaxed);
+    measured
 }
 
 #[cfg(all(test, not(shuttle)))]

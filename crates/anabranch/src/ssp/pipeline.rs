@@ -102,6 +102,7 @@ impl<T, R> Pipeline<T, R> {
     /// # Panics
     /// If a stage has panicked and the caller did not get the panic before, with that panic.
     pub fn end_and_wait(&mut self) {
+        self.assert_not_forked();
         self.end();
         self.join();
     }
@@ -138,6 +139,14 @@ impl<T, R> Pipeline<T, R> {
         lock(&self.state)
     }
 
+    /// Makes sure that the threads are in this process.
+    fn assert_not_forked(&self) {
+        assert!(
+            !self.sender.is_forked(),
+            "this process was forked after the pipeline was started, and has none of its threads: start another pipeline in this process"
+        );
+    }
+
     /// Waits until every thread has ended. If several threads call it, one of them gets the panic.
     fn join(&self) {
         let mut state = self.state();
@@ -158,6 +167,11 @@ impl<T, R> Pipeline<T, R> {
 /// while the dropping thread is panicking.
 impl<T, R> Drop for Pipeline<T, R> {
     fn drop(&mut self) {
+        if self.sender.is_forked() {
+            // The handle names a thread that is not here.
+            let state = std::mem::replace(&mut self.state, Mutex::new(PipelineState::Over(Vec::new())));
+            return std::mem::forget(state);
+        }
         self.sender.end();
         if std::thread::panicking() {
             discard(self.state().end());

@@ -92,6 +92,13 @@ impl<'env> Attached<'env> {
             || !self.outer_tokens.is_empty()
     }
 
+    /// Tells those who send items from outside that the stream is about to run in this process.
+    pub(crate) fn begin(&self) {
+        if let Some(outside) = &self.outside {
+            outside.waiter.begin();
+        }
+    }
+
     /// Whether a thread watches the run: for a monitor, or for stalls.
     pub(crate) fn is_watched(&self) -> bool {
         self.watch.is_some()

@@ -4,7 +4,9 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use anabranch_record::fork;
 
 use anabranch_plan::Plan;
 
@@ -188,7 +190,7 @@ pub(super) fn stopped(
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    fork::lock(mutex)
 }
 
 thread_local! {

@@ -196,6 +196,7 @@ impl Attachment {
         #[cfg(feature = "futures")]
         attached.runtime.settle();
         let mut others = std::mem::take(&mut attached.outer_tokens);
+        attached.begin();
         others.extend(attached.outside.as_ref().map(|outside| outside.waiter.run.clone()));
         let inner = std::mem::take(&mut attached.inner);
         let attachment = Self {

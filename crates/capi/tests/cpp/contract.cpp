@@ -16,6 +16,9 @@
 #include <random>
 #include <thread>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace std::chrono_literals;
 
 // ---- Random pipelines against the plain loop ----
@@ -624,5 +627,44 @@ CASE(a_region_that_is_entered_again_and_again_starts_no_threads) {
     }
     CHECK(sum == 300 * 15);
 }
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SANITIZES_THREADS
+#endif
+#endif
+#if !defined(__SANITIZE_THREAD__) && !defined(SANITIZES_THREADS) // which does not let a child start threads
+CASE(a_forked_child_is_told_so_by_what_its_parent_has_started_and_starts_streams_of_its_own) {
+    auto idle = anabranch::sent<int>().workers(2).map([](int n) { return n; }).start([](int) {});
+    idle.finish(); // its threads are kept for the next stream
+    long sum = 0;
+    auto started = anabranch::sent<int>().workers(2).map([](int n) { return n; }).start([&](int n) { sum += n; });
+    for (int n = 0; n < 100; n++) started.send(n);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        auto says = [](auto call) {
+            try {
+                call();
+            } catch (const std::exception &error) {
+                return std::string(error.what()).find("forked") != std::string::npos;
+            }
+            return false;
+        };
+        long here = 0;
+        auto own = anabranch::sent<int>().workers(2).map([](int n) { return n; }).start([&](int n) { here += n; });
+        for (int n = 0; n < 100; n++) own.send(n);
+        own.finish();
+        bool is_right = here == 4950 && anabranch::iota(0, 100).workers(3).count() == 100;
+        is_right &= says([&] { started.send(1); });
+        is_right &= says([&] { started.finish(); });
+        _exit(is_right ? 0 : 1);
+    }
+    for (int n = 0; n < 100; n++) started.send(n);
+    started.finish();
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0 && sum == 2 * 4950);
+}
+#endif
 
 int main(int argc, char **argv) { return run_cases(argc, argv); }

@@ -29,6 +29,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::backoff::{Backoff, Polling};
+use crate::fork::Birth;
 use crate::mutant::Mutant;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, thread_local};
 use tasks::RunQueue;
@@ -55,7 +56,7 @@ pub struct ThreadPool {
 
 struct PoolCore {
     /// The process that has created the pool. A fork of it has none of the threads, and may have locks that nobody releases.
-    process: u32,
+    birth: Birth,
     /// How many callers and helpers may be inside jobs. If there are more callers than that, no helper joins.
     size: usize,
     /// How many threads from outside the pool are inside `lend`.
@@ -223,7 +224,7 @@ impl ThreadPool {
     pub fn new(size: usize, name: &str) -> Self {
         assert!(size > 0, "a pool needs a size of at least 1, but `size` is 0");
         let shared = Arc::new(PoolCore {
-            process: std::process::id(),
+            birth: Birth::here(),
             size,
             callers: AtomicUsize::new(0),
             helpers: AtomicUsize::new(0),
@@ -258,7 +259,7 @@ impl ThreadPool {
 
     /// Whether this process was forked from the one that has created the pool. The threads of the pool are not in this process.
     pub fn is_forked(&self) -> bool {
-        self.shared.process != std::process::id()
+        self.shared.birth.is_forked()
     }
 
     /// # Panics
@@ -350,7 +351,7 @@ impl Drop for ThreadPool {
         if !*owns {
             return;
         }
-        if shared.process != std::process::id() {
+        if shared.birth.is_forked() {
             // The threads are not in this process, so none can be joined, and a lock may be held for ever.
             std::mem::forget(Arc::clone(shared));
             return;
@@ -428,6 +429,7 @@ impl Drop for JobHandle<'_> {
             entry.open = false;
         }
         while !NO_WAIT_FOR_HELPERS.is_on() && state.entry(self.id).is_some_and(|entry| entry.inside > 0) {
+            self.shared.birth.end_if_forked();
             state = self.shared.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         state.jobs.retain(|entry| entry.id != self.id);
@@ -474,6 +476,8 @@ impl PoolCore {
         let mut state = this.lock();
         let mut last = None;
         loop {
+            // A job or a task may have forked the process.
+            this.birth.end_if_forked();
             if state.closing {
                 return;
             }

@@ -104,9 +104,14 @@ impl Dispatcher {
         self.0.size
     }
 
-    /// Sends a task, which some thread of the pool does after those that were sent before.
+    /// Sends a task, which some thread of the pool does after those that were sent before. In a process that was forked from that of
+    /// the pool, this does nothing.
     pub fn send(&self, task: Task) {
         let Self(shared) = self;
+        if shared.birth.is_forked() {
+            // No thread is here to do it. What it owns belongs to threads of the parent.
+            return std::mem::forget(task);
+        }
         let mut state = shared.lock();
         if state.closing {
             drop(state);

@@ -1,6 +1,8 @@
 //! The measurements of one run, by node and by thread.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+
+use anabranch_record::fork;
 
 use super::meter::{Reading, Tally};
 use super::series::Series;
@@ -97,9 +99,9 @@ impl Measures {
     /// The counts of node `id`, on all threads together.
     pub(crate) fn read(&self, id: usize) -> Reading {
         let mut sum = Reading::default();
-        let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        let tracks = fork::lock(&self.tracks);
         for track in tracks.iter() {
-            sum.add(track.lock().unwrap_or_else(PoisonError::into_inner).read(id));
+            sum.add(fork::lock(track).read(id));
         }
         sum
     }
@@ -116,7 +118,7 @@ impl Measures {
 
     /// Locks the record of waiting items.
     pub(crate) fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        fork::lock(&self.waiting)
     }
 
     /// Locks the record of waiting items. `None` if another thread has locked it.
@@ -132,21 +134,18 @@ impl Measures {
     /// gets the same track again. A thread with the same name as one that has left continues the track of that
     /// thread. There are therefore never more tracks than there were threads at the same time.
     pub(crate) fn on_track(&self) -> OnTrack {
-        let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tracks = fork::lock(&self.tracks);
         let thread = std::thread::current();
-        let is_of_thread = |track: &Arc<Mutex<Track>>| {
-            track.lock().unwrap_or_else(PoisonError::into_inner).thread == thread.id()
-        };
+        let is_of_thread = |track: &Arc<Mutex<Track>>| fork::lock(track).thread == thread.id();
         let is_left_behind = |track: &Arc<Mutex<Track>>| {
             // No thread uses the track, because only this list refers to it.
-            Arc::strong_count(track) == 1
-                && track.lock().unwrap_or_else(PoisonError::into_inner).is_of_name(&thread)
+            Arc::strong_count(track) == 1 && fork::lock(track).is_of_name(&thread)
         };
         let of_thread = tracks.iter().find(|track| is_of_thread(track));
         let track = match of_thread.or_else(|| tracks.iter().find(|track| is_left_behind(track))) {
             Some(track) => {
                 let track = Arc::clone(track);
-                track.lock().unwrap_or_else(PoisonError::into_inner).take_over(&thread);
+                fork::lock(&track).take_over(&thread);
                 track
             }
             None => {
@@ -155,14 +154,14 @@ impl Measures {
                 track
             }
         };
-        track.lock().unwrap_or_else(PoisonError::into_inner).start(self.now());
+        fork::lock(&track).start(self.now());
         OnTrack::new(track)
     }
 
     /// The tracks of all threads, in the order in which they were created.
     pub(crate) fn tracks(&self) -> Vec<Track> {
-        let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
-        tracks.iter().map(|track| track.lock().unwrap_or_else(PoisonError::into_inner).clone()).collect()
+        let tracks = fork::lock(&self.tracks);
+        tracks.iter().map(|track| fork::lock(track).clone()).collect()
     }
 }
 

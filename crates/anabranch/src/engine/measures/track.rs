@@ -1,8 +1,10 @@
 //! Tracks: how one thread spent its time, and, if the run is traced, each piece of its work.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{Thread, ThreadId};
+
+use anabranch_record::fork;
 
 use super::{Reading, Series, Tally};
 use crate::engine::clock::{processor_time, run_delay};
@@ -222,7 +224,7 @@ thread_local! {
 pub(crate) fn on_current(f: impl FnOnce(&mut Track)) {
     CURRENT.with_borrow(|current| {
         if let Some(track) = current {
-            f(&mut track.lock().unwrap_or_else(PoisonError::into_inner));
+            f(&mut fork::lock(track));
         }
     });
 }

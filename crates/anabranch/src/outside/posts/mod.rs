@@ -14,6 +14,8 @@ use crate::stream::{Mode, Stream, TryStream};
 use queue::queue;
 
 pub use crate::outside::channel::{Channel, channel};
+#[doc(hidden)]
+pub use anabranch_record::fork;
 pub use queue::Sender;
 pub use room::Room;
 

@@ -16,6 +16,7 @@ use std::sync::Arc as StdArc;
 use std::time::Duration;
 
 use anabranch_record::backoff::{Backoff, Polling};
+use anabranch_record::fork::Birth;
 use anabranch_record::inbox::Consumer;
 use anabranch_record::lane::Cell;
 use anabranch_record::mutant::Mutant;
@@ -57,6 +58,8 @@ fn me() -> usize {
 /// The state that posts and workers share.
 #[derive(Debug)]
 struct QueueState<T> {
+    /// The process in which the queue was created.
+    birth: Birth,
     mailbox: Mailbox<T>,
     /// Whether a sleeping worker must be told of a post.
     wants_notice: AtomicBool,
@@ -207,6 +210,7 @@ pub(super) fn queue<T, F, E>(
     let (mailbox, consumer) = Mailbox::new(room.most_items());
     mailbox.inbox.narrow(room.waiting());
     let shared = StdArc::new(QueueState {
+        birth: Birth::here(),
         mailbox,
         wants_notice: AtomicBool::new(false),
         filled: Arc::default(),
@@ -237,9 +241,16 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The item, if the stream has ended.
+    ///
+    /// # Panics
+    /// In a process that was [forked](Self::is_forked).
     #[inline]
     pub fn send(&self, item: T) -> Result<(), T> {
         let Self(shared) = self;
+        assert!(
+            !shared.birth.is_forked(),
+            "this process was forked after the stream was created, and has none of its threads: create another stream in this process"
+        );
         shared.mailbox.post(item)?;
         // One notification is enough until a worker has looked.
         let wants = &shared.wants_notice;
@@ -250,6 +261,11 @@ impl<T> Sender<T> {
         Ok(())
     }
 
+    /// Whether this process was forked since the queue was created. The threads that take its items are not here then.
+    pub fn is_forked(&self) -> bool {
+        self.0.birth.is_forked()
+    }
+
     /// Sets how many items may wait, which is at most the number that the room was created for.
     pub(crate) fn narrow(&self, items: usize) {
         self.0.mailbox.inbox.narrow(items);
@@ -258,6 +274,9 @@ impl<T> Sender<T> {
     /// Announces that no more items will be posted.
     pub fn end(&self) {
         let Self(shared) = self;
+        if self.is_forked() {
+            return;
+        }
         shared.mailbox.close();
         shared.filled.notify();
     }
@@ -280,6 +299,7 @@ impl<T: Send, F, E> Receiver<T, F, E> {
             return;
         }
         while !shared.is_ready() {
+            shared.birth.end_if_forked();
             let key = shared.filled.prepare();
             shared.wait(key, &|| shared.is_ready(), &|| shared.is_ready());
         }
