@@ -7,10 +7,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use anabranch::{CountWindows, Monitor, Pool, Stream};
+use anabranch::network::Network;
+use anabranch::ssp::{collect, parallel, pipeline};
+use anabranch::{CancelToken, CountWindows, Monitor, Offload, Pool, Stream};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Long enough on a busy machine.
@@ -68,10 +71,7 @@ fn try_all() {
         let streams = (0..100).map(|_| Stream::from_iter(0..100_000u64));
         let _ = Stream::select_all(streams).count();
     });
-    assert!(
-        text.as_deref().is_some_and(|text| text.contains("a thread for each of 100 streams")),
-        "{text:?}"
-    );
+    assert!(text.as_deref().is_some_and(|text| text.contains("of 100 in `select_all`")), "{text:?}");
 
     let text = with_few_threads("the number of workers from the environment", || {
         assert_eq!(Stream::from_iter(0..2_000u64).map(|n| n + 1).sum::<u64>(), 2_001_000);
@@ -97,52 +97,170 @@ fn try_all() {
         assert_eq!(text, None);
     }
 
-    let text = with_few_threads("dedicated stages", || {
-        let mut stream = Stream::from_iter(0..2_000u64).workers(2).dedicated();
-        for _ in 0..50 {
-            stream = stream.serial(|n| n).dedicated();
-        }
-        stream.for_each(drop);
+    // Each form of a run that needs a thread, begun until the system has none. The message names what was written.
+    fn squares() -> Stream<'static, u64> {
+        Stream::from_iter(0..2_000u64).workers(1).map(|n| n * n)
+    }
+    refuses("the source `channel`", || {
+        keep_running(|| Stream::<u64>::channel(1), |stream| stream.workers(1))
     });
-    assert!(text.as_deref().is_some_and(|text| text.contains("a dedicated stage, `serial`")), "{text:?}");
-
-    // The message names what was written.
-    let text = with_few_threads("channels", || {
-        let mut streams = Vec::new();
-        for _ in 0..THREADS + 2 {
-            let (post, stream) = Stream::<u8>::channel(1);
-            post.post(1).unwrap();
-            streams.push(post);
-            let (sender, receiver) = channel();
-            std::thread::Builder::new()
-                .stack_size(1 << 20)
-                .spawn(move || {
-                    let text = catch_unwind(AssertUnwindSafe(|| {
-                        stream.workers(1).for_each(|n| sender.send(n).unwrap())
-                    }))
-                    .err();
-                    text.map(|text| *text.downcast::<String>().unwrap())
-                })
-                .map(|thread| {
-                    if receiver.recv().is_err() {
-                        panic!("{}", thread.join().unwrap().unwrap())
-                    }
-                })
-                .unwrap();
-        }
+    refuses("the source `from_async`", || {
+        let waiting = || ((), Stream::from_async(futures::stream::pending::<u64>()));
+        keep_running(waiting, |stream| stream.workers(1));
     });
-    assert!(
-        text.as_deref().is_some_and(|text| text.contains("a thread for the source `channel`")),
-        "{text:?}"
-    );
-
-    let text = with_few_threads("iterators and watched streams", || {
-        let mut iterators = Vec::new();
-        let monitor = Monitor::new();
+    refuses("the dedicated stage `serial`", || {
+        let serial = |stream: Stream<'static, u64>| stream.serial(|n| n).dedicated();
+        (0..50).fold(Stream::from_iter(0..2_000u64).workers(2), |stream, _| serial(stream)).for_each(drop);
+    });
+    refuses("the dedicated stage `stored`", || {
+        let stored = |stream: Stream<'static, u64>| stream.serial(|n| n).name("stored").dedicated();
+        (0..50).fold(Stream::from_iter(0..2_000u64).workers(2), |stream, _| stored(stream)).for_each(drop);
+    });
+    refuses("`into_iter`", || keep(|| squares().into_iter()));
+    refuses("`into_iter`", || keep(|| squares().map(Ok::<_, String>).try_map(|n| n).into_iter()));
+    refuses("`into_async`", || keep(|| squares().into_async()));
+    refuses("`with_iter`", || nest(&|inner| squares().with_iter(|_| inner())));
+    refuses("`watch`", || {
+        nest(&|inner| {
+            squares().watch(&Monitor::new()).for_each(|n| {
+                if n == 0 {
+                    inner()
+                }
+            })
+        })
+    });
+    refuses("`Offload`", || keep(|| Offload::start(1, 1, |n: u64| n)));
+    refuses("the stream in `chain`", || {
+        nest(&|inner| {
+            squares().chain(squares()).for_each(|n| {
+                if n == 0 {
+                    inner()
+                }
+            });
+        })
+    });
+    refuses("the stream in `interleave`", || {
+        nest(&|inner| {
+            squares().interleave(squares()).for_each(|n| {
+                if n == 1 {
+                    inner()
+                }
+            });
+        })
+    });
+    refuses("the stream in `zip`", || {
+        nest(&|inner| {
+            squares().zip(squares()).for_each(|n| {
+                if n.0 == 0 {
+                    inner()
+                }
+            })
+        })
+    });
+    refuses("the stream in `from_iter`", || {
+        nest(&|inner| {
+            Stream::from_iter(squares()).workers(1).for_each(|n| {
+                if n == 0 {
+                    inner()
+                }
+            });
+        })
+    });
+    refuses("in `select_all`", || {
+        nest(&|inner| {
+            Stream::select_all([squares(), squares()]).workers(1).for_each(|n| {
+                if n == 4 {
+                    inner()
+                }
+            });
+        })
+    });
+    refuses("in `chunks_timeout`", || {
+        nest(&|inner| {
+            let mut is_first = true;
+            squares().chunks_timeout(2, LIMIT).workers(1).for_each(|_| {
+                if std::mem::take(&mut is_first) {
+                    inner()
+                }
+            });
+        })
+    });
+    refuses("`pipeline!`", || keep(|| pipeline![parallel!(|n: u64| Some(n), 1), collect!()]));
+    refuses("process \"", || {
+        let mut net = Network::<String>::new();
         for _ in 0..100 {
-            let stream = Stream::from_iter(0..2_000u64).workers(1).watch(&monitor);
-            iterators.push(stream.map(|n| n).into_iter());
+            let (mut give, take) = net.record::<u64>(1);
+            net.process("source", move |_| {
+                (0..9).for_each(|n| _ = give.push(n));
+                Ok(())
+            });
+            net.process("sum", move |_| {
+                take.into_iter().for_each(drop);
+                Ok(())
+            });
         }
+        panic!("{}", net.run().unwrap_err());
     });
-    assert!(text.as_deref().is_some_and(|text| text.contains("thread")), "{text:?}");
+
+    // A pool that has no thread: the caller works alone, and a stream without a caller has a thread of its own or says so.
+    refuses("`into_iter`", || {
+        keep(|| {
+            let (post, stream) = Stream::<u64>::channel(1);
+            (post, stream.pool(Arc::new(Pool::new(1))).map(|n| n).into_iter())
+        });
+    });
+}
+
+/// Checks that `begin` panics because there is no more thread, with a message that names `what` was written.
+fn refuses(what: &'static str, begin: impl FnOnce() + Send + 'static) {
+    let text = with_few_threads(what, begin);
+    let begins = text.as_deref().is_some_and(|text| text.contains("the system cannot create a thread for "));
+    assert!(begins && text.as_deref().is_some_and(|text| text.contains(what)), "{what}: {text:?}");
+}
+
+/// Makes values, and keeps them, until a panic.
+fn keep<T>(mut make: impl FnMut() -> T) {
+    let mut kept = Vec::new();
+    for _ in 0..100 {
+        kept.push(make());
+    }
+}
+
+/// Calls `run`, which is to call its argument while its threads live, inside of itself, until a panic.
+fn nest(run: &(dyn Fn(&(dyn Fn() + Sync)) + Sync)) {
+    fn deeper(run: &(dyn Fn(&(dyn Fn() + Sync)) + Sync), left: usize) {
+        if left > 0 {
+            run(&|| deeper(run, left - 1));
+        }
+    }
+    deeper(run, 20);
+}
+
+/// Runs streams that wait, each on a thread that the test has started before, until a panic, which it resumes.
+fn keep_running<P>(
+    make: impl Fn() -> (P, Stream<'static, u64>),
+    change: impl Fn(Stream<'static, u64>) -> Stream<'static, u64>,
+) {
+    let mut posts = Vec::new();
+    let mut tokens = Vec::new();
+    let (ended, end) = channel();
+    let mut threads = Vec::new();
+    for _ in 0..THREADS + 2 {
+        let (post, stream) = make();
+        let token = CancelToken::new();
+        let stream = change(stream).cancel(&token);
+        posts.push(post);
+        tokens.push(token);
+        let ended = ended.clone();
+        let run = move || {
+            let text = catch_unwind(AssertUnwindSafe(|| stream.count())).err();
+            ended.send(text.map(|text| *text.downcast::<String>().unwrap())).unwrap();
+        };
+        // A small stack, so that there is memory for this thread.
+        threads.push(std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap());
+    }
+    let text = end.recv_timeout(LIMIT).expect("one of them has no thread");
+    tokens.iter().for_each(CancelToken::cancel);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    panic!("{}", text.expect("a stream that waits does not end"));
 }

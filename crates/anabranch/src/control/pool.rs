@@ -43,6 +43,7 @@ impl Pool {
     /// If `threads` is 0.
     #[track_caller]
     pub fn new(threads: usize) -> Self {
+        assert!(threads > 0, "`Pool::new(0)`: a pool has 1 thread or more");
         Self::with_name(threads, "anabranch-pool")
     }
 
@@ -52,7 +53,7 @@ impl Pool {
     /// If `threads` is 0.
     #[track_caller]
     pub fn with_name(threads: usize, name: &str) -> Self {
-        assert!(threads > 0, "a pool needs at least 1 thread, not 0");
+        assert!(threads > 0, "`Pool::with_name(0, {name:?})`: a pool has 1 thread or more");
         Self { inner: ThreadPool::new(threads.min(THREADS_LIMIT), name) }
     }
 

@@ -34,7 +34,7 @@ impl Retry {
     /// If `calls` is 0.
     #[track_caller]
     pub fn new(calls: u32) -> Self {
-        assert!(calls > 0, "a function is called once or more, not 0 times");
+        assert!(calls > 0, "`Retry::new(0)`: a function is called once or more");
         Self { calls, first: Duration::ZERO, longest: Duration::ZERO }
     }
 

@@ -60,7 +60,7 @@ impl Workers {
     /// If `workers` is 0.
     #[track_caller]
     pub fn new(workers: usize) -> Self {
-        assert!(workers > 0, "a stream needs at least 1 worker, not 0");
+        assert!(workers > 0, "`Workers::new(0)`: a stream has 1 worker or more");
         Self { shared: StdArc::new(Mutex::new(Target { target: workers, runs: Vec::new() })) }
     }
 
@@ -83,7 +83,7 @@ impl Workers {
     /// If `workers` is 0.
     #[track_caller]
     pub fn set(&self, workers: usize) {
-        assert!(workers > 0, "a stream needs at least 1 worker, not 0");
+        assert!(workers > 0, "`Workers::set(0)`: a stream has 1 worker or more");
         let mut shared = self.lock();
         shared.target = workers;
         for run in &shared.runs {

@@ -166,8 +166,11 @@ fn attend_dedicated<'scope>(
         if !team.spawn(scope, name, move || attend(unit, line, context.run)) {
             // The dedicated threads that were spawned would wait for this stage, so the run ends here.
             context.run.finish();
-            let kind = if unit.is_source { "the source" } else { "a dedicated stage," };
-            panic!("the system cannot create a thread for {kind} `{}`", unit.name);
+            let kind = if unit.is_source { "the source" } else { "the dedicated stage" };
+            panic!(
+                "the system cannot create a thread for {kind} `{}`: end other threads, or raise the limit of threads or memory",
+                unit.name
+            );
         }
     }
 }

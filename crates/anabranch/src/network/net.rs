@@ -59,7 +59,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// If `n` is 0.
     #[track_caller]
     pub fn workers(mut self, n: usize) -> Self {
-        assert!(n > 0, "a network has 1 worker or more, not 0");
+        assert!(n > 0, "`workers(0)`: a network has 1 worker or more");
         self.threads = Threads::Workers(n);
         self
     }

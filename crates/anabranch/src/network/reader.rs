@@ -42,7 +42,7 @@ impl<T, R: Deal> Reader<T, R> {
     /// If `n` is 0.
     #[inline]
     pub fn receive(&mut self, n: usize) -> Items<'_, T, R> {
-        assert!(n > 0, "a burst has 1 item or more, not 0");
+        assert!(n > 0, "`receive(0)`: a burst has 1 item or more");
         let index = self.index();
         if self.handle.enter().is_err() {
             return Items(Burst::None(index));
@@ -74,8 +74,9 @@ impl<T, R: Deal> Reader<T, R> {
     /// # Panics
     /// If the range is empty, or begins before [`index`](Self::index).
     pub fn receive_range(&mut self, range: Range<u64>) -> Items<'_, T, R> {
-        assert!(range.start >= self.index(), "items before {} were released", self.index());
-        assert!(range.start < range.end, "an empty range");
+        let index = self.index();
+        assert!(range.start >= index, "`receive_range({range:?})`: the items before {index} were released");
+        assert!(range.start < range.end, "`receive_range({range:?})`: a range has 1 item or more");
         while self.index() < range.start {
             let before = range.start - self.index();
             let mut items = self.receive(before.min(self.horizon() as u64) as usize);
@@ -307,7 +308,9 @@ impl<T, R: Deal> Index<usize> for Items<'_, T, R> {
     #[inline]
     fn index(&self, position: usize) -> &T {
         let len = self.len();
-        self.get(position).unwrap_or_else(|| panic!("no item at {position} of a window of {len}"))
+        self.get(position).unwrap_or_else(|| {
+            panic!("`[{position}]`: the burst has {len} items, with the positions from 0 on")
+        })
     }
 }
 

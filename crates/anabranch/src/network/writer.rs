@@ -85,7 +85,7 @@ impl<T> Writer<T> {
     /// If `n` is 0.
     #[inline]
     pub fn stall(&mut self, n: usize) -> Result<Slots<'_, T>, Closed> {
-        assert!(n > 0, "a burst has 1 slot or more, not 0");
+        assert!(n > 0, "`stall(0)`: a burst has 1 slot or more");
         self.handle.enter()?;
         if n > self.handle.record.horizon() && !self.widen(n) {
             self.handle.too_wide(n);

@@ -26,7 +26,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// If `size` is 0.
     #[track_caller]
     pub fn chunks(self, size: usize) -> Stream<'env, Vec<T>, M> {
-        assert!(size > 0, "a chunk holds 1 item or more, not 0");
+        assert!(size > 0, "`chunks(0)`: a chunk holds 1 item or more");
         self.stage(Node::serial("chunks"), Chunks { size, gathered: Vec::new() })
     }
 
@@ -78,7 +78,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// If `most` is 0.
     #[track_caller]
     pub fn ready_chunks(self, most: usize) -> Stream<'env, Vec<T>, M> {
-        assert!(most > 0, "a chunk holds 1 item or more, not 0");
+        assert!(most > 0, "`ready_chunks(0)`: a chunk holds 1 item or more");
         self.spreading(Node::serial("ready_chunks"), ReadyChunks { most, gives: false, items: Vec::new() })
     }
 }

@@ -20,10 +20,10 @@ struct AtWork<'f, W> {
 
 impl<W> Free<W> {
     #[track_caller]
-    fn new(workers: impl IntoIterator<Item = W>) -> (Self, usize) {
+    fn new(method: &str, workers: impl IntoIterator<Item = W>) -> (Self, usize) {
         let workers: Vec<W> = workers.into_iter().collect();
         let count = workers.len();
-        assert!(count > 0, "a farm needs at least 1 worker, not 0");
+        assert!(count > 0, "`{method}` got no workers: a farm has 1 worker or more");
         (Self { workers: Mutex::new(workers), is_free: Condvar::new() }, count)
     }
 
@@ -84,7 +84,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         V: Send + 'env,
         W: FnMut(T) -> V + Send + 'env,
     {
-        let (free, count) = Free::new(workers);
+        let (free, count) = Free::new("farm", workers);
         let node = Node::parallel("farm").state(State::PerReplica).replicate(count);
         self.each(node, move |item| Some(free.with(|worker| worker(item))))
     }
@@ -110,7 +110,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         ErrorAfter<M, E>: 'env,
         W: FnMut(T) -> Result<V, E> + Send + 'env,
     {
-        let (free, count) = Free::new(workers);
+        let (free, count) = Free::new("try_farm", workers);
         let node = Node::parallel("try_farm").state(State::PerReplica).replicate(count);
         self.try_each(node, move |item| free.with(|worker| worker(item)).map(Some))
     }

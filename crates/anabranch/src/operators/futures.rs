@@ -473,7 +473,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         F: Fn(T) -> Fut + Send + Sync + 'env,
         Fut: Future + Send + 'env,
     {
-        assert!(most > 0, "`{operator}` needs room for 1 future or more, not 0");
+        assert!(most > 0, "`{operator}(0, ..)`: there is room for 1 future or more");
         let (wakes, runtime) = (Wakes::new(most), self.draft.attached.runtime.clone());
         self.draft.outline.assert_may_renumber(operator);
         let launched = self.spreading(Node::serial("begin"), Launch::new(&wakes));

@@ -86,7 +86,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// If `step` is 0.
     #[track_caller]
     pub fn step_by(self, step: usize) -> Stream<'env, T, M> {
-        assert!(step > 0, "a step is 1 item or more, not 0");
+        assert!(step > 0, "`step_by(0)`: a step is 1 item or more");
         let mut left = 0;
         let passes = move |item| {
             let is_kept = left == 0;

@@ -29,7 +29,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// If `most` is 0.
     #[track_caller]
     pub fn throttle(self, most: usize, per: Duration) -> Stream<'env, T, M> {
-        assert!(most > 0, "a rate is 1 item or more in a time, not 0");
+        assert!(most > 0, "`throttle(0, ..)`: a rate is 1 item or more in a time");
         // When the last items went through: `most` of them at most.
         let mut gone: VecDeque<Instant> = VecDeque::new();
         let waits = move |item| {

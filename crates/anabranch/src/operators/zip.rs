@@ -37,7 +37,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         I: IntoIterator<IntoIter: Send + 'env, Item: Send + 'env>,
     {
-        let (other, inner) = adopt(other, Joins::Pairs);
+        let (other, inner) = adopt(other, Joins::Pairs, "zip");
         self.stage(Node::serial("zip"), Pairs(other)).with_inner(inner)
     }
 
@@ -78,7 +78,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
-        let (other, inner) = adopt(other, Joins::Beside);
+        let (other, inner) = adopt(other, Joins::Beside, name);
         let turn = Turn::Own;
         let with = With { open: None, other: Some(other), alternates, turn };
         self.spreading(Node::serial(name), with).with_inner(inner)

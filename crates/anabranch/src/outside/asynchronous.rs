@@ -244,7 +244,7 @@ impl<T: Send + 'static> Stream<'static, T> {
     #[track_caller]
     pub fn into_async(self) -> AsyncItems<T> {
         self.draft.outline.assert_whole("into_async");
-        AsyncItems(self.read("async", |item| match item {
+        AsyncItems(self.read("async", "into_async", |item| match item {
             Ok(item) => item,
         }))
     }
@@ -265,6 +265,6 @@ impl<T: Send + 'static, E: Send + 'static> TryStream<'static, T, E> {
     #[track_caller]
     pub fn into_async(self) -> AsyncItems<Result<T, E>> {
         self.draft.outline.assert_whole("into_async");
-        AsyncItems(self.read("async", |item| item))
+        AsyncItems(self.read("async", "into_async", |item| item))
     }
 }

@@ -29,6 +29,17 @@ use crate::stream::{Mode, Stream, TryStream};
 #[derive(Debug)]
 pub struct Items<T>(Reader<T>);
 
+impl<T: Send + 'static> Items<T> {
+    /// The results of a stream. `call` is what the user has written.
+    #[track_caller]
+    pub(crate) fn of(stream: Stream<'static, T>, call: &'static str) -> Self {
+        stream.draft.outline.assert_whole(call);
+        Items(stream.read("iterator", call, |item| match item {
+            Ok(item) => item,
+        }))
+    }
+}
+
 impl<T> Items<T> {
     /// Returns the next result if it is there.
     pub(crate) fn try_next(&mut self) -> Result<T, TryRecvError> {
@@ -107,9 +118,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
                 };
                 Kept::new(catch_unwind(AssertUnwindSafe(run)))
             };
-            let thread = named_thread(&name).spawn_scoped(scope, run).unwrap_or_else(|error| {
-                panic!("the system cannot create a thread for the stream of `with_iter`: {error}")
-            });
+            let thread = named_thread(&name)
+                .spawn_scoped(scope, run)
+                .unwrap_or_else(|error| panic!("the system cannot create a thread for `with_iter`: {error}"));
             let _guard = birth.guard();
             let reader = Reader {
                 birth: Birth::here(),
@@ -145,10 +156,7 @@ impl<T: Send + 'static> IntoIterator for Stream<'static, T> {
 
     #[track_caller]
     fn into_iter(self) -> Items<T> {
-        self.draft.outline.assert_whole("into_iter");
-        Items(self.read("iterator", |item| match item {
-            Ok(item) => item,
-        }))
+        Items::of(self, "into_iter")
     }
 }
 
@@ -160,6 +168,6 @@ impl<T: Send + 'static, E: Send + 'static> IntoIterator for TryStream<'static, T
     #[track_caller]
     fn into_iter(self) -> Items<Result<T, E>> {
         self.draft.outline.assert_whole("into_iter");
-        Items(self.read("iterator", |item| item))
+        Items(self.read("iterator", "into_iter", |item| item))
     }
 }

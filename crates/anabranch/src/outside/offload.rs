@@ -49,7 +49,8 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
     /// If `workers` or `window` is 0.
     #[track_caller]
     pub fn start(workers: usize, window: usize, f: impl Fn(T) -> U + Send + Sync + 'static) -> Self {
-        assert!(workers > 0, "a farm needs at least 1 worker, not 0");
+        assert!(workers > 0, "`Offload::start(0, ..)`: a farm has 1 worker or more");
+        assert!(window > 0, "`Offload::start({workers}, 0, ..)`: a farm has room for 1 task or more");
         Self::through(window, |tasks| tasks.workers(workers).map(f))
     }
 
@@ -70,11 +71,17 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
     /// If `window` is 0.
     #[track_caller]
     pub fn through(window: usize, stream: impl FnOnce(Stream<'static, T>) -> Stream<'static, U>) -> Self {
-        assert!(window > 0, "a farm needs a window of at least 1 task, not 0");
+        assert!(window > 0, "`Offload::through(0, ..)`: a farm has room for 1 task or more");
         // The queue has room for every task in the farm, so posting never waits.
         let (post, posted) = channel(window);
-        let stream = stream(Stream::posted(posted).title("offload").window(window));
-        Self { post: Some(post), results: stream.into_iter(), kept: VecDeque::new(), under_way: 0, window }
+        let stream = stream(Stream::posted(posted).name("offload").title("offload").window(window));
+        Self {
+            post: Some(post),
+            results: Items::of(stream, "Offload"),
+            kept: VecDeque::new(),
+            under_way: 0,
+            window,
+        }
     }
 
     /// Hands over a task. If `window` tasks are in the farm, it waits for the oldest result and keeps it for
@@ -101,7 +108,7 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
     /// If the farm is closed. If a task has panicked, with the panic of that task.
     #[track_caller]
     pub fn try_offload(&mut self, task: T) -> Result<(), T> {
-        let post = self.post.as_ref().expect("the farm is closed and takes no more tasks");
+        let post = self.post.as_ref().expect("the farm was closed by `close`, and takes no more tasks");
         if self.under_way == self.window {
             return Err(task);
         }
@@ -110,7 +117,9 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
             while let Some(result) = self.next() {
                 self.kept.push_back(result);
             }
-            panic!("the farm has stopped and takes no more tasks");
+            panic!(
+                "the farm has stopped and takes no more tasks: a task has panicked before, or the stream of `through` has ended"
+            );
         }
         self.under_way += 1;
         Ok(())

@@ -15,7 +15,7 @@ use anabranch_record::sync::{Arc, named_thread};
 use super::results::{Ending, Results};
 use crate::control::{CancelToken, Pool};
 use crate::engine::discard;
-use crate::stream::{Account, Handed, Mode, Stream, is_adopted, leave};
+use crate::stream::{Account, Handed, Mode, Stream, adopter, leave};
 
 /// The largest number of results that wait for a reader.
 const WAITING_RESULTS: usize = 64;
@@ -217,14 +217,20 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
 impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M> {
     /// Runs the stream on the threads of its pool alone if it can, and otherwise on a thread of its own. If the results are to be a
-    /// part of another stream, that stream lets it run, on a thread of its own.
+    /// part of another stream, that stream lets it run, on a thread of its own. `call` is what the user has written.
     pub(crate) fn read<V: Send + 'static>(
         mut self,
         end: &'static str,
+        call: &'static str,
         wrap: fn(Result<T, M::Error>) -> V,
     ) -> Reader<V> {
         let capacity = self.share_window();
-        let is_adopted = is_adopted();
+        let adopter = adopter();
+        let is_adopted = adopter.is_some();
+        let call = match adopter {
+            Some(around) => format!("the stream in `{around}`"),
+            None => format!("`{call}`"),
+        };
         let stream = match if is_adopted { Err(self) } else { self.detach(&Node::sink(end), capacity, wrap) }
         {
             Ok(reader) => return reader,
@@ -260,7 +266,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
                 ending.end(ended, |error| wrap(Err(error)));
             };
             let thread = named_thread(&name).spawn(run);
-            thread.unwrap_or_else(|error| panic!("the system cannot create a thread for the stream, whose results are taken elsewhere: {error}"))
+            thread.unwrap_or_else(|error| panic!("the system cannot create a thread for {call}: {error}"))
         };
         if !is_adopted {
             let runner = Runner::Thread(Some(start(&Handed::default())));

@@ -129,13 +129,13 @@ where
     pub fn select_all(streams: impl IntoIterator<Item = Self>) -> Self {
         let streams: Vec<Self> = streams.into_iter().collect();
         streams.iter().for_each(|stream| stream.draft.outline.assert_whole("select_all"));
-        let (selected, inner) = Self::selected(streams);
+        let (selected, inner) = Self::selected(streams, "select_all");
         let waiter = selected.posted.waiter().clone();
         Self::pulled(selected, Node::source("select_all")).woken_by(waiter, None).fed_by_inner(vec![inner])
     }
 
-    /// Returns the source of the items of the streams, and what lets them run.
-    fn selected(streams: Vec<Self>) -> (Selected<T, M::Error>, Inner<'static>) {
+    /// Returns the source of the items of the streams, and what lets them run. `call` is what the user has written.
+    fn selected(streams: Vec<Self>, call: &'static str) -> (Selected<T, M::Error>, Inner<'static>) {
         let (post, posted) = channel(WAITING_ITEMS * streams.len().max(1));
         let running = Running::default();
         let account = Arc::<Account>::default();
@@ -156,9 +156,12 @@ where
                 match named_thread(&name).spawn(run) {
                     Ok(thread) => fork::lock(&running.threads).push((birth, thread)),
                     // The source is dropped then, and ends the others.
-                    Err(error) => panic!(
-                        "the system cannot create a thread for each of {count} streams, after {at}: {error}"
-                    ),
+                    Err(error) => {
+                        let number = at + 1;
+                        panic!(
+                            "the system cannot create a thread for stream {number} of {count} in `{call}`: {error}"
+                        );
+                    }
                 }
             }
         });
@@ -269,9 +272,9 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     /// If `most` is 0. The end panics if the system cannot create a thread.
     #[track_caller]
     pub fn chunks_timeout(self, most: usize, time: Duration) -> Stream<'static, Vec<T>, M> {
-        assert!(most > 0, "a chunk holds 1 item or more, not 0");
+        assert!(most > 0, "`chunks_timeout(0, ..)`: a chunk holds 1 item or more");
         self.draft.outline.assert_whole("chunks_timeout");
-        let (selected, inner) = Stream::selected(vec![self]);
+        let (selected, inner) = Stream::selected(vec![self], "chunks_timeout");
         let waiter = selected.posted.waiter().clone();
         let Inner { joins, account, start } = inner;
         let counted = Arc::clone(&account);

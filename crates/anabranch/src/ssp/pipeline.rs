@@ -69,7 +69,8 @@ impl<T, R> Pipeline<T, R> {
         R: Send + 'static,
     {
         let thread = Builder::new().name("ssp-0".to_owned()).spawn(run);
-        let thread = thread.expect("the system started no thread for the pipeline: end other pipelines, or raise the limit of threads");
+        let thread = thread
+            .unwrap_or_else(|error| panic!("the system cannot create a thread for `pipeline!`: {error}"));
         Self { sender, has_ended: false, state: Mutex::new(PipelineState::Running(thread)), plan }
     }
 

@@ -75,7 +75,7 @@ impl<S> Parallel<S> {
     #[track_caller]
     pub fn new(replicas: i32, make: impl FnMut() -> S) -> Self {
         let count = usize::try_from(replicas).unwrap_or(0);
-        assert!(count > 0, "parallel!(stage, {replicas}): a stage needs at least 1 replica");
+        assert!(count > 0, "`parallel!(stage, {replicas})`: a stage has 1 replica or more");
         Self { replicas: std::iter::repeat_with(make).take(count).collect(), kind: AtOnce }
     }
 }

@@ -53,7 +53,7 @@ impl Draft<'_> {
         self.attached.handle = match workers.0 {
             Count::Handle(handle) => Some(handle),
             Count::Number(number) => {
-                assert!(number > 0, "a stream needs 1 worker or more, not 0");
+                assert!(number > 0, "`workers(0)`: a stream has 1 worker or more");
                 self.outline.plan.settings.workers = number;
                 self.outline.unset.workers = false;
                 None

@@ -195,7 +195,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 thread_local! {
     /// Where streams leave themselves that become iterators: the innermost [`adopt`] on this thread.
-    static ADOPTING: RefCell<Option<Left>> = const { RefCell::new(None) };
+    static ADOPTING: RefCell<Option<(&'static str, Left)>> = const { RefCell::new(None) };
 }
 
 /// Lets a stream run that became an iterator.
@@ -204,30 +204,38 @@ type Start = Box<dyn FnOnce(&Handed) + Send>;
 /// The streams that have become iterators.
 type Left = Vec<(Arc<Account>, Start)>;
 
-/// Turns `items` into an iterator. Also returns the streams that it is made of. They are not running yet.
-pub(crate) fn adopt<I: IntoIterator>(items: I, joins: Joins) -> (I::IntoIter, Vec<Inner<'static>>) {
+/// Turns `items` into an iterator, for a `call` of the user. Also returns the streams that it is made of. They are not running yet.
+pub(crate) fn adopt<I: IntoIterator>(
+    items: I,
+    joins: Joins,
+    call: &'static str,
+) -> (I::IntoIter, Vec<Inner<'static>>) {
     /// Puts the list of the calls around this one back, even if `into_iter` panics.
-    struct Around(Option<Left>);
+    struct Around(Option<(&'static str, Left)>);
     impl Drop for Around {
         fn drop(&mut self) {
             ADOPTING.set(self.0.take());
         }
     }
-    let around = Around(ADOPTING.replace(Some(Vec::new())));
+    let around = Around(ADOPTING.replace(Some((call, Vec::new()))));
     let items = items.into_iter();
-    let streams = ADOPTING.take().unwrap_or_default();
+    let streams = ADOPTING.take().map(|(_, streams)| streams).unwrap_or_default();
     drop(around);
     (items, streams.into_iter().map(|(account, start)| Inner { joins, account, start }).collect())
 }
 
-/// Whether a stream that becomes an iterator on this thread becomes a part of another stream.
-pub(crate) fn is_adopted() -> bool {
-    ADOPTING.with_borrow(Option::is_some)
+/// The call that makes a stream which becomes an iterator on this thread a part of another stream, if there is one.
+pub(crate) fn adopter() -> Option<&'static str> {
+    ADOPTING.with_borrow(|adopting| adopting.as_ref().map(|(call, _)| *call))
 }
 
-/// Leaves a stream that [is adopted](is_adopted) to the stream around it, which lets it run.
+/// Leaves a stream that has an [adopter] to the stream around it, which lets it run.
 pub(crate) fn leave(account: Arc<Account>, start: Start) {
-    ADOPTING.with_borrow_mut(|streams| streams.get_or_insert_default().push((account, start)));
+    ADOPTING.with_borrow_mut(|adopting| {
+        if let Some((_, streams)) = adopting {
+            streams.push((account, start));
+        }
+    });
 }
 
 impl<T: Send, M: Mode> Stream<'static, T, M> {

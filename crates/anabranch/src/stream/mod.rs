@@ -19,7 +19,7 @@ pub use defaults::default_workers;
 pub(crate) use defaults::{Blocks, Outside};
 pub(crate) use draft::Draft;
 pub use ends::Container;
-pub(crate) use inner::{Account, Handed, Inner, Joins, Sent, adopt, is_adopted, leave};
+pub(crate) use inner::{Account, Handed, Inner, Joins, Sent, adopt, adopter, leave};
 pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use pipeline::Pipeline;
 pub(crate) use run::{Attachment, Connect, connecting};

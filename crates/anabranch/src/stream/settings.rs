@@ -102,7 +102,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// If `window` is 0.
     #[track_caller]
     pub fn window(mut self, window: usize) -> Self {
-        assert!(window > 0, "a window is 1 item or more, not 0");
+        assert!(window > 0, "`window(0)`: a window is 1 item or more");
         self.draft.outline.plan.settings.window = window;
         self.draft.outline.unset.window = false;
         self
@@ -128,7 +128,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// If `burst` is 0.
     #[track_caller]
     pub fn burst(mut self, burst: usize) -> Self {
-        assert!(burst > 0, "a burst is 1 item or more, not 0");
+        assert!(burst > 0, "`burst(0)`: a burst is 1 item or more");
         self.draft.outline.plan.settings.burst = Burst::Fixed(burst);
         self
     }
@@ -188,7 +188,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// If `replicas` is 0, or if the last stage is not parallel or has shards.
     #[track_caller]
     pub fn replicate(mut self, replicas: usize) -> Self {
-        assert!(replicas > 0, "a stage has 1 replica or more, not 0");
+        assert!(replicas > 0, "`replicate(0)`: a stage has 1 replica or more");
         let written = self.draft.outline.last_written();
         let last = self.last_node();
         assert!(

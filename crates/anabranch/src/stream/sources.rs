@@ -50,7 +50,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         I: IntoIterator<Item = T>,
         I::IntoIter: SendIterator + 'env,
     {
-        let (items, inner) = adopt(items, Joins::Source);
+        let (items, inner) = adopt(items, Joins::Source, "from_iter");
         Self::pulled(FromIter(items), Node::source("from_iter")).fed_by_inner(inner)
     }
 }
@@ -103,7 +103,7 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
         I: IntoIterator<Item = Result<T, E>>,
         I::IntoIter: SendIterator + 'env,
     {
-        let (items, inner) = adopt(items, Joins::Source);
+        let (items, inner) = adopt(items, Joins::Source, "try_from_iter");
         Self::pulled(TryFromIter(items), Node::source("try_from_iter").fallible()).fed_by_inner(inner)
     }
 }
@@ -222,7 +222,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         F: Fn(&T) -> u64 + Send + 'env,
     {
-        assert!(bytes > 0, "a window is 1 byte or more, not 0");
+        assert!(bytes > 0, "`window_bytes(0, ..)`: a window is 1 byte or more");
         let plan = &mut self.draft.outline.plan;
         assert!(
             plan.nodes.len() == 1,

@@ -8,8 +8,11 @@ use std::time::Duration;
 
 use crate::contract_support::process;
 use crate::contract_support::watchdog::{LIMIT, comes_true, hush, message, panic_of, within};
+use anabranch::network::Network;
 use anabranch::plan::Wait;
-use anabranch::{CountWindows, Lap, Pool, Stream};
+use anabranch::{
+    CountWindows, Lap, Offload, Pool, Retry, SessionWindows, Shards, Stream, TimeWindows, Workers,
+};
 
 /// The result of a pipeline with stages of every kind, as one number.
 fn digest(items: u64, workers: usize, window: usize) -> u64 {
@@ -127,21 +130,55 @@ fn a_flat_map_that_gives_nothing_gives_nothing() {
     });
 }
 
-/// A setting of 0 panics with a message that asks for at least 1, and does not hang.
-fn refuses_zero(what: &str, ask: impl FnOnce()) {
+/// A number that is refused panics with a message that names the call and says what is taken, and does not hang.
+fn refuses(call: &str, ask: impl FnOnce()) {
     let text = message(&*panic_of(ask));
-    assert!(text.contains('1') && text.contains("not 0"), "{what}: {text}");
+    assert!(text.contains(&format!("`{call}")), "{call}: {text}");
+    assert!(["or more", "or longer"].iter().any(|limit| text.contains(limit)), "{call}: {text}");
 }
 
 #[test]
-fn zero_is_refused_where_it_makes_no_sense() {
+fn numbers_that_make_no_sense_are_refused_by_the_name_of_the_call() {
     within(|| {
-        let stream = || Stream::from_iter(0..10);
-        refuses_zero("workers", || drop(stream().workers(0)));
-        refuses_zero("window", || drop(stream().window(0)));
-        refuses_zero("burst", || drop(stream().burst(0)));
-        refuses_zero("replicate", || drop(stream().map(|n| n).replicate(0)));
-        refuses_zero("chunks", || drop(stream().chunks(0)));
+        let stream = || Stream::from_iter(0..10i64);
+        let time = |n: &i64| *n;
+        refuses("workers(0)", || _ = stream().workers(0));
+        refuses("window(0)", || _ = stream().window(0));
+        refuses("window_bytes(0", || _ = stream().window_bytes(0, |_| 1));
+        refuses("burst(0)", || _ = stream().burst(0));
+        refuses("replicate(0)", || _ = stream().map(|n| n).replicate(0));
+        refuses("chunks(0)", || _ = stream().chunks(0));
+        refuses("ready_chunks(0)", || _ = stream().ready_chunks(0));
+        refuses("chunks_timeout(0", || _ = stream().chunks_timeout(0, Duration::ZERO));
+        refuses("step_by(0)", || _ = stream().step_by(0));
+        refuses("throttle(0", || _ = stream().throttle(0, Duration::ZERO));
+        refuses("map_async(0", || _ = stream().map_async(0, std::future::ready));
+        refuses("filter_map_async(0", || _ = stream().filter_map_async(0, async |n| Some(n)));
+        refuses("farm", || _ = stream().farm(Vec::<fn(i64) -> i64>::new()));
+        refuses("feedback", || _ = stream().feedback(0, |laps| laps.map(Lap::<i64, i64>::Done)));
+        refuses("Shards::dealt(0", || _ = Shards::dealt(0));
+        refuses("Shards::by_key(0", || _ = Shards::by_key(0, |n: &i64| *n));
+        refuses("Shards::chosen(0", || _ = Shards::chosen(0, |_: &i64| 0));
+        refuses("CountWindows", || _ = CountWindows::tumbling(0));
+        refuses("CountWindows::sliding(2, 0)", || _ = CountWindows::sliding(2, 0));
+        refuses("TimeWindows", || _ = TimeWindows::tumbling(0, time));
+        refuses("TimeWindows::sliding(2, -1", || _ = TimeWindows::sliding(2, -1, time));
+        refuses("lateness(-3)", || _ = TimeWindows::tumbling(1, time).lateness(-3));
+        refuses("SessionWindows::new(0", || _ = SessionWindows::new(0, time));
+        refuses("lateness(-3)", || _ = SessionWindows::new(1, time).lateness(-3));
+        refuses("Offload::start(0", || _ = Offload::start(0, 1, |n: u8| n));
+        refuses("Offload::start(1, 0", || _ = Offload::start(1, 0, |n: u8| n));
+        refuses("Offload::through(0", || _ = Offload::<u8, u8>::through(0, |tasks| tasks));
+        refuses("Pool::new(0)", || _ = Pool::new(0));
+        refuses("Pool::with_name(0, \"own\")", || _ = Pool::with_name(0, "own"));
+        refuses("Workers::new(0)", || _ = Workers::new(0));
+        refuses("Workers::set(0)", || Workers::new(1).set(0));
+        refuses("Retry::new(0)", || _ = Retry::new(0));
+        let network = Network::<String>::new;
+        refuses("workers(0)", || _ = network().workers(0));
+        refuses("receive(0)", || _ = network().record::<u8>(1).1.receive(0));
+        refuses("stall(0)", || _ = network().record::<u8>(1).0.stall(0));
+        refuses("receive_range(3..3)", || _ = network().record::<u8>(1).1.receive_range(3..3));
     });
 }
 

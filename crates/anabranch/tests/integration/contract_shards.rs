@@ -236,7 +236,7 @@ fn a_flat_map_is_spread_before_it_is_dealt() {
 }
 
 #[test]
-#[should_panic(expected = "at least 1 shard")]
+#[should_panic(expected = "`Shards::dealt(0)`: a stage has 1 shard or more")]
 fn no_shards_are_refused() {
     let _ = Shards::dealt(0);
 }

@@ -431,6 +431,6 @@ fn no_room_for_a_future_is_a_mistake_at_the_call() {
     child.args(["--exact", "--nocapture", "map_async::no_room_for_a_future_is_a_mistake_at_the_call"]);
     let output = child.env(CHILD, "1").output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(message.contains("`map_async` needs room for 1 future or more, not 0"), "{message}");
+    assert!(message.contains("`map_async(0, ..)`: there is room for 1 future or more"), "{message}");
     assert!(message.contains(&format!("map_async.rs:{line}:")), "{message}");
 }

@@ -594,7 +594,7 @@ fn a_stage_without_replicas_is_refused_at_once() {
     within(|| {
         for replicas in [0, -1] {
             let result = catch_unwind(|| pipeline![parallel!(double, replicas), collect!()]);
-            let expected = format!("parallel!(stage, {replicas}): a stage needs at least 1 replica");
+            let expected = format!("`parallel!(stage, {replicas})`: a stage has 1 replica or more");
             assert_eq!(payload(result), expected);
         }
     });

@@ -146,9 +146,9 @@ pub unsafe extern "C" fn anabranch_window_bytes(
     status(|| {
         // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
-        let Some(weigh) = weigh else { return invalid("the function that weighs items is NULL") };
+        let Some(weigh) = weigh else { return invalid("anabranch_window_bytes: the function that weighs items is NULL") };
         if bytes == 0 {
-            return invalid("a window is 1 byte or more, not 0");
+            return invalid("anabranch_window_bytes: a window is 1 byte or more, not 0");
         }
         line.settings.weigher = Some((bytes, Code::new(weigh, context)));
         Ok(())
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn anabranch_on_progress(
     status(|| {
         // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
-        let Some(tell) = tell else { return invalid("the function for the progress is NULL") };
+        let Some(tell) = tell else { return invalid("anabranch_on_progress: the function is NULL") };
         line.settings.progress = Some(Mutex::new(Code::new(tell, context)));
         Ok(())
     })

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn anabranch_source(
         // SAFETY: the caller guarantees it.
         let handle = unsafe { handle(stream) }?;
         handle.line()?;
-        let Some(next) = next else { return invalid("the source's function is NULL") };
+        let Some(next) = next else { return invalid("anabranch_source: the function is NULL") };
         if handle.source.is_some() {
             return invalid("the stream has a source already, and can have only one");
         }

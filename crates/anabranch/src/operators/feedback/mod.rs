@@ -122,7 +122,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         V: Send + 'env,
         N: Mode<Error: 'env>,
     {
-        assert!(places > 0, "an item goes round again at least 1 place later, not 0");
+        assert!(places > 0, "`feedback` with 0 places: an item goes round again 1 place later or more");
         let item = ItemType::of::<T>();
         let entry = self.draft.outline.add_domain(Node::serial("feedback"), item.clone());
         let domain = self.draft.outline.last().domain;

@@ -40,8 +40,8 @@ impl<R> fmt::Debug for Shards<R> {
 
 impl<R> Shards<R> {
     #[track_caller]
-    fn new(count: usize, route: R) -> Self {
-        assert!(count > 0, "a stage needs at least 1 shard, not 0");
+    fn new(method: &str, count: usize, route: R) -> Self {
+        assert!(count > 0, "`Shards::{method}(0)`: a stage has 1 shard or more");
         Self { count, route }
     }
 }
@@ -53,7 +53,7 @@ impl Shards<InTurn> {
     /// If `count` is 0.
     #[track_caller]
     pub fn dealt(count: usize) -> Self {
-        Self::new(count, InTurn::new())
+        Self::new("dealt", count, InTurn::new())
     }
 }
 
@@ -68,7 +68,7 @@ impl<F> Shards<ByKey<F>> {
     where
         F: FnMut(&T) -> K,
     {
-        Self::new(count, ByKey::new(key))
+        Self::new("by_key", count, ByKey::new(key))
     }
 }
 
@@ -83,7 +83,7 @@ impl<F> Shards<F> {
     where
         F: FnMut(&T) -> usize,
     {
-        Self::new(count, choose)
+        Self::new("chosen", count, choose)
     }
 }
 

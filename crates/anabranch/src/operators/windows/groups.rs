@@ -91,7 +91,7 @@ impl<K: Eq, V> Groups<K, V> {
     fn grow(&mut self) {
         assert!(
             self.groups.len() < u32::MAX as usize / 2,
-            "a window has fewer than 2 billion keys in each shard"
+            "a window has more than 2 billion keys in a shard: let the windows be shorter"
         );
         let places = (2 * self.places.len()).max(LEAST_PLACES);
         self.places.clear();

@@ -117,8 +117,8 @@ impl CountWindows {
     /// If `size` or `step` is 0.
     #[track_caller]
     pub fn sliding(size: usize, step: usize) -> Self {
-        assert!(size > 0, "a window holds 1 item or more, not 0");
-        assert!(step > 0, "windows are 1 item or more apart, not 0");
+        assert!(size > 0, "`CountWindows` of {size} items: a window holds 1 item or more");
+        assert!(step > 0, "`CountWindows::sliding({size}, 0)`: windows are 1 item or more apart");
         let items = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         Self { size: items(size), step: items(step) }
     }
@@ -201,8 +201,11 @@ impl<F> TimeWindows<F> {
     where
         F: Fn(&T) -> i64,
     {
-        assert!(length > 0, "a window is 1 unit of time or longer, not {length}");
-        assert!(step > 0, "windows are 1 unit of time or more apart, not {step}");
+        assert!(length > 0, "`TimeWindows` of {length} units of time: a window is 1 unit or longer");
+        assert!(
+            step > 0,
+            "`TimeWindows::sliding({length}, {step}, ..)`: windows are 1 unit of time or more apart"
+        );
         Self { length, step, lateness: 0, time, late: () }
     }
 }
@@ -214,7 +217,7 @@ impl<F, L> TimeWindows<F, L> {
     /// If `lateness` is negative.
     #[track_caller]
     pub fn lateness(self, lateness: i64) -> Self {
-        assert!(lateness >= 0, "a lateness is 0 or more, not {lateness}");
+        assert!(lateness >= 0, "`lateness({lateness})`: a lateness is 0 or more");
         Self { lateness, ..self }
     }
 
@@ -299,7 +302,7 @@ impl<F> SessionWindows<F> {
     where
         F: Fn(&T) -> i64,
     {
-        assert!(gap > 0, "a gap is 1 unit of time or longer, not {gap}");
+        assert!(gap > 0, "`SessionWindows::new({gap}, ..)`: a gap is 1 unit of time or longer");
         Self { gap, lateness: 0, time, late: () }
     }
 }
@@ -312,7 +315,7 @@ impl<F, L> SessionWindows<F, L> {
     /// If `lateness` is negative.
     #[track_caller]
     pub fn lateness(self, lateness: i64) -> Self {
-        assert!(lateness >= 0, "a lateness is 0 or more, not {lateness}");
+        assert!(lateness >= 0, "`lateness({lateness})`: a lateness is 0 or more");
         Self { lateness, ..self }
     }
 
