@@ -61,9 +61,26 @@ pub fn tokens(text: &str) -> Vec<Token> {
     lexer.found
 }
 
-/// Removes the tokens of the parts of a text that the preprocessor leaves out. Returns these parts.
-pub fn leave_out(text: &str, tokens: &mut Vec<Token>) -> Vec<Span> {
-    let left_out = left_out(text, tokens);
+/// A part of a text that the preprocessor may leave out: from one directive of a conditional to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The place of the part, up to the first word of the directive that ends it.
+    pub span: Span,
+    /// Whether the compiler sees the part if it sees what is around it, whatever is defined. `None` if that depends on macros.
+    pub is_seen: Option<bool>,
+}
+
+/// Removes the tokens of the parts of a text that the preprocessor leaves out. `is_seen` says for each of the [`parts`] whether the
+/// compiler sees it, if that is known. Returns the parts that are left out.
+pub fn leave_out(text: &str, tokens: &mut Vec<Token>, is_seen: Option<&[bool]>) -> Vec<Span> {
+    let parts = parts(text, tokens);
+    let is_seen = is_seen.filter(|is_seen| is_seen.len() == parts.len());
+    let is_out = |(at, part): (usize, &Part)| match is_seen {
+        Some(is_seen) => !is_seen[at],
+        None => part.is_seen == Some(false),
+    };
+    let left_out: Vec<Span> =
+        parts.iter().enumerate().filter(|&part| is_out(part)).map(|(_, part)| part.span.clone()).collect();
     tokens.retain(|token| !left_out.iter().any(|span| span.contains(&token.span.start)));
     left_out
 }
@@ -80,19 +97,20 @@ fn whole(text: &str) -> Option<u64> {
     }
 }
 
-/// Returns the parts of a text that the preprocessor leaves out whatever is defined: those of `#if 0`, and those after an `#if 1`. Other
-/// conditions are not known, and all of their parts count.
-fn left_out(text: &str, tokens: &[Token]) -> Vec<Span> {
+/// Returns the parts of a text that the preprocessor may leave out, in the order of their ends. Those of `#if 0`, and those after an
+/// `#if 1`, are left out whatever is defined.
+pub fn parts(text: &str, tokens: &[Token]) -> Vec<Part> {
     /// A conditional that is open.
     struct Open {
-        /// Where a part begins that is left out.
-        from: Option<usize>,
-        /// Whether a part has been taken, so that no other one is.
+        /// Where the part begins.
+        from: usize,
+        is_seen: Option<bool>,
+        /// Whether a part before this one, or this one, is surely seen, so that no other one is.
         taken: bool,
     }
     let word = |token: Option<&Token>| token.map_or("", |token| &text[token.span.clone()]);
     let mut open: Vec<Open> = Vec::new();
-    let mut spans = Vec::new();
+    let mut parts = Vec::new();
     let lines = tokens
         .chunk_by(|a, b| a.in_directive && b.in_directive && !b.begins_line)
         .filter(|line| line[0].in_directive);
@@ -108,27 +126,27 @@ fn left_out(text: &str, tokens: &[Token]) -> Vec<Span> {
         match word(line.first()) {
             "if" => {
                 let value = value();
-                open.push(Open { from: (value == Some(false)).then_some(end), taken: value == Some(true) });
+                open.push(Open { from: end, is_seen: value, taken: value == Some(true) });
             }
-            "ifdef" | "ifndef" => open.push(Open { from: None, taken: false }),
+            "ifdef" | "ifndef" => open.push(Open { from: end, is_seen: None, taken: false }),
             directive @ ("elif" | "elifdef" | "elifndef" | "else" | "endif") => {
                 let Some(last) = open.last_mut() else { continue };
-                if let Some(from) = last.from.take() {
-                    spans.push(from..line[0].span.start);
-                }
+                parts.push(Part { span: last.from..line[0].span.start, is_seen: last.is_seen });
+                last.from = end;
                 let is_false = directive == "elif" && value() == Some(false);
                 if directive == "endif" {
                     open.pop();
                 } else if last.taken || is_false {
-                    last.from = Some(end);
+                    last.is_seen = Some(false);
                 } else {
+                    last.is_seen = None;
                     last.taken = directive == "elif" && value() == Some(true);
                 }
             }
             _ => {}
         }
     }
-    spans
+    parts
 }
 
 struct Lexer<'t> {
@@ -158,8 +176,7 @@ impl Lexer<'_> {
                 self.at += 1;
                 (self.in_directive, self.line_is_new) = (false, true);
             }
-            b'\\' if next == b'\n' => self.at += 2,
-            b'\\' if next == b'\r' && self.peek(2) == b'\n' => self.at += 3,
+            b'\\' if self.splice(self.at) > 0 => self.at += self.splice(self.at),
             b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
             b'/' if next == b'/' => self.line_comment(),
             b'/' if next == b'*' => self.block_comment(),
@@ -185,17 +202,19 @@ impl Lexer<'_> {
         self.line_is_new = false;
     }
 
+    /// Returns the length of a splice: a backslash and the end of its line, which continues in the next line then. It is 0 if there is
+    /// none.
+    fn splice(&self, at: usize) -> usize {
+        match &self.text[at..] {
+            [b'\\', b'\n', ..] => 2,
+            [b'\\', b'\r', b'\n', ..] => 3,
+            _ => 0,
+        }
+    }
+
     fn line_comment(&mut self) {
         while self.at < self.text.len() && self.peek(0) != b'\n' {
-            // A line that ends with a backslash continues in the next line.
-            let splice = if self.peek(0) != b'\\' {
-                1
-            } else if self.peek(1) == b'\r' && self.peek(2) == b'\n' {
-                3
-            } else {
-                2
-            };
-            self.at += splice;
+            self.at += self.splice(self.at).max(1);
         }
     }
 
@@ -209,7 +228,7 @@ impl Lexer<'_> {
         let mut end = self.at + 1;
         while let Some(&byte) = self.text.get(end) {
             match byte {
-                b'\\' => end += 2,
+                b'\\' => end += self.splice(end).max(2),
                 // A literal that does not end on its line is an error, which the compiler will report.
                 b'\n' => break,
                 _ if byte == quote => {

@@ -74,21 +74,28 @@ impl Analysis {
 
 /// Finds the regions of a file, and the errors in them.
 pub fn analyse(source: &Source) -> Analysis {
+    analyse_as(source, None)
+}
+
+/// Like [`analyse`]. `is_seen` says for each of the [`lexer::parts`] of the file whether the compiler sees it. If it is `None`, only what
+/// no compiler sees is left out.
+pub fn analyse_as(source: &Source, is_seen: Option<&[bool]>) -> Analysis {
     let mut said = Vec::new();
-    let mut tokens = lexer::tokens(&source.text);
-    let not_compiled = lexer::leave_out(&source.text, &mut tokens);
-    let annotations = annotation::annotations(&source.text, &tokens, &mut said);
-    let regions = region::regions(&source.text, &tokens, &annotations, &mut said);
+    let text = &*source.normal();
+    let mut tokens = lexer::tokens(text);
+    let not_compiled = lexer::leave_out(text, &mut tokens, is_seen);
+    let annotations = annotation::annotations(text, &tokens, &mut said);
+    let regions = region::regions(text, &tokens, &annotations, &mut said);
     let names = if regions.is_empty() {
         names::Names::default()
     } else {
-        let left_out = bodies::without_annotations(&source.text, &tokens, &annotations);
+        let left_out = bodies::without_annotations(text, &tokens, &annotations);
         let hidden = annotations.iter().map(|annotation| annotation.span.clone()).chain(not_compiled);
-        names::Names::of(&blanked(&source.text, hidden.collect()), &left_out)
+        names::Names::of(&blanked(text, hidden.collect()), &left_out)
     };
     let mut placed = Vec::new();
     for region in regions {
-        jumps::check(&region, &names, &source.text, &tokens, &mut said);
+        jumps::check(&region, &names, text, &tokens, &mut said);
         let places = places::places(&region, &names, &mut said);
         placed.push((region, places));
     }

@@ -11,7 +11,7 @@ use crate::names::{Method, Names};
 use crate::options::Options;
 use crate::places::Places;
 use crate::region::{Region, Stage};
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, line_ends};
 
 /// A part of the text, and the text that replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Replaces an annotation `[[...]]` by `text`, and keeps the number of lines.
     fn replace(&self, span: &Span, text: String) -> Edit {
-        let lines = self.source.text[span.clone()].matches('\n').count();
+        let lines = line_ends(&self.source.text[span.clone()]);
         Edit { span: span.clone(), text: text + &"\n".repeat(lines) }
     }
 

@@ -106,7 +106,7 @@ fn a_missing_or_failing_compiler_is_told_of() {
 #[test]
 fn files_that_are_wrong_stop_the_compiler() {
     let folder = project();
-    fs::write(folder.path().join("latin1.cpp"), b"int x; // \xe9\n[[spar::Stage]]").expect("a file");
+    fs::write(folder.path().join("private.cpp"), "int x; // \u{10fe90}\n[[spar::Stage]]").expect("a file");
     fs::write(folder.path().join("misuse.cpp"), "void f() {\n    [[spar::Stage]] g();\n}\n").expect("a file");
     let said = |words: &[&str]| {
         let output =
@@ -114,7 +114,10 @@ fn files_that_are_wrong_stop_the_compiler() {
         assert_eq!(output.status.code(), Some(1), "{words:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(said(&["-spar_file", "latin1.cpp"]).contains("latin1.cpp:1: the file is not UTF-8"));
+    assert!(
+        said(&["-spar_file", "private.cpp"])
+            .contains("private.cpp: the file has the private character U+10FE90")
+    );
     assert!(said(&["-spar_file", "absent.cpp"]).contains("cannot read absent.cpp"));
     let misuse = said(&["-spar_file", "misuse.cpp"]);
     assert!(misuse.starts_with("misuse.cpp:2:5: error: a stage is outside of every region\n"), "{misuse}");

@@ -4,5 +4,6 @@ mod command;
 mod compiler;
 mod examples;
 mod misuses;
+mod preprocessor;
 mod programs;
 mod translation;

@@ -11,10 +11,10 @@ const CONSTRUCTS: &str = include_str!("programs/constructs.cpp");
 const MISUSES: &str = include_str!("misuses.txt");
 
 /// A small generator of random numbers (Marsaglia's xorshift), so that a failure can be repeated.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -13,7 +13,7 @@ use super::folders::{Library, library};
 use super::headers;
 use crate::Analysis;
 use crate::rewrite::Guess;
-use crate::source::Source;
+use crate::source::{self, Source};
 
 /// A file of the user that has annotations.
 struct Annotated {
@@ -37,7 +37,9 @@ pub fn compile(arguments: &Arguments) -> Result<u8, String> {
         if !is_marked && !bytes.windows(4).any(|window| window == b"spar") {
             continue;
         }
-        let (source, Some(analysis)) = super::analysed(path)? else { return Ok(1) };
+        let (source, Some(analysis)) = super::analysed(arguments, path, scratch.path())? else {
+            return Ok(1);
+        };
         if analysis.regions.is_empty() {
             if is_marked {
                 eprintln!("{}: warning: the file has no annotation of SPar", source.name);
@@ -83,7 +85,7 @@ pub fn compile(arguments: &Arguments) -> Result<u8, String> {
 }
 
 /// Creates a folder for this run. It is removed when the run ends, even by a signal.
-fn scratch() -> Result<TempDir, String> {
+pub(super) fn scratch() -> Result<TempDir, String> {
     let scratch = tempfile::Builder::new().prefix("sparxx-").tempdir();
     let scratch = scratch
         .map_err(|error| format!("cannot make a folder in {}: {error}", std::env::temp_dir().display()))?;
@@ -101,7 +103,8 @@ fn write(annotated: &[Annotated], arguments: &Arguments, guess: Guess) -> Result
     for file in annotated {
         let text = file.analysis.translate(&file.source, arguments.options, guess);
         let folder = file.translated.parent().unwrap_or(Path::new("."));
-        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file.translated, text));
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&file.translated, source::bytes(&text)));
         written.map_err(|error| format!("cannot write {}: {error}", file.translated.display()))?;
     }
     Ok(())
@@ -158,16 +161,33 @@ fn raised(arguments: &Arguments) -> Option<(&OsStr, &'static str)> {
     is_old.then_some((option, if standard.starts_with("gnu") { "-std=gnu++17" } else { "-std=c++17" }))
 }
 
+/// Returns the option for a standard that translated code needs after those of the user: the last of several options counts.
+pub(super) fn needed_standard(arguments: &Arguments) -> Option<&'static str> {
+    let names_standard = arguments.words.iter().any(|word| standard(word).is_some());
+    let unnamed = (!names_standard).then_some("-std=gnu++17");
+    unnamed.or(raised(arguments).map(|(_, new)| new))
+}
+
+/// Returns the command that calls the compiler, without its arguments.
+pub(super) fn compiler_command() -> Command {
+    let mut words = compiler().into_iter();
+    let mut command = Command::new(words.next().unwrap_or_else(|| "c++".into()));
+    command.args(words).env(CALLED, "1");
+    command
+}
+
+/// Returns the folder of a file. Headers there are found by a file elsewhere, after `-iquote`.
+pub(super) fn beside(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn call(
     arguments: &Arguments,
     annotated: &[Annotated],
     library: Option<&Library>,
     said: Stdio,
 ) -> Result<Output, String> {
-    let mut words = compiler().into_iter();
-    let program = words.next().unwrap_or_else(|| "c++".into());
-    let mut command = Command::new(&program);
-    command.args(words).env(CALLED, "1");
+    let mut command = compiler_command();
     for word in &arguments.words {
         match word {
             Word::Option(word) | Word::Input(word) => command.arg(word),
@@ -176,8 +196,7 @@ fn call(
                 if let Some(file) = file {
                     // Headers in the folder of the user's file are found first, as if the translated file
                     // were there.
-                    let beside = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                    command.arg("-iquote").arg(beside.unwrap_or(Path::new(".")));
+                    command.arg("-iquote").arg(beside(&file.path));
                 }
                 command.arg(file.map_or(path, |file| &file.translated))
             }
@@ -187,11 +206,8 @@ fn call(
         if !annotated.is_empty() {
             command.arg("-isystem").arg(&library.headers);
         }
-        let names_standard = arguments.words.iter().any(|word| standard(word).is_some());
         if !annotated.is_empty() {
-            // The last of several options counts.
-            let unnamed = (!names_standard).then_some("-std=gnu++17");
-            command.args(unnamed.or(raised(arguments).map(|(_, new)| new)));
+            command.args(needed_standard(arguments));
         }
         if !arguments.stops_early() {
             command.arg(&library.archive).args(["-pthread", "-ldl", "-lm", "-Wl,--gc-sections"]);
@@ -201,9 +217,9 @@ fn call(
     output.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => format!(
             "there is no compiler `{}`: install one (Debian's package g++), or name one in CXX",
-            program.to_string_lossy()
+            command.get_program().to_string_lossy()
         ),
-        _ => format!("cannot run {}: {error}", program.to_string_lossy()),
+        _ => format!("cannot run {}: {error}", command.get_program().to_string_lossy()),
     })
 }
 

@@ -2,6 +2,7 @@
 
 pub mod arguments;
 mod compile;
+mod conditions;
 mod dependencies;
 mod folders;
 mod headers;
@@ -11,8 +12,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::rewrite::Guess;
-use crate::source::{Severity, Source};
-use crate::{Analysis, analyse};
+use crate::source::{self, Severity, Source};
+use crate::{Analysis, analyse_as};
 use arguments::{Action, Arguments};
 
 /// Runs the program, and returns its exit status.
@@ -39,7 +40,7 @@ fn complain(wrong: &str) -> u8 {
 }
 
 fn print(text: &str) -> Result<u8, String> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
+    match std::io::stdout().lock().write_all(&source::bytes(text)) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(format!("cannot write to standard output: {error}"))
         }
@@ -50,25 +51,20 @@ fn print(text: &str) -> Result<u8, String> {
 /// Reads a file.
 fn read(path: &Path) -> Result<Source, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count()
-            + 1;
-        format!(
-            "{}:{line}: the file is not UTF-8: convert it, as by `iconv -f LATIN1 -t UTF-8`",
-            path.display()
-        )
-    })?;
-    Ok(Source::new(path.display().to_string(), text))
+    Source::of_bytes(path.display().to_string(), &bytes)
+        .map_err(|wrong| format!("{}: {wrong}", path.display()))
 }
 
 /// Reads and analyses a file, and prints the errors and warnings. The result is `None` if it cannot be
-/// translated.
-fn analysed(path: &Path) -> Result<(Source, Option<Analysis>), String> {
+/// translated. The compiler says which parts of the file it sees; `scratch` is a folder for that.
+fn analysed(
+    arguments: &Arguments,
+    path: &Path,
+    scratch: &Path,
+) -> Result<(Source, Option<Analysis>), String> {
     let source = read(path)?;
-    let analysis = analyse(&source);
+    let is_seen = conditions::are_seen(arguments, path, &source, scratch);
+    let analysis = analyse_as(&source, is_seen.as_deref());
     let mut shown = String::new();
     for said in &analysis.said {
         shown += &said.render(&source);
@@ -96,8 +92,9 @@ fn files(arguments: &Arguments) -> Result<&[PathBuf], String> {
 
 fn check(arguments: &Arguments) -> Result<u8, String> {
     let mut status = 0;
+    let scratch = compile::scratch()?;
     for path in files(arguments)? {
-        let (source, analysis) = analysed(path)?;
+        let (source, analysis) = analysed(arguments, path, scratch.path())?;
         eprint!("{}", headers::warnings(arguments, path, &source.text));
         if analysis.is_none() {
             status = 1;
@@ -107,16 +104,18 @@ fn check(arguments: &Arguments) -> Result<u8, String> {
 }
 
 fn show(arguments: &Arguments) -> Result<u8, String> {
+    let scratch = compile::scratch()?;
     for path in files(arguments)? {
-        let (source, Some(analysis)) = analysed(path)? else { return Ok(1) };
+        let (source, Some(analysis)) = analysed(arguments, path, scratch.path())? else { return Ok(1) };
         print(&analysis.translate(&source, arguments.options, Guess::Method))?;
     }
     Ok(0)
 }
 
 fn plan(arguments: &Arguments, format: arguments::Format) -> Result<u8, String> {
+    let scratch = compile::scratch()?;
     for path in files(arguments)? {
-        let (source, Some(analysis)) = analysed(path)? else { return Ok(1) };
+        let (source, Some(analysis)) = analysed(arguments, path, scratch.path())? else { return Ok(1) };
         for (region, places) in &analysis.regions {
             let plan = crate::plan::plan(&source, region, places, arguments.options);
             let text = match format {
