@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-msvc aarch64-unknown-linux-gnu i686-unknown-linux-gnu
 
-libraries=(-p anabranch-record -p anabranch-plan -p anabranch-macros -p anabranch -p anabranch-cluster)
+libraries=(-p anabranch-record -p anabranch-plan -p anabranch-macros -p anabranch -p anabranch-network -p anabranch-cluster)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 echo '#include <stdlib.h>' >"$folder/empty.c"

@@ -11,7 +11,7 @@ base=${CARGO_TARGET_DIR:-target}/models
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
 
 failed=()
-for suite in "loom anabranch-record" "shuttle anabranch"; do
+for suite in "loom anabranch-record" "shuttle anabranch" "shuttle anabranch-network"; do
     read -r checker package <<<"$suite"
     echo "== $checker: cargo test -p $package --release --test integration $*"
     RUSTFLAGS="--cfg $checker" CARGO_TARGET_DIR=$base/$checker \

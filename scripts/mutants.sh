@@ -26,12 +26,11 @@ in_table() { sed -nE 's/^\| `([a-z_]+)` \|.*/\1/p' "$table" | sort -u; }
 # The models that kill $1 according to the table, as MODULE::TEST of the crate's test program.
 models_of() { grep -E "^\| \`$1\` \|" "$table" | grep -oE '(loom|shuttle)_[a-z]+::[a-z_]+'; }
 
-# The test program with the models of checker $1.
+# The test program with the models of checker $1 in package $2.
 build() {
-    local package=anabranch-record log
-    [ "$1" = shuttle ] && package=anabranch
+    local log
     log=$(RUSTFLAGS="--cfg $1 --cfg mutants -A warnings" CARGO_TARGET_DIR=$base/mutants/$1 \
-        cargo test -p "$package" --release --no-run --test integration 2>&1) || { echo "$log" >&2; return 1; }
+        cargo test -p "$2" --release --no-run --test integration 2>&1) || { echo "$log" >&2; return 1; }
     sed -nE 's/^ *Executable tests\/integration\/main\.rs \((.*)\)$/\1/p' <<<"$log"
 }
 
@@ -52,10 +51,18 @@ if [ $# -eq 0 ] && ! diff <(echo "$sources") <(in_table) >&2; then
 fi
 names=("${@:-$sources}")
 declare -A known programs
-for checker in loom shuttle; do
-    programs[$checker]=$(build $checker)
-    [ -n "${programs[$checker]}" ] || exit 2
-done
+programs[loom]=$(build loom anabranch-record)
+programs[shuttle]=$(build shuttle anabranch)
+programs[network]=$(build shuttle anabranch-network)
+for program in "${programs[@]}"; do [ -n "$program" ] || exit 2; done
+# The program that has model $1.
+program_of() {
+    case $1 in
+    loom_*) echo "${programs[loom]}" ;;
+    shuttle_networks::*) echo "${programs[network]}" ;;
+    *) echo "${programs[shuttle]}" ;;
+    esac
+}
 count=0
 survivors=0
 for name in ${names[@]}; do
@@ -66,14 +73,15 @@ for name in ${names[@]}; do
     models=$(models_of "$name")
     if [ -z "$models" ]; then
         # Not in the table: everything that models the crate.
-        checker=loom
-        grep -rlq "Mutant(\"$name\")" crates/anabranch && checker=shuttle
-        models=$("${programs[$checker]}" --list 2>/dev/null | sed -nE "s/^(${checker}_[a-z_:]+): test$/\1/p")
+        suite=loom
+        grep -rlq "Mutant(\"$name\")" crates/anabranch && suite=shuttle
+        grep -rlq "Mutant(\"$name\")" crates/network && suite=network
+        models=$("${programs[$suite]}" --list 2>/dev/null | sed -nE "s/^((loom|shuttle)_[a-z_:]+): test$/\1/p")
     fi
     verdict=SURVIVED
     for attempt in $(sed "s/$/@1/" <<<"$models") $(grep shuttle_ <<<"$models" | sed "s/$/@$patience/"); do
         model=${attempt%@*}
-        program=${programs[${model%%_*}]}
+        program=$(program_of "$model")
         export SCHEDULES=${attempt#*@}
         if [ -z "${known[$attempt]:-}" ]; then
             run "$program" "$model"

@@ -25,7 +25,7 @@ page() {
     echo "The [documentation](https://docs.rs/$name) has the rest. The licence is MIT or Apache-2.0, at your choice."
 }
 
-for crate in record plan macros anabranch anabranch-cluster abz-codec; do
+for crate in record plan macros anabranch network anabranch-cluster abz-codec; do
     if [ "${1:-}" = --check ]; then
         page "$crate" | diff "crates/$crate/README.md" - || { echo "crates/$crate/README.md: run scripts/readmes.sh" >&2; exit 1; }
     else

@@ -56,7 +56,7 @@
 //! # Systems
 //!
 //! A stream gives the same results on every system that has the standard library. Some things need Linux: pinning workers to
-//! processors, as a plan of a network can ask, and the processor times in a report. On other systems the workers stay where
+//! processors, as a [plan](Plan) can ask, and the processor times in a report. On other systems the workers stay where
 //! the system places them, and the report leaves these times out. Linux has `membarrier` too, which makes it cheaper
 //! to pass single items between threads.
 //!
@@ -81,8 +81,8 @@
 //! - [`Workers`] and [`CancelToken`] control a run, and [`Monitor`] shows its state.
 //! - [`Offload`] runs single tasks on a farm.
 //! - [`Recycler`] reuses large buffers.
-//! - [`network`] runs networks of processes.
 //! - [`ssp`] is for programs that were written for Rust-SSP.
+//! - The crate `anabranch-network` runs networks of processes, with streams in them.
 //!
 //! # Features
 //!
@@ -104,7 +104,8 @@
 pub mod annotation;
 mod control;
 mod engine;
-pub mod network;
+#[doc(hidden)] // For process networks.
+pub mod host;
 mod operators;
 mod outside;
 mod report;

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anabranch::network::Network;
 use anabranch::ssp::{self, collect, parallel, pipeline};
 use anabranch::{CancelToken, Items, Monitor, Offload, Pool, Post, Stream};
+use anabranch_network::Network;
 use futures::executor::block_on_stream;
 
 unsafe extern "C" {

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use anabranch::network::Network;
 use anabranch::ssp::{collect, parallel, pipeline};
 use anabranch::{CancelToken, CountWindows, Monitor, Offload, Pool, Stream};
+use anabranch_network::Network;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Long enough on a busy machine.

@@ -26,7 +26,7 @@ struct Ball(AtomicU64);
 /// threads, wherever the system runs these. `None` if the process may use one core only, or if other programs have
 /// the cores.
 ///
-/// It takes less than a millisecond if both threads have a core, and 20 ms at most. `anabranch::network::measured_cores`
+/// It takes less than a millisecond if both threads have a core, and 20 ms at most. `anabranch_network::measured_cores`
 /// measures each pair of cores, with threads that stay on them.
 pub fn hand_over() -> Option<f64> {
     if available_parallelism().map_or(1, usize::from) < 2 {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use anabranch::network::Network;
 use anabranch::plan::{ItemType, Node, Plan, Settings};
+use anabranch_network::Network;
 
 use crate::{Error, Meters, Result};
 

@@ -3,7 +3,7 @@
 //! A burst lies in one piece in the memory of its record, unless it wraps around the end of that memory. Then
 //! it is copied. With a horizon that is a multiple of the burst this does not happen.
 
-use anabranch::network::{All, Dealt, Fill, Window};
+use anabranch_network::{All, Dealt, Fill, Window};
 
 /// The items that a rule sees.
 pub(crate) trait Seen<T> {

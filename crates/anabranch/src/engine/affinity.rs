@@ -2,13 +2,11 @@
 
 /// The processors that a run may use.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Processors(
-    #[cfg_attr(not(all(target_os = "linux", not(portable))), allow(dead_code))] Vec<usize>,
-);
+pub struct Processors(#[cfg_attr(not(all(target_os = "linux", not(portable))), allow(dead_code))] Vec<usize>);
 
 impl Processors {
     /// How many there are. 0 if the system does not tell.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 }
@@ -16,7 +14,7 @@ impl Processors {
 #[cfg(all(target_os = "linux", not(portable)))]
 impl Processors {
     /// The processors that the calling thread may use.
-    pub(crate) fn of_this_thread() -> Self {
+    pub fn of_this_thread() -> Self {
         use rustix::thread::{CpuSet, sched_getaffinity};
 
         let Ok(allowed) = sched_getaffinity(None) else { return Self::default() };
@@ -25,7 +23,7 @@ impl Processors {
 
     /// Pins the calling thread to processor number `number`, modulo their count. If the system refuses, it returns `false`, and
     /// the thread stays unpinned: affinity only affects speed.
-    pub(crate) fn pin(&self, number: usize) -> bool {
+    pub fn pin(&self, number: usize) -> bool {
         use rustix::thread::{CpuSet, sched_setaffinity};
 
         let Self(cpus) = self;
@@ -41,12 +39,12 @@ impl Processors {
 #[cfg(not(all(target_os = "linux", not(portable))))]
 impl Processors {
     /// An empty list: this system does not tell.
-    pub(crate) fn of_this_thread() -> Self {
+    pub fn of_this_thread() -> Self {
         Self::default()
     }
 
     /// Does nothing.
-    pub(crate) fn pin(&self, _: usize) -> bool {
+    pub fn pin(&self, _: usize) -> bool {
         false
     }
 }

@@ -2,14 +2,15 @@
 
 /// A moment.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moment {
+pub struct Moment {
     #[cfg(not(any(loom, shuttle)))]
     at: std::time::Instant,
 }
 
 impl Moment {
     #[inline]
-    pub(crate) fn now() -> Self {
+    /// The present.
+    pub fn now() -> Self {
         Self {
             #[cfg(not(any(loom, shuttle)))]
             at: std::time::Instant::now(),
@@ -18,7 +19,7 @@ impl Moment {
 
     /// The time from `earlier` to this moment, in nanoseconds; 0 if `earlier` is later.
     #[inline]
-    pub(crate) fn since(self, earlier: Moment) -> u64 {
+    pub fn since(self, earlier: Moment) -> u64 {
         #[cfg(not(any(loom, shuttle)))]
         return self.at.saturating_duration_since(earlier.at).as_nanos() as u64;
         #[cfg(any(loom, shuttle))]
@@ -31,7 +32,7 @@ impl Moment {
     /// The time since this moment, in nanoseconds. Under a model checker it is always 0, so that runs can be
     /// repeated.
     #[inline]
-    pub(crate) fn elapsed(self) -> u64 {
+    pub fn elapsed(self) -> u64 {
         #[cfg(not(any(loom, shuttle)))]
         return self.at.elapsed().as_nanos() as u64;
         #[cfg(any(loom, shuttle))]

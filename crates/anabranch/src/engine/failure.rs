@@ -37,7 +37,7 @@ pub(crate) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
 }
 
 /// Drops a failure that does not count, or what is left of a thread. A panic of this drop does not count either.
-pub(crate) fn discard<T>(value: T) {
+pub fn discard<T>(value: T) {
     if let Err(payload) = caught_drop(value) {
         // Dropping this payload may panic too, so it is leaked.
         std::mem::forget(payload);
@@ -45,14 +45,16 @@ pub(crate) fn discard<T>(value: T) {
 }
 
 /// A failure that is kept until it is its turn. If it is dropped instead, it is [discarded](discard).
-pub(crate) struct Kept<T>(Option<T>);
+pub struct Kept<T>(Option<T>);
 
 impl<T> Kept<T> {
-    pub(crate) fn new(failure: T) -> Self {
+    /// Keeps a failure.
+    pub fn new(failure: T) -> Self {
         Self(Some(failure))
     }
 
-    pub(crate) fn into_inner(mut self) -> T {
+    /// The failure, whose turn it is.
+    pub fn into_inner(mut self) -> T {
         self.0.take().expect("a failure is taken once")
     }
 }
@@ -72,7 +74,7 @@ impl<T> fmt::Debug for Kept<T> {
 }
 
 /// The payload of a panic that is kept.
-pub(crate) type KeptPanic = Kept<Box<dyn Any + Send>>;
+pub type KeptPanic = Kept<Box<dyn Any + Send>>;
 
 impl fmt::Debug for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

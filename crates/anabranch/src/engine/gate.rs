@@ -8,7 +8,7 @@ use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{EventCount, WaitKey};
 
 /// The threads of a run, as the feed of the run sees them.
-pub(crate) trait RunThreads: Send + Sync {
+pub trait RunThreads: Send + Sync {
     /// How many threads look for work: the workers, and the threads of dedicated stages.
     fn threads(&self) -> usize;
 
@@ -20,7 +20,7 @@ pub(crate) trait RunThreads: Send + Sync {
 }
 
 /// A source's supply of items that other threads post at any time. No worker blocks in such a source.
-pub(crate) trait Feed: Send + Sync {
+pub trait Feed: Send + Sync {
     /// Whether the calling worker should ask the source, because the feed has items or has ended. Only looks.
     fn is_ready(&self) -> bool;
 

@@ -51,12 +51,13 @@ mod weight;
 mod worker;
 
 pub(crate) use assembly::Assembly;
-pub(crate) use clock::Moment;
+pub use clock::Moment;
 pub(crate) use detached::{DetachedParts, detach};
 pub(crate) use execute::{ExecutorParts, execute, own_events};
 pub use failure::ErrorSlot;
-pub(crate) use failure::{Cause, Kept, KeptPanic, Position, discard};
-pub(crate) use gate::{Feed, RunThreads};
+pub(crate) use failure::{Cause, Position};
+pub use failure::{Kept, KeptPanic, discard};
+pub use gate::{Feed, RunThreads};
 pub(crate) use head::ResultQueue;
 pub(crate) use line::Line;
 #[cfg(feature = "json")]
@@ -66,7 +67,8 @@ pub use op::{Flow, Halt};
 pub(crate) use op::{Last, Later, Parallel, ParallelEach, ParallelMany, Serial, SerialEach, Spread};
 pub use progress::Progress;
 pub(crate) use pull::Pulled;
-pub(crate) use run::{Outcome, Run, processors};
+pub use run::processors;
+pub(crate) use run::{Outcome, Run};
 pub(crate) use sink::sink;
 pub(crate) use source::SourceUpstream;
 pub(crate) use span::is_traced;

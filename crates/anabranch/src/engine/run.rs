@@ -84,7 +84,7 @@ pub(crate) struct Run {
 }
 
 /// How many processors this process may use. The answer of the system is kept.
-pub(crate) fn processors() -> usize {
+pub fn processors() -> usize {
     // No lock: a process that was forked while another thread asks would wait for that thread for ever.
     use std::sync::atomic::{AtomicUsize, Ordering};
     static PROCESSORS: AtomicUsize = AtomicUsize::new(0);

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use crate::contract_support::process;
 use crate::contract_support::watchdog::{LIMIT, comes_true, hush, message, panic_of, within};
-use anabranch::network::Network;
 use anabranch::plan::Wait;
 use anabranch::{
     CountWindows, Lap, Offload, Pool, Retry, SessionWindows, Shards, Stream, TimeWindows, Workers,
@@ -174,11 +173,6 @@ fn numbers_that_make_no_sense_are_refused_by_the_name_of_the_call() {
         refuses("Workers::new(0)", || _ = Workers::new(0));
         refuses("Workers::set(0)", || Workers::new(1).set(0));
         refuses("Retry::new(0)", || _ = Retry::new(0));
-        let network = Network::<String>::new;
-        refuses("workers(0)", || _ = network().workers(0));
-        refuses("receive(0)", || _ = network().record::<u8>(1).1.receive(0));
-        refuses("stall(0)", || _ = network().record::<u8>(1).0.stall(0));
-        refuses("receive_range(3..3)", || _ = network().record::<u8>(1).1.receive_range(3..3));
     });
 }
 

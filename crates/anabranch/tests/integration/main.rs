@@ -17,8 +17,6 @@ mod shuttle_futures;
 #[cfg(shuttle)]
 mod shuttle_needing;
 #[cfg(shuttle)]
-mod shuttle_networks;
-#[cfg(shuttle)]
 mod shuttle_pauses;
 #[cfg(shuttle)]
 mod shuttle_pools;
@@ -75,8 +73,6 @@ mod limits;
 mod map_async;
 #[cfg(not(shuttle))]
 mod misuse;
-#[cfg(not(shuttle))]
-mod network;
 #[cfg(not(shuttle))]
 mod offload;
 #[cfg(not(shuttle))]

@@ -146,7 +146,9 @@ pub unsafe extern "C" fn anabranch_window_bytes(
     status(|| {
         // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
-        let Some(weigh) = weigh else { return invalid("anabranch_window_bytes: the function that weighs items is NULL") };
+        let Some(weigh) = weigh else {
+            return invalid("anabranch_window_bytes: the function that weighs items is NULL");
+        };
         if bytes == 0 {
             return invalid("anabranch_window_bytes: a window is 1 byte or more, not 0");
         }

@@ -6,7 +6,7 @@ const ALIKE: f64 = 1.5;
 
 /// The cores of a machine, and what it costs to hand a cache line from one to another.
 ///
-/// `anabranch::network::measured_cores` measures it on the machine of the program.
+/// `anabranch_network::measured_cores` measures it on the machine of the program.
 ///
 /// ```
 /// use anabranch_plan::network::Cores;

@@ -3,7 +3,7 @@
 //! A plan whose nodes are [rules](crate::Node::rule) is a network. Each rule names a kernel (its `operator`),
 //! and each edge is a record between two rules with fixed [rates](crate::Flow). The edges into a node are the
 //! inputs of its kernel, in the order in which they are in the plan; the edges out of it are its outputs.
-//! `anabranch::network::Kernels` makes a network that runs of such a plan.
+//! `anabranch_network::Kernels` makes a network that runs of such a plan.
 //!
 //! Because the rates are fixed, much is known before the run (E. Lee and D. Messerschmitt, *Static Scheduling
 //! of Synchronous Data Flow Programs for Digital Signal Processing*, 1987):

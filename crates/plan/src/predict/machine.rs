@@ -28,7 +28,7 @@ pub const MEETING: f64 = 0.055;
 pub const CROWDING: f64 = 0.3;
 
 /// What a firing costs beside the time of its kernel, in nanoseconds: looking at the records and moving their
-/// indices. An estimate for a processor of 2026 and one worker. `anabranch::network::measured_overhead` measures it on the
+/// indices. An estimate for a processor of 2026 and one worker. `anabranch_network::measured_overhead` measures it on the
 /// machine of a run.
 pub const FIRING_NS: f64 = 22.0;
 /// What a turn of a rule costs beside its firings, in nanoseconds: finding the rule, and handing it on.

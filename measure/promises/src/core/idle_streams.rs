@@ -5,8 +5,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::Duration;
 
-use anabranch::network::{Fill, Network, Window};
 use anabranch::{Items, Pool, Post, Stream};
+use anabranch_network::{Fill, Network, Window};
 
 use super::Setup;
 use super::idle::{Clock, no_clock};

@@ -4,8 +4,8 @@ use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anabranch::default_workers;
-use anabranch::network::{Input, Kernels, Output, measured_overhead};
 use anabranch::plan::{Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Plan};
+use anabranch_network::{Input, Kernels, Output, measured_overhead};
 
 use super::{Setup, nanos};
 use measure_harness::rounds::{Contender, measure};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use anabranch::network::Network;
+use anabranch_network::Network;
 
 use super::{Setup, nanos};
 use measure_harness::builds;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use anabranch::network::{Horizon, Network, Reader, Writer};
+use anabranch_network::{Horizon, Network, Reader, Writer};
 
 use crate::slices::Joined;
 use crate::{Error, Result, Run};

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use anabranch::network::{All, Dealt, Fill, Horizon, Network, Reader, Writer};
+use anabranch_network::{All, Dealt, Fill, Horizon, Network, Reader, Writer};
 
 use crate::filter::Fir;
 use crate::slices::Joined;

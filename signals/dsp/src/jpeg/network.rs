@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use anabranch::network::{Horizon, Network};
+use anabranch_network::{Horizon, Network};
 
 use crate::slices::Joined;
 use crate::{Error, Output, Result, Run};

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use anabranch::network::{All, Dealt, Horizon, Network, Reader, Writer};
+use anabranch_network::{All, Dealt, Horizon, Network, Reader, Writer};
 
 use crate::slices::Joined;
 use crate::{Error, Run};

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use anabranch::network::Network;
+use anabranch_network::Network;
 
 use crate::by_frame::ByFrame;
 use crate::{Input, Output, Result, Run};

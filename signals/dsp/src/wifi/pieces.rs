@@ -1,6 +1,6 @@
 //! The common parts of the receiver's networks: cutting a signal, and passing pieces between copies of a stage.
 
-use anabranch::network::{Horizon, Network, Reader, Writer};
+use anabranch_network::{Horizon, Network, Reader, Writer};
 
 use crate::{Error, Input, Result};
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use anabranch::network::Network;
+use anabranch_network::Network;
 use dsp_transforms::num_complex::Complex32;
 
 use crate::{Input, Output, Result, Run};

@@ -1,7 +1,7 @@
 //! The benchmark as a network of processes with threads.
 
-use anabranch::network::{All, Closed, Dealt, Horizon, Network, Reader, Writer};
 use anabranch::plan::Plan;
+use anabranch_network::{All, Closed, Dealt, Horizon, Network, Reader, Writer};
 
 use dsp::{Error, Result};
 
