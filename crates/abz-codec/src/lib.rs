@@ -64,7 +64,11 @@
 //!
 //! # Limits
 //!
+//! - The formats xz, lzip and `.lzma` are the feature `lzma`, a default. Leave it out beside crates that link liblzma themselves, such
+//!   as `xz2`.
 //! - This crate opens no file, starts no thread and prints nothing. ([`mapped`] copies parts of open files.)
+// What only those formats use is small.
+#![cfg_attr(not(feature = "lzma"), allow(dead_code))]
 #![deny(unsafe_code)]
 
 pub mod access;
@@ -78,13 +82,16 @@ pub mod gzip;
 pub mod inflate;
 mod input;
 pub mod legacy;
+#[cfg(feature = "lzma")]
 pub mod lzip;
+#[cfg(feature = "lzma")]
 mod lzma;
 pub mod lzw;
 mod memory;
 pub mod parts;
 pub mod salvage;
 mod system;
+#[cfg(feature = "lzma")]
 pub mod xz;
 pub mod zstd;
 

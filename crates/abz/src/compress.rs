@@ -9,7 +9,9 @@ use anabranch::Plan;
 
 use crate::error::Error;
 use crate::formats::Format;
-use crate::formats::writes::{Compressed, Compression, Lzma};
+#[cfg(feature = "lzma")]
+use crate::formats::writes::Lzma;
+use crate::formats::writes::{Compressed, Compression};
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
 use crate::run_options::cores;
@@ -27,6 +29,7 @@ impl Default for Compression {
             block_size: None,
             rsyncable: false,
             layout: Layout::default(),
+            #[cfg(feature = "lzma")]
             lzma: Lzma::default(),
             zstd: Encoding::default(),
             origin: Origin::default(),
@@ -147,7 +150,7 @@ impl Compression {
         let wanted = self.clone();
         let mut dictionary = before;
         loop {
-            self.lzma.dictionary_size = Some(dictionary);
+            self.set_dictionary(dictionary);
             if wanted.block_size.is_none() {
                 // A block smaller than the dictionary makes no use of all of it.
                 let least = (dictionary as usize).max(1 << 20);

@@ -1,7 +1,9 @@
 //! The settings of a decompression.
 
 use abz_codec::parts::Giving;
-use abz_codec::{lzip, xz, zstd};
+use abz_codec::zstd;
+#[cfg(feature = "lzma")]
+use abz_codec::{lzip, xz};
 
 use crate::run_options::cores;
 use crate::speculation::Speculation;
@@ -13,11 +15,13 @@ pub struct Decompression {
     /// work at once.
     pub workers: usize,
     /// The checks on lzip files beyond those of their contents.
+    #[cfg(feature = "lzma")]
     pub lzip: lzip::Strictness,
     /// An approximate limit of memory in bytes, if there is to be one. Fewer workers decode a file that needs more; a
     /// file that needs more even with one worker is an error.
     pub memory_limit: Option<u64>,
     /// The checks of xz files to leave out.
+    #[cfg(feature = "lzma")]
     pub xz: xz::Leniency,
     /// The window limit, dictionary and other settings for zstd frames.
     pub zstd: zstd::Decoding,
@@ -54,8 +58,10 @@ impl Default for Decompression {
     fn default() -> Self {
         Decompression {
             workers: cores(),
+            #[cfg(feature = "lzma")]
             lzip: lzip::Strictness::default(),
             memory_limit: None,
+            #[cfg(feature = "lzma")]
             xz: xz::Leniency::default(),
             zstd: zstd::Decoding::default(),
             speculation: Speculation::default(),
@@ -71,5 +77,13 @@ impl Decompression {
     pub fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// Allows what only a second reading can decode, members of lzip with late flushes. Returns whether that is new.
+    pub(crate) fn allow_late_flushes(&mut self) -> bool {
+        #[cfg(feature = "lzma")]
+        return !std::mem::replace(&mut self.lzip.late_flushes, true);
+        #[cfg(not(feature = "lzma"))]
+        false
     }
 }

@@ -32,7 +32,15 @@
 //!
 //! # Features
 //!
-//! `command`, one of the defaults, builds the program `abz`. `tokio` adds `AsyncReader` and `AsyncWriter`.
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `command` | yes | the program `abz`, with all formats |
+//! | `lzma` | yes | the formats xz, lzip and `.lzma` |
+//! | `tokio` | no | `AsyncReader` and `AsyncWriter` |
+//!
+//! The formats of `lzma` link liblzma. Cargo refuses two crates that link a library of one name, and `xz2`, `lzma-sys` and what needs
+//! them, such as niffler 2 and datafusion 47, link it too. Beside them, leave these formats out:
+//! `abz = { version = "...", default-features = false }`. Then an xz file is one of no known format.
 //!
 //! # Guarantees
 //!
@@ -45,6 +53,8 @@
 //!
 //! [`Reader::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes any; the command
 //! does that.
+// What only those formats use is small.
+#![cfg_attr(not(feature = "lzma"), allow(dead_code))]
 #![forbid(unsafe_code)]
 
 mod access;
@@ -79,7 +89,9 @@ pub use access::Spanned;
 pub use asynchronous::{AsyncReader, AsyncWriter};
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
-pub use formats::writes::{Compressed, Compression, Lzma};
+#[cfg(feature = "lzma")]
+pub use formats::writes::Lzma;
+pub use formats::writes::{Compressed, Compression};
 pub use formats::{Format, Setting};
 pub use positional::{ReadAt, Reading, WriteAt, Writing};
 pub use reader::{Reader, ReaderBuilder};
@@ -102,6 +114,8 @@ pub use abz_codec::parts::Giving;
 
 /// The modules of the formats, with settings for [`Compression`] and the errors inside [`Error`].
 pub use abz_codec::{
-    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, bzip2, descriptors, gzip, legacy, lzip, lzw,
-    mapped, xz, zstd,
+    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, bzip2, descriptors, gzip, legacy, lzw,
+    mapped, zstd,
 };
+#[cfg(feature = "lzma")]
+pub use abz_codec::{lzip, xz};

@@ -4,7 +4,6 @@
 use std::io::{self, Write};
 
 use abz_codec::Remedy;
-use abz_codec::lzip::Strictness;
 
 use crate::count::Counted;
 use crate::decompress::Decompression;
@@ -45,8 +44,8 @@ impl Decompression {
         if let Err(Error::Damaged(damage)) = &done
             && damage.remedy() == Remedy::RegularFile
         {
-            let lzip = Strictness { late_flushes: true, ..self.lzip };
-            let how = Decompression { lzip, ..self.clone() };
+            let mut how = self.clone();
+            how.allow_late_flushes();
             return again(&how, &mut Rest { output, known }).unwrap_or(done);
         }
         done

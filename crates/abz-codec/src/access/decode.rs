@@ -8,7 +8,9 @@ use thiserror::Error;
 use super::{Kind, Part};
 use crate::damage::{Damage, Remedy};
 use crate::parts::{self, Scan, Scanned};
-use crate::{bzip2, gzip, lzip, xz, zstd};
+use crate::{bzip2, gzip, zstd};
+#[cfg(feature = "lzma")]
+use crate::{lzip, xz};
 
 /// The error of a part that could not be decoded.
 #[derive(Debug, Error)]
@@ -135,6 +137,7 @@ impl Decoder {
                 let decoded = self.bzip2.decode_block((stream, part.number), part.bits.clone(), bytes, data);
                 decoded.map_err(DecodeError::of)?;
             }
+            #[cfg(feature = "lzma")]
             Kind::LzipMember => {
                 let mut decode = |late_flushes| {
                     data.clear();
@@ -147,6 +150,7 @@ impl Decoder {
                     done => done?,
                 }
             }
+            #[cfg(feature = "lzma")]
             Kind::XzBlock { check, stream } => {
                 let scanner = xz::Scanner::new().at(check, stream, before, offset);
                 scan(scanner, &mut xz::Decoder::new(), part, bytes, data)?;

@@ -7,6 +7,7 @@ use libdeflater::crc32;
 use thiserror::Error;
 
 use super::{Kind, Known, Part};
+#[cfg(feature = "lzma")]
 use crate::xz::Check;
 
 /// The start of an index: a name and a version.
@@ -278,7 +279,9 @@ fn numbers_of(kind: Kind) -> (u8, u8, u64) {
         Kind::GzipMembers => (0, 0, 0),
         Kind::DeflateBlocks => (1, 0, 0),
         Kind::Bzip2Block { stream } => (2, 0, stream),
+        #[cfg(feature = "lzma")]
         Kind::LzipMember => (3, 0, 0),
+        #[cfg(feature = "lzma")]
         Kind::XzBlock { check, stream } => (4, check.id(), stream),
         Kind::ZstdFrame => (5, 0, 0),
         Kind::ZstdPiece => (6, 0, 0),
@@ -290,7 +293,9 @@ fn kind_of(number: u8, check: u8, stream: u64) -> Option<Kind> {
         0 => Kind::GzipMembers,
         1 => Kind::DeflateBlocks,
         2 => Kind::Bzip2Block { stream },
+        #[cfg(feature = "lzma")]
         3 => Kind::LzipMember,
+        #[cfg(feature = "lzma")]
         4 => Kind::XzBlock { check: Check::of_id(check)?, stream },
         5 => Kind::ZstdFrame,
         6 => Kind::ZstdPiece,

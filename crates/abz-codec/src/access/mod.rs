@@ -36,9 +36,12 @@ use std::ops::Range;
 pub use decode::{DecodeError, Decoder};
 pub use index::{Index, IndexError};
 
+#[cfg(all(doc, feature = "lzma"))]
+use crate::lzip;
+#[cfg(feature = "lzma")]
 use crate::xz;
 #[cfg(doc)]
-use crate::{bzip2, gzip, lzip, zstd};
+use crate::{bzip2, gzip, zstd};
 
 /// A part of a compressed file that can be decoded without the others. The description of its contents is not verified;
 /// a [`Decoder`] does that.
@@ -82,8 +85,10 @@ pub enum Kind {
         stream: u64,
     },
     /// A member of lzip.
+    #[cfg(feature = "lzma")]
     LzipMember,
     /// A block of xz.
+    #[cfg(feature = "lzma")]
     XzBlock {
         /// The check of its stream.
         check: xz::Check,

@@ -7,12 +7,15 @@
 
 mod bzip2;
 mod gzip;
+#[cfg(feature = "lzma")]
 mod lzip;
+#[cfg(feature = "lzma")]
 mod lzma;
 pub(crate) mod reads;
 mod serial;
 mod wrapped;
 pub(crate) mod writes;
+#[cfg(feature = "lzma")]
 mod xz;
 mod zstd;
 
@@ -23,7 +26,6 @@ use std::path::Path;
 
 use abz_codec::legacy::{lzh, pack};
 use abz_codec::lzw;
-use abz_codec::xz::LZMA_HEADER_LEN;
 
 use self::reads::Reads;
 use self::serial::Serial;
@@ -50,10 +52,13 @@ pub enum Format {
     /// bzip2. It is written as one stream.
     Bzip2,
     /// lzip. It is written with a member for each block.
+    #[cfg(feature = "lzma")]
     Lzip,
     /// xz. It is written as one stream of blocks.
+    #[cfg(feature = "lzma")]
     Xz,
     /// The older format of xz, `.lzma`. One thread writes it, as one stream.
+    #[cfg(feature = "lzma")]
     Lzma,
     /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)). It is written as one frame of independent blocks.
     Zstd,
@@ -70,11 +75,14 @@ pub enum Format {
 }
 
 /// The formats that are read, in the order in which the start of a file is compared with them.
-static READ: [Format; 11] = [
+static READ: &[Format] = &[
     Format::Gzip,
     Format::Bzip2,
+    #[cfg(feature = "lzma")]
     Format::Lzip,
+    #[cfg(feature = "lzma")]
     Format::Xz,
+    #[cfg(feature = "lzma")]
     Format::Lzma,
     Format::Zstd,
     Format::Compress,
@@ -85,29 +93,32 @@ static READ: [Format; 11] = [
 ];
 
 /// The formats that are written, in the order in which they are shown.
-static WRITTEN: [Format; 8] = [
+static WRITTEN: &[Format] = &[
     Format::Gzip,
     Format::Bzip2,
+    #[cfg(feature = "lzma")]
     Format::Lzip,
+    #[cfg(feature = "lzma")]
     Format::Xz,
     Format::Zstd,
     Format::Zlib,
     Format::Zip,
+    #[cfg(feature = "lzma")]
     Format::Lzma,
 ];
 
 impl Format {
     /// The number of bytes at the start of a file that are enough to detect its format.
-    pub const MAGIC_LEN: usize = LZMA_HEADER_LEN;
+    pub const MAGIC_LEN: usize = 14;
 
     /// Iterates over all formats.
     pub fn all() -> impl Iterator<Item = Format> + Clone {
-        READ.into_iter()
+        READ.iter().copied()
     }
 
     /// Iterates over the formats that are written as well as read.
     pub fn written() -> impl Iterator<Item = Format> + Clone {
-        WRITTEN.into_iter()
+        WRITTEN.iter().copied()
     }
 
     /// The format whose [`name`](Self::name) is `name`.
@@ -258,8 +269,11 @@ impl Format {
         match self {
             Format::Gzip => &gzip::Gzip,
             Format::Bzip2 => &bzip2::Bzip2,
+            #[cfg(feature = "lzma")]
             Format::Lzip => &lzip::Lzip,
+            #[cfg(feature = "lzma")]
             Format::Xz => &xz::Xz,
+            #[cfg(feature = "lzma")]
             Format::Lzma => &lzma::Lzma,
             Format::Zstd => &zstd::Zstd,
             Format::Compress => &Serial::<lzw::Decoder>::NEW,
@@ -275,8 +289,11 @@ impl Format {
         Some(match self {
             Format::Gzip => &gzip::Gzip,
             Format::Bzip2 => &bzip2::Bzip2,
+            #[cfg(feature = "lzma")]
             Format::Lzip => &lzip::Lzip,
+            #[cfg(feature = "lzma")]
             Format::Xz => &xz::Xz,
+            #[cfg(feature = "lzma")]
             Format::Lzma => &lzma::Lzma,
             Format::Zstd => &zstd::Zstd,
             Format::Zip => &wrapped::ZIP,

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use abz_codec::gzip::{Layout, Origin};
+#[cfg(feature = "lzma")]
 use abz_codec::xz;
 use abz_codec::zstd::Encoding;
 use anabranch::{Plan, Pool};
@@ -36,6 +37,7 @@ pub struct Compression {
     /// [`Format::Zlib`] and [`Format::Zip`] set their own layouts.
     pub layout: Layout,
     /// Settings of lzip and xz beside their levels.
+    #[cfg(feature = "lzma")]
     pub lzma: Lzma,
     /// Settings of zstd frames.
     pub zstd: Encoding,
@@ -51,6 +53,7 @@ pub struct Compression {
 }
 
 /// Settings of the formats of LZMA beside a level.
+#[cfg(feature = "lzma")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lzma {
     /// The size of the dictionary in bytes, 4 KiB to 512 MiB: how far back matches are looked for. By default, the
@@ -195,6 +198,12 @@ impl Compression {
     /// The size of the LZMA dictionary in bytes, if the format has one.
     pub(crate) fn dictionary(&self) -> Option<u32> {
         self.writes().dictionary(self)
+    }
+
+    /// Sets the size of the LZMA dictionary in bytes, for a format that has one.
+    pub(crate) fn set_dictionary(&mut self, _size: u32) {
+        #[cfg(feature = "lzma")]
+        (self.lzma.dictionary_size = Some(_size));
     }
 
     /// The approximate memory of the compression in bytes: that of its encoders, and that of the blocks in memory at

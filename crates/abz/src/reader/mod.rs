@@ -353,8 +353,7 @@ impl<R: Read> Reader<R> {
         }
         let needs_another_try =
             matches!(&error, Error::Damaged(damage) if damage.remedy() == Remedy::RegularFile);
-        if needs_another_try && self.places.is_some() && !self.settings.lzip.late_flushes {
-            self.settings.lzip.late_flushes = true;
+        if needs_another_try && self.places.is_some() && self.settings.allow_late_flushes() {
             let target = self.at + self.skip;
             self.start_again(None);
             self.skip = target;
