@@ -32,7 +32,7 @@ damaged     10  ABZ_SOAK=8 cargo test --release -p abz --test integration corrup
 abz          4  cargo build --release -p abz
 inject       8  scripts/inject.sh target/release/abz
 readers      6  scripts/readers.sh --fetch target/readers --boot target/release/abz
-python      10  scripts/python.sh
+python      15  scripts/python.sh --sources
 package     20  scripts/package.sh
 dependencies 2  scripts/dependencies.sh
 STEPS

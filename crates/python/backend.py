@@ -2,39 +2,99 @@
 
 With the setting "profile", which is a profile of cargo, such as `pip wheel -C profile=dev crates/python`, both are built by
 that profile. The setting "build-args" has more arguments of maturin.
+
+The command and the module share a target folder, so the libraries in C, and all else that both need alike, are compiled once. A source distribution and a package that can be
+edited (`pip install -e`) are built in the same way.
 """
 
+import contextlib
+import io
 import json
 import os
+import re
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import maturin
 
-HERE = Path(__file__).parent
-SCRIPTS = HERE / "abz.data" / "scripts"
+HERE = Path(__file__).resolve().parent
+# The crate of the command is beside this folder, in the repository as in a source distribution.
+COMMAND = HERE.parent / "abz" / "Cargo.toml"
+REPOSITORY = HERE.parent.parent
 
 get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
+get_requires_for_build_editable = maturin.get_requires_for_build_wheel
+get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    settings = config_settings or {}
-    profile = settings.get("profile", "release")
-    build_command(profile)
-    settings = {"build-args": f"--profile {profile} {settings.get('build-args', '')}"}
-    return maturin.build_wheel(wheel_directory, settings, metadata_directory)
+    with settings_of(config_settings) as settings:
+        return maturin.build_wheel(wheel_directory, settings, metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    with settings_of(config_settings) as settings:
+        return maturin.build_editable(wheel_directory, settings, metadata_directory)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """Builds the source distribution: that of maturin, with this file where it is looked for, and the versions for the command."""
+    name = maturin.build_sdist(sdist_directory, config_settings)
+    path = Path(sdist_directory, name)
+    top, parts = name[: -len(".tar.gz")], []
+    # The command is built alone there, and by the same profiles, so that it shares its dependencies with the module.
+    manifest = (HERE / "Cargo.toml").read_bytes()
+    profiles = b"\n" + manifest[manifest.index(b"[profile.dev]") :]
+    with tarfile.open(path) as given:
+        for member in given.getmembers():
+            data = given.extractfile(member).read() if member.isfile() else b""
+            if member.name == f"{top}/pyproject.toml":
+                data = data.replace(b'backend-path = ["."]', b'backend-path = ["python"]')
+            if member.name == f"{top}/abz/Cargo.toml":
+                # Its tests, and what they need, are not there.
+                data = re.sub(rb"(?ms)^\[dev-dependencies\].*?(?=^\[)|^\[\[test\]\].*?(?=^\[|\Z)", b"", data)
+                data += profiles
+            member.size = len(data)
+            parts.append((member, data))
+    lock = tarfile.TarInfo(f"{top}/abz/Cargo.lock")
+    data = (REPOSITORY / "Cargo.lock").read_bytes()
+    lock.size, lock.mtime, lock.mode = len(data), parts[0][0].mtime, 0o644
+    with tarfile.open(path, "w:gz") as target:
+        for member, contents in [*parts, (lock, data)]:
+            target.addfile(member, io.BytesIO(contents))
+    return name
+
+
+@contextlib.contextmanager
+def settings_of(config_settings):
+    """Builds the command, and yields the settings for maturin, with the target folder that both share."""
+    given = config_settings or {}
+    profile = given.get("profile", "release")
+    before = os.environ.get("CARGO_TARGET_DIR")
+    # Cargo's own setting, such as one in its configuration, holds for both too.
+    os.environ["CARGO_TARGET_DIR"] = before or str(HERE / "target")
+    try:
+        build_command(profile)
+        yield {"build-args": f"--profile {profile} {given.get('build-args', '')}"}
+    finally:
+        if before is None:
+            del os.environ["CARGO_TARGET_DIR"]
 
 
 def build_command(profile):
     """Builds the command, and puts it where maturin finds what goes on the path."""
-    command = ["cargo", "build", "--locked", "--profile", profile, "--package", "abz", "--bin", "abz"]
-    command += ["--manifest-path", str(HERE / ".." / ".." / "Cargo.toml")]
+    print(f"abz: building the command, then the module, by the profile {profile}", flush=True)
+    command = ["cargo", "build", "--profile", profile, "--bin", "abz", "--manifest-path", str(COMMAND)]
+    if (REPOSITORY / "Cargo.lock").exists():
+        command.append("--locked")  # a source distribution has the versions of a larger workspace
     command += ["--message-format", "json-render-diagnostics"]
     messages = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()
     [built] = [path for path in map(executable, messages) if path]
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(built, SCRIPTS / os.path.basename(built))
+    scripts = Path.cwd() / "abz.data" / "scripts"
+    scripts.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(built, scripts / os.path.basename(built))
 
 
 def executable(message):

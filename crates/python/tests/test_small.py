@@ -1,10 +1,15 @@
 """Small buffers and small files."""
 
 import gzip
+import os
 import timeit
 
 import abz
 from conftest import text
+
+
+#: How many times as long as `gzip` may take. A release build takes 0.7 to 1.3 times as long; one that is not optimised tells little.
+LIMIT = 1.5 if os.environ.get("ABZ_PROFILE") == "release" else 6
 
 
 def ratio(ours, standard, times):
@@ -16,7 +21,7 @@ def ratio(ours, standard, times):
 # A new encoder and a count of the cores made these 8 and 4 times as slow as the module `gzip`.
 def test_compressing_little_makes_no_encoder_and_counts_no_cores():
     data = text(350)
-    assert ratio(lambda: abz.compress(data), lambda: gzip.compress(data), 50) < 4
+    assert ratio(lambda: abz.compress(data), lambda: gzip.compress(data), 50) < LIMIT
 
 
 def test_writing_small_files_makes_no_encoders(tmp_path):
@@ -26,8 +31,19 @@ def test_writing_small_files_makes_no_encoders(tmp_path):
         with opener(tmp_path / name, "wb") as file:
             file.write(data)
 
-    assert ratio(lambda: write(abz.open, "a.gz"), lambda: write(gzip.open, "b.gz"), 20) < 2.5
+    assert ratio(lambda: write(abz.open, "a.gz"), lambda: write(gzip.open, "b.gz"), 20) < LIMIT
     assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == data
+
+
+def test_reading_small_files_makes_little(tmp_path):
+    data = text(2000)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(data))
+
+    def read(opener):
+        with opener(tmp_path / "a.gz") as file:
+            assert file.read() == data
+
+    assert ratio(lambda: read(abz.open), lambda: read(gzip.open), 20) < LIMIT
 
 
 def test_kept_encoders_keep_nothing_of_the_file_before():

@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -173,3 +174,21 @@ def test_a_file_system_without_room_is_an_error_of_the_system():
     assert caught.value.errno == 28
 
 
+
+
+def test_lines_that_are_flushed_one_by_one_take_little_and_can_be_read_at_once():
+    lines = [b"2024-05-07T12:%05d the river %d joins the main stream\n" % (n, n * n % 97) for n in range(4000)]
+    ours, theirs = io.BytesIO(), io.BytesIO()
+    decoder, found = zlib.decompressobj(wbits=31), b""
+    with abz.open(ours, "wb", format="gzip") as file, gzip.open(theirs, "wb") as other:
+        for number, line in enumerate(lines, 1):
+            taken = len(ours.getvalue())
+            file.write(line)
+            file.flush()
+            other.write(line)
+            other.flush()
+            found += decoder.decompress(ours.getvalue()[taken:])
+            if number % 500 == 0:
+                assert len(found) == sum(map(len, lines[:number]))
+    assert found == b"".join(lines) == gzip.decompress(ours.getvalue())
+    assert len(ours.getvalue()) < 1.1 * len(theirs.getvalue())
