@@ -94,6 +94,14 @@ impl<O: Output> Writer<O> {
         }
     }
 
+    fn single(&mut self, number: f32) {
+        self.put(tag::F32, number.to_le_bytes());
+    }
+
+    fn double(&mut self, number: f64) {
+        self.put(tag::F64, number.to_le_bytes());
+    }
+
     fn long(&mut self, tag: u8, bytes: &[u8]) {
         self.out.reserve(bytes.len());
         self.out.push(tag);
@@ -157,6 +165,16 @@ impl<O: Output> Open<'_, O> {
     }
 }
 
+/// Implements methods that write numbers, by the method of the writer for all numbers of a kind.
+macro_rules! numbers {
+    ($($method:ident $number:ident $kind:ident,)*) => {$(
+        fn $method(self, number: $number) -> Result<(), Failure> {
+            self.$kind(number.into());
+            Ok(())
+        }
+    )*};
+}
+
 impl<'a, O: Output> ser::Serializer for &'a mut Writer<O> {
     type Ok = ();
     type Error = Failure;
@@ -173,21 +191,10 @@ impl<'a, O: Output> ser::Serializer for &'a mut Writer<O> {
         Ok(())
     }
 
-    fn serialize_i8(self, number: i8) -> Result<(), Failure> {
-        self.serialize_i64(number.into())
-    }
-
-    fn serialize_i16(self, number: i16) -> Result<(), Failure> {
-        self.serialize_i64(number.into())
-    }
-
-    fn serialize_i32(self, number: i32) -> Result<(), Failure> {
-        self.serialize_i64(number.into())
-    }
-
-    fn serialize_i64(self, number: i64) -> Result<(), Failure> {
-        self.signed(number);
-        Ok(())
+    numbers! {
+        serialize_i8 i8 signed, serialize_i16 i16 signed, serialize_i32 i32 signed, serialize_i64 i64 signed,
+        serialize_u8 u8 unsigned, serialize_u16 u16 unsigned, serialize_u32 u32 unsigned, serialize_u64 u64 unsigned,
+        serialize_f32 f32 single, serialize_f64 f64 double,
     }
 
     fn serialize_i128(self, number: i128) -> Result<(), Failure> {
@@ -199,38 +206,11 @@ impl<'a, O: Output> ser::Serializer for &'a mut Writer<O> {
         Ok(())
     }
 
-    fn serialize_u8(self, number: u8) -> Result<(), Failure> {
-        self.serialize_u64(number.into())
-    }
-
-    fn serialize_u16(self, number: u16) -> Result<(), Failure> {
-        self.serialize_u64(number.into())
-    }
-
-    fn serialize_u32(self, number: u32) -> Result<(), Failure> {
-        self.serialize_u64(number.into())
-    }
-
-    fn serialize_u64(self, number: u64) -> Result<(), Failure> {
-        self.unsigned(number);
-        Ok(())
-    }
-
     fn serialize_u128(self, number: u128) -> Result<(), Failure> {
         match u64::try_from(number) {
             Ok(number) => self.unsigned(number),
             Err(_) => self.put(tag::U128, number.to_le_bytes()),
         }
-        Ok(())
-    }
-
-    fn serialize_f32(self, number: f32) -> Result<(), Failure> {
-        self.put(tag::F32, number.to_le_bytes());
-        Ok(())
-    }
-
-    fn serialize_f64(self, number: f64) -> Result<(), Failure> {
-        self.put(tag::F64, number.to_le_bytes());
         Ok(())
     }
 

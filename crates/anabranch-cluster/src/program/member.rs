@@ -31,6 +31,8 @@ pub(super) struct Members {
     strangers: HashMap<u64, Stranger>,
     /// When the last worker was forgotten that had not said that it leaves.
     lost: Option<Instant>,
+    /// Since when a worker is needed although there is none, and when this was told.
+    missed: Option<(Instant, Instant)>,
 }
 
 /// What a beat has changed.
@@ -42,7 +44,7 @@ pub(super) enum Change {
 }
 
 impl Members {
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
@@ -80,6 +82,21 @@ impl Members {
     /// Why the workers that are there do not serve the run. `None` if there are none.
     pub(super) fn refused(&self) -> Option<&str> {
         self.strangers.values().map(|stranger| stranger.text.as_str()).next()
+    }
+
+    /// How long a worker was needed while there is none, if this is to be told: after each stretch of `patience`.
+    pub(super) fn is_missed(&mut self, is_needed: bool, patience: Duration) -> Option<Duration> {
+        if !is_needed || !self.is_empty() {
+            self.missed = None;
+            return None;
+        }
+        let now = Instant::now();
+        let (since, told) = *self.missed.get_or_insert((now, now));
+        if told.elapsed() < patience {
+            return None;
+        }
+        self.missed = Some((since, now));
+        Some(since.elapsed())
     }
 
     /// Nothing was heard of anybody for some time, because the connection was lost.

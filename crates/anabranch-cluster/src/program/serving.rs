@@ -1,7 +1,7 @@
 //! The task of a run: it puts batches of calls into the queue, and takes outcomes.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use async_nats::Message;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use super::deaths::Deaths;
 use super::keeper::{Keeper, News};
 use super::landing::{self, Landed, Landing};
 use super::member::{Change, Members};
-use super::stats::{self, Stats, processor};
+use super::stats::{Book, Stats};
 use super::trouble::Trouble;
 use super::{Answer, Order};
 use crate::cluster::Link;
@@ -48,15 +48,9 @@ pub(super) struct Serving {
     members: Members,
     deaths: Deaths,
     trouble: Trouble,
-    /// Since when calls wait although there is no worker, and when this was told.
-    lonely: Option<(Instant, Instant)>,
-    /// The least time that a batch was outside of program and worker. A longer one has waited in the queue of the server.
-    least: Duration,
-    stats: Arc<Mutex<Stats>>,
+    book: Book,
     /// When the last outcome arrived, or the queue was looked at.
     progress: Instant,
-    /// How long the thread had had the processor when the run began.
-    began: Duration,
 }
 
 impl Serving {
@@ -79,11 +73,8 @@ impl Serving {
             members: Members::default(),
             deaths: Deaths::default(),
             trouble: Trouble::default(),
-            lonely: None,
-            least: Duration::MAX,
-            stats,
+            book: Book::new(stats),
             progress: Instant::now(),
-            began: Duration::ZERO,
         }
     }
 
@@ -99,7 +90,7 @@ impl Serving {
     pub(super) async fn serve(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
         let Ok(inbox) = self.subscribe().await else { return };
         let mut inbox = std::pin::pin!(inbox);
-        self.began = processor();
+        self.book.begin();
         let mut news: watch::Receiver<Made> = self.line.news();
         let mut tick = tokio::time::interval(self.options.lease / 4);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -337,7 +328,7 @@ impl Serving {
             batch.taken = Some(Instant::now());
         }
         let id = beat.id;
-        lock(&self.stats).worker(id, &beat.name, beat.threads);
+        self.book.worker(id, &beat.name, beat.threads);
         match self.members.heard(beat) {
             Change::Nothing => {}
             Change::Joined(name) => self.options.events.tell(&Event::Joined { name }),
@@ -383,27 +374,11 @@ impl Serving {
         let Landed { done, reply, mut bodies } = landed;
         self.progress = Instant::now();
         let Done { worker, batch: id, outcomes, times } = done;
-        let mut sent = None;
-        if let Some(batch) = self.batches.get_mut(id) {
-            batch.computed += times.computed;
-            batch.waited = batch.waited.max(times.waited);
-            batch.fetched = batch.fetched.max(times.fetched);
-            let fetched = Duration::from_nanos(batch.fetched);
-            let inside = Duration::from_nanos(batch.computed + batch.waited) + fetched;
-            let outside = batch.sent.elapsed().saturating_sub(inside);
-            self.least = self.least.min(outside);
-            let queued = outside - self.least + Duration::from_nanos(batch.waited);
-            sent = Some((batch.sent, queued, self.least + fetched));
-        }
-        let mut counted = stats::Landed::new(&times);
         let count = outcomes.len();
-        if let Some((sent, queued, transport)) = sent {
-            for call in outcomes.iter().filter_map(|(id, _)| self.calls.get(*id)) {
-                counted.add(sent.saturating_duration_since(call.made) + queued, transport);
-            }
-        }
+        let way = self.batches.get_mut(id).map(|batch| self.book.way(batch, &times));
+        let calls = outcomes.iter().filter_map(|(id, _)| self.calls.get(*id)).map(|call| call.made);
         // A stream that has its last result may ask for its report at once.
-        lock(&self.stats).landed(worker, &counted, processor().saturating_sub(self.began));
+        self.book.landed(worker, &times, way, calls);
         for (id, ended) in outcomes {
             if self.calls.has(id) {
                 let answer = landing::answer(ended, bodies.remove(&id), &self.options);
@@ -468,17 +443,9 @@ impl Serving {
 
     /// Tells that calls wait and no worker is there.
     fn say_lonely(&mut self) {
-        if !self.members.is_empty() || self.calls.is_empty() {
-            self.lonely = None;
-            return;
-        }
-        let now = Instant::now();
-        let (since, told) = *self.lonely.get_or_insert((now, now));
-        if told.elapsed() < self.options.patience {
-            return;
-        }
-        self.lonely = Some((since, now));
-        let event = Event::NoWorker { function: self.function.clone(), waited: since.elapsed() };
+        let (is_needed, patience) = (!self.calls.is_empty(), self.options.patience);
+        let Some(waited) = self.members.is_missed(is_needed, patience) else { return };
+        let event = Event::NoWorker { function: self.function.clone(), waited };
         self.options.events.tell(&event);
         if let Some(text) = self.members.refused() {
             self.calls.answer_all(|| Answer::Refused(text.to_owned()));
@@ -511,8 +478,4 @@ impl Serving {
 fn read<T: DeserializeOwned>(message: &Message) -> Option<T> {
     // What is not of this crate is left alone.
     wire::read(&message.payload)
-}
-
-fn lock(stats: &Mutex<Stats>) -> std::sync::MutexGuard<'_, Stats> {
-    stats.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,10 @@
 //! What a run measures.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use super::batches::Sent;
 use crate::report::{CallReport, WorkerReport};
 use crate::wire::Times;
 
@@ -20,7 +22,7 @@ pub(super) struct Stats {
 
 /// The calls of some outcomes, added up.
 #[derive(Debug, Default)]
-pub(super) struct Landed {
+struct Landed {
     items: u64,
     queue: Duration,
     transport: Duration,
@@ -29,7 +31,7 @@ pub(super) struct Landed {
 }
 
 impl Landed {
-    pub(super) fn new(times: &Times) -> Self {
+    fn new(times: &Times) -> Self {
         let Times { computed, fetched, .. } = *times;
         Self {
             compute: Duration::from_nanos(computed),
@@ -38,7 +40,7 @@ impl Landed {
         }
     }
 
-    pub(super) fn add(&mut self, queue: Duration, transport: Duration) {
+    fn add(&mut self, queue: Duration, transport: Duration) {
         self.items += 1;
         self.queue += queue;
         self.transport += transport;
@@ -46,7 +48,7 @@ impl Landed {
 }
 
 impl Stats {
-    pub(super) fn worker(&mut self, id: u64, name: &str, threads: u32) {
+    fn worker(&mut self, id: u64, name: &str, threads: u32) {
         let worker = self.workers.entry(id).or_default();
         worker.id = id;
         if worker.name != name {
@@ -56,7 +58,7 @@ impl Stats {
     }
 
     /// Counts outcomes from a worker. The thread of the connection has had the processor for `thread` since the run began.
-    pub(super) fn landed(&mut self, worker: u64, landed: &Landed, thread: Duration) {
+    fn landed(&mut self, worker: u64, landed: &Landed, thread: Duration) {
         self.thread = thread;
         self.items += landed.items;
         self.batches += 1;
@@ -87,8 +89,73 @@ impl Stats {
     }
 }
 
+/// Keeps what a run measures, on the thread of the connection.
+pub(super) struct Book {
+    stats: Arc<Mutex<Stats>>,
+    /// The least time that a batch was outside of program and worker. A longer one has waited in the queue of the server.
+    least: Duration,
+    /// How long the thread had had the processor when the run began.
+    began: Duration,
+}
+
+/// How a batch has travelled.
+pub(super) struct Way {
+    sent: Instant,
+    queued: Duration,
+    transport: Duration,
+}
+
+impl Book {
+    pub(super) fn new(stats: Arc<Mutex<Stats>>) -> Self {
+        Self { stats, least: Duration::MAX, began: Duration::ZERO }
+    }
+
+    /// Says that the run begins on this thread.
+    pub(super) fn begin(&mut self) {
+        self.began = processor();
+    }
+
+    fn stats(&self) -> MutexGuard<'_, Stats> {
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn worker(&self, id: u64, name: &str, threads: u32) {
+        self.stats().worker(id, name, threads);
+    }
+
+    /// Adds the times of outcomes to their batch, and says how it has travelled.
+    pub(super) fn way(&mut self, batch: &mut Sent, times: &Times) -> Way {
+        batch.computed += times.computed;
+        batch.waited = batch.waited.max(times.waited);
+        batch.fetched = batch.fetched.max(times.fetched);
+        let fetched = Duration::from_nanos(batch.fetched);
+        let inside = Duration::from_nanos(batch.computed + batch.waited) + fetched;
+        let outside = batch.sent.elapsed().saturating_sub(inside);
+        self.least = self.least.min(outside);
+        let queued = outside - self.least + Duration::from_nanos(batch.waited);
+        Way { sent: batch.sent, queued, transport: self.least + fetched }
+    }
+
+    /// Counts outcomes from a worker, and the calls among them that were not answered before, by the times when they were made.
+    pub(super) fn landed(
+        &self,
+        worker: u64,
+        times: &Times,
+        way: Option<Way>,
+        calls: impl Iterator<Item = Instant>,
+    ) {
+        let mut counted = Landed::new(times);
+        if let Some(Way { sent, queued, transport }) = way {
+            for made in calls {
+                counted.add(sent.saturating_duration_since(made) + queued, transport);
+            }
+        }
+        self.stats().landed(worker, &counted, processor().saturating_sub(self.began));
+    }
+}
+
 /// How long this thread has had the processor. Zero where the system does not tell.
-pub(super) fn processor() -> Duration {
+fn processor() -> Duration {
     #[cfg(all(target_os = "linux", not(portable)))]
     {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -11,8 +11,9 @@ use super::meter::{Flow, Pass};
 use super::{PartRequest, message};
 
 /// The bounds of the bodies in one message, in bytes. Longer ones are asked for in parts. It bounds what a queue holds, and how long the
-/// messages of a queue keep a slow line busy.
-const INLINE: usize = 128 << 10;
+/// messages of a queue keep a slow line busy. A server takes some hundred microseconds for each message of a queue, whatever its length:
+/// items of 4 KiB cost a fifth less processor time in messages of 256 KiB than in those of 128 KiB.
+const INLINE: usize = 256 << 10;
 const LEAST_INLINE: usize = 16 << 10;
 
 /// So many messages are under way at least, if a line is busy with them.

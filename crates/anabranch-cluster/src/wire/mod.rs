@@ -16,11 +16,13 @@ mod queue;
 pub(crate) mod subjects;
 mod sweep;
 
+use std::cell::RefCell;
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub(crate) use bodies::{ENVELOPE_OF_CALL, Gone, Parts, Shelf, inline_limit};
 pub(crate) use line::{ENDED, Line, Made};
@@ -33,7 +35,7 @@ use crate::functions::Identity;
 /// An item or a result on its way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Body {
-    Here(Bytes),
+    Here(#[serde(deserialize_with = "sliced")] Bytes),
     /// The side that sends it has it on its [`Shelf`].
     Shelved {
         ticket: u64,
@@ -182,12 +184,37 @@ pub(crate) fn message<T: Serialize>(value: &T) -> Bytes {
     postcard::to_stdvec(value).expect("numbers, bytes and texts can be encoded").into()
 }
 
-/// Reads a message of this crate. `None` if it is something else.
-pub(crate) fn read<T: DeserializeOwned>(code: &[u8]) -> Option<T> {
-    match postcard::take_from_bytes(code) {
+thread_local! {
+    /// The message that is being read.
+    static READ: RefCell<Bytes> = const { RefCell::new(Bytes::new()) };
+}
+
+/// Reads a message of this crate. `None` if it is something else. The bodies in it are parts of the message, and keep its memory.
+pub(crate) fn read<T: DeserializeOwned>(message: &Bytes) -> Option<T> {
+    READ.set(message.clone());
+    let value = match postcard::take_from_bytes(message) {
         Ok((value, [])) => Some(value),
         _ => None,
+    };
+    READ.set(Bytes::new());
+    value
+}
+
+/// Reads a body as a part of the [message](READ), without a copy.
+fn sliced<'de, D: Deserializer<'de>>(reader: D) -> Result<Bytes, D::Error> {
+    struct Part;
+    impl Visitor<'_> for Part {
+        type Value = Bytes;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("bytes of a message")
+        }
+
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+            READ.with_borrow(|message| Ok(message.slice_ref(bytes)))
+        }
     }
+    reader.deserialize_bytes(Part)
 }
 
 /// Returns a number that no other program or worker has.

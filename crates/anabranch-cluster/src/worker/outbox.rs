@@ -168,7 +168,7 @@ impl Outbox {
     }
 
     /// The program of a run says which messages are lost, or nobody listens there.
-    pub(super) async fn lost(&mut self, run: u64, answer: Option<&[u8]>) {
+    pub(super) async fn lost(&mut self, run: u64, answer: Option<&Bytes>) {
         let numbers = answer.and_then(read::<Vec<u64>>);
         if numbers.is_some() {
             self.asked.remove(&run);

@@ -144,7 +144,7 @@ impl Serving {
                 self.work().await;
             }
         } else if let Some(run) = subjects::number_of(topic, "lost-") {
-            let answer = message.status.is_none().then_some(&message.payload[..]);
+            let answer = message.status.is_none().then_some(&message.payload);
             self.outbox.lost(run, answer).await;
         }
     }
