@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use anabranch::Stream;
 use anabranch_cluster::{
-    ADDRESS, Cluster, ClusterOptions, Error, Functions, RemoteError, Worker, prelude::*,
+    ADDRESS, Cluster, ClusterOptions, Error, Functions, Named, RemoteError, Worker, prelude::*,
 };
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,11 @@ impl fmt::Display for Unrendered {
 impl std::error::Error for Unrendered {}
 
 /// What may run on a worker. The program and the workers are the same file, so they have the same functions.
+/// Renders a frame of the film.
+const FRAME: Named<Shot, Frame, Unrendered> = Named::new("frame");
+
 fn functions() -> Functions {
-    Functions::new("render", env!("CARGO_PKG_VERSION")).function("frame", frame)
+    Functions::new("render", env!("CARGO_PKG_VERSION")).function(FRAME, frame)
 }
 
 fn frame(shot: Shot) -> Result<Frame, Unrendered> {
@@ -158,7 +161,7 @@ impl Film {
 
     fn render(&self, cluster: &Cluster) -> Result<(), Failure> {
         let Self { path, frames, width, height } = self;
-        let frame = cluster.function::<Shot, Frame, Unrendered>(&functions(), "frame")?;
+        let frame = cluster.function(&functions(), FRAME)?;
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "YUV4MPEG2 W{width} H{height} F24:1 Ip A1:1 C444")?;
         let shots = (0..*frames).map(|number| Shot { number, width: *width, height: *height });

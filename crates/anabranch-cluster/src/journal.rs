@@ -26,16 +26,18 @@ const OLD_USED: usize = 40;
 ///
 /// ```
 /// use anabranch::Stream;
-/// use anabranch_cluster::{Cluster, Functions, prelude::*};
+/// use anabranch_cluster::{Cluster, Functions, Named, prelude::*};
 /// use std::fs::File;
 /// use std::io::{Seek, SeekFrom, Write};
 ///
+/// const SQUARE: Named<u64, u64, ()> = Named::new("square");
+///
 /// # let folder = tempfile::tempdir()?;
 /// # let (output, journal) = (folder.path().join("squares"), folder.path().join("journal"));
-/// let functions = Functions::new("arithmetic", "1.0").function("square", |n: u64| n.checked_mul(n).ok_or(()));
+/// let functions = Functions::new("arithmetic", "1.0").function(SQUARE, |n| n.checked_mul(n).ok_or(()));
 /// let cluster = Cluster::local();
 /// let journal = cluster.journal(journal, "the squares of 0 to 99")?;
-/// let square = cluster.function::<u64, u64, ()>(&functions, "square")?.resume(&journal);
+/// let square = cluster.function(&functions, SQUARE)?.resume(&journal);
 ///
 /// // What was written behind the last commit is written again.
 /// let mut file = File::options().create(true).write(true).open(output)?;
