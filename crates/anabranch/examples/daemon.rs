@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use anabranch::{CancelToken, Monitor, Stopped, Stream, TryPostError};
+use anabranch::{CancelToken, Monitor, Stopped, Stream, TrySendError};
 
 /// At most this many jobs wait before the stream, and as many are worked on at a time.
 const JOBS: usize = 32;
@@ -26,10 +26,10 @@ fn work(job: &str) -> String {
 /// # Errors
 /// If `commands` cannot be read or `out` cannot be written.
 pub fn run(commands: impl BufRead, out: impl Write + Send) -> io::Result<Stopped> {
-    let (post, jobs) = Stream::channel(JOBS);
+    let (sender, jobs) = Stream::channel(JOBS);
     let (token, monitor) = (CancelToken::new(), Monitor::new());
     let out = Mutex::new(out);
-    let jobs = jobs.window(JOBS).cancel(&token).watch(&monitor).map(|job: String| work(&job));
+    let jobs = jobs.window(JOBS).cancel_by(&token).watch(&monitor).map(|job: String| work(&job));
     let say = |text: &str| writeln!(out.lock().unwrap(), "{text}");
     thread::scope(|scope| {
         let stream = scope.spawn(move || jobs.try_for_each(|result| say(&result)));
@@ -46,14 +46,14 @@ pub fn run(commands: impl BufRead, out: impl Write + Send) -> io::Result<Stopped
                     "stop" => break,
                     "" => {}
                     // A paused stream gives no room, and this thread must read the command that lets it go on.
-                    job if token.is_paused() => match post.try_post(job.to_owned()) {
+                    job if token.is_paused() => match sender.try_send(job.to_owned()) {
                         Ok(()) => {}
-                        Err(TryPostError::Full(job)) => say(&format!("{job}: refused, {JOBS} jobs wait"))?,
-                        Err(TryPostError::Closed(_)) => break,
+                        Err(TrySendError::Full(job)) => say(&format!("{job}: refused, {JOBS} jobs wait"))?,
+                        Err(TrySendError::Closed(_)) => break,
                     },
                     // The stream takes no more jobs if it has failed. Its error comes back below.
                     job => {
-                        if post.post(job.to_owned()).is_err() {
+                        if sender.send(job.to_owned()).is_err() {
                             break;
                         }
                     }

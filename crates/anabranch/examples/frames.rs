@@ -70,8 +70,8 @@ fn digest(picture: &[u8]) -> u64 {
 /// If frames need each other in a cycle, or a frame is missing.
 pub fn builder(video: Vec<Frame>) -> Result<Vec<u64>, Unmet> {
     Stream::from_iter(video)
-        .never_waits()
-        .map_needing(3, needs, decode)
+        .in_blocks()
+        .map_dependent(3, needs, decode)
         .map(|picture| digest(&picture))
         .collect()
 }

@@ -30,7 +30,7 @@ pub fn distances(pages: &Pages, start: &str) -> BTreeMap<String, u32> {
                     let links = pages.get(&name).map_or_else(Vec::new, |text| links(text)); // on all cores
                     (name, steps, links)
                 })
-                .serial(move |(name, steps, links)| {
+                .serial_map(move |(name, steps, links)| {
                     // One at a time and in order, so `seen` needs no lock and the search is the same in every run.
                     let mut laps: Laps = vec![Lap::Done((name, steps))];
                     for link in links {

@@ -38,12 +38,12 @@ pub fn book(lines: &str, journal: &mut Vec<String>) -> Vec<(String, u32)> {
     Stream::from_iter(lines.lines())
         .map(parse) // on all cores
         .broadcast() // each payment goes to all three branches
-        .branch(|payments| payments.serial(|payment| journal.push(format!("{payment:?}"))))
+        .branch(|payments| payments.serial_map(|payment| journal.push(format!("{payment:?}"))))
         .branch(|payments| {
             payments
                 .split(|payment: &Result<_, _>| usize::from(payment.is_err())) // and to one of these two
                 .branch(|right| {
-                    right.filter_map(Result::ok).serial(|payment| {
+                    right.filter_map(Result::ok).serial_map(|payment| {
                         total += payment.cents; // in order, beside the journal
                         format!("{} to {}, {total} so far", payment.cents, payment.to)
                     })

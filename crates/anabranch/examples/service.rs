@@ -2,21 +2,21 @@
 //!
 //!     cargo run --release --example service
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{self, Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use anabranch::{CancelToken, Closed, Post, Stopped, Stream};
+use anabranch::{CancelToken, SendError, Sender, Stopped, Stream};
 
 /// A question, and where the answer goes.
 struct Request {
     text: String,
-    answer: Sender<String>,
+    answer: mpsc::Sender<String>,
 }
 
 /// A running service. Its clones ask the same stream.
 struct Service {
-    post: Post<Request>,
+    sender: Sender<Request>,
     token: CancelToken,
     thread: JoinHandle<()>,
 }
@@ -26,21 +26,21 @@ const REQUESTS: usize = 16;
 
 impl Service {
     fn start() -> Self {
-        let (post, requests) = Stream::channel(REQUESTS);
+        let (sender, requests) = Stream::channel(REQUESTS);
         let token = CancelToken::new();
-        let stream = requests.window(REQUESTS).cancel(&token).map(|Request { text, answer }| {
+        let stream = requests.window(REQUESTS).cancel_by(&token).map(|Request { text, answer }| {
             // A client that has gone away does not hear the answer.
             let _ = answer.send(text.to_uppercase());
         });
         let thread = thread::spawn(move || stream.for_each(drop));
-        Self { post, token, thread }
+        Self { sender, token, thread }
     }
 
     /// Asks, and waits while the service is busy. Gives the text back if it takes no more requests.
     fn ask(&self, text: &str) -> Result<Receiver<String>, String> {
         let (answer, answered) = channel();
-        let posted = self.post.post(Request { text: text.to_owned(), answer });
-        posted.map(|()| answered).map_err(|Closed(request)| request.text)
+        let posted = self.sender.send(Request { text: text.to_owned(), answer });
+        posted.map(|()| answered).map_err(|SendError(request)| request.text)
     }
 
     /// Refuses new requests, answers the accepted ones, and gives up what takes longer than `limit`. Says how many were

@@ -113,7 +113,7 @@
 //! | `schedule = on_demand`, `schedule = dealt` | replicas take items when they are free (the default), or in turn (not with `unordered`) |
 //! | `wait = park`, `wait = spin` | waiting threads sleep (the default), or [spin](crate::Stream::with_plan) |
 //! | `pool = &pool` | the helping threads come from a [pool](crate::Pool) |
-//! | `cancel = &token` | a [token](crate::CancelToken) can end the loop |
+//! | `cancel_by = &token` | a [token](crate::CancelToken) can end the loop |
 //! | `report = \|report\| ..` | called with the [`Report`](crate::Report) when the loop has ended |
 //! | `title = ".."` | the name of the threads |
 //! | `dedicated` | the source has a [thread of its own](crate::Stream::dedicated) |

@@ -64,7 +64,7 @@
 //!
 //! A process that the C function `fork` has created has one thread, and a copy of everything else. Streams that are run there work, and so do
 //! pools that are created there. What belongs to a run or a pool of the parent panics and says that the process was forked: the
-//! pool, a [`Post`], an [`Offload`], an iterator of results. Dropping it does nothing. If a function that a run calls has forked the process and
+//! pool, a [`Sender`], an [`Offload`], an iterator of results. Dropping it does nothing. If a function that a run calls has forked the process and
 //! returns in the child, the run goes on there if it has no other thread. Otherwise the child writes a message to standard error and
 //! aborts. Processes that [`Command`](std::process::Command) starts are not forks in this sense: they run another program.
 //!
@@ -129,7 +129,7 @@ pub use outside::AsyncItems;
 #[doc(hidden)] // For the library for C.
 pub use outside::posts;
 pub use outside::prelude;
-pub use outside::{Closed, Items, Offload, Post, TryPostError};
+pub use outside::{Items, Offload, SendError, Sender, TrySendError};
 #[cfg(feature = "json")]
 pub use report::REPORT_VERSION;
 pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};

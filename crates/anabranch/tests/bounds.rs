@@ -28,7 +28,7 @@ fn settings_of_any_size_take_memory_as_it_is_used() {
             assert_eq!(stream().serial_flat_map(|n| [n + 1]).collect::<Vec<_>>(), expected);
             let sharded = stream().map_sharded(Shards::dealt(3), || (), |(), n| n + 1);
             assert_eq!(sharded.collect::<Vec<_>>(), expected);
-            let mut unordered: Vec<u64> = stream().unordered().map(|n| n + 1).serial(|n| n).collect();
+            let mut unordered: Vec<u64> = stream().unordered().map(|n| n + 1).serial_map(|n| n).collect();
             unordered.sort_unstable();
             assert_eq!(unordered, expected);
             assert_eq!(stream().map(|n| n + 1).into_iter().collect::<Vec<_>>(), expected);
@@ -38,9 +38,9 @@ fn settings_of_any_size_take_memory_as_it_is_used() {
         let stream = Stream::from_iter(0..1_000u64).workers(3).burst(burst).window(usize::MAX);
         assert_eq!(stream.map(|n| n + 1).sum::<u64>(), 500_500);
     }
-    let (post, stream) = Stream::channel(usize::MAX);
-    (0..1_000u64).for_each(|n| post.post(n).unwrap());
-    drop(post);
+    let (sender, stream) = Stream::channel(usize::MAX);
+    (0..1_000u64).for_each(|n| sender.send(n).unwrap());
+    drop(sender);
     assert_eq!(stream.sum::<u64>(), 499_500);
 
     // Workers come and go: what is kept of them does not grow with their number.

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use anabranch::ssp::{self, collect, parallel, pipeline};
-use anabranch::{CancelToken, Items, Monitor, Offload, Pool, Post, Stream};
+use anabranch::{CancelToken, Items, Monitor, Offload, Pool, Sender, Stream};
 use anabranch_network::Network;
 use futures::executor::block_on_stream;
 
@@ -67,8 +67,8 @@ fn awaited(items: anabranch::AsyncItems<u64>) -> u64 {
 
 /// A stream of posted items that the threads of a pool alone run.
 fn posted(pool: &Arc<Pool>, items: u64) -> Stream<'static, u64> {
-    let (post, stream) = Stream::channel(items as usize);
-    (0..items).for_each(|n| post.post(n).unwrap());
+    let (sender, stream) = Stream::channel(items as usize);
+    (0..items).for_each(|n| sender.send(n).unwrap());
     stream.pool(pool).map(work)
 }
 
@@ -80,7 +80,9 @@ const NEW: [(&str, New); 16] = [
     ("inline", |items| stream(items).inline().map(work).fold(0, add)),
     ("one worker", |items| stream(items).workers(1).map(work).fold(0, add)),
     ("own threads", |items| stream(items).workers(3).map(work).fold(0, add)),
-    ("a dedicated stage", |items| stream(items).workers(2).serial(work).dedicated().map(|n| n).fold(0, add)),
+    ("a dedicated stage", |items| {
+        stream(items).workers(2).serial_map(work).dedicated().map(|n| n).fold(0, add)
+    }),
     ("a new pool", |items| stream(items).pool(&Pool::new(3)).map(work).fold(0, add)),
     ("into_iter", |items| stream(items).workers(2).map(work).into_iter().fold(0, add)),
     ("with_iter", |items| stream(items).workers(2).map(work).with_iter(|sums| sums.fold(0, add))),
@@ -136,7 +138,7 @@ const NEW: [(&str, New); 16] = [
     }),
     ("a report, a token and a monitor", |items| {
         let (token, monitor) = (CancelToken::new(), Monitor::new());
-        let stream = stream(items).workers(2).cancel(&token).watch(&monitor).map(work);
+        let stream = stream(items).workers(2).cancel_by(&token).watch(&monitor).map(work);
         let (sum, report) = stream.report().fold(0, add);
         assert!(report.to_string().contains("map") && monitor.snapshots().is_empty());
         sum
@@ -149,7 +151,7 @@ struct Parents {
     items: Items<u64>,
     detached: Items<u64>,
     asynchronous: anabranch::AsyncItems<u64>,
-    post: Post<u64>,
+    sender: Sender<u64>,
     farm: Offload<u64, u64>,
     pooled_farm: Offload<u64, u64>,
     pipeline: ssp::Pipeline<u64, u64>,
@@ -161,15 +163,15 @@ impl Parents {
     /// Starts runs of each kind that has an object outside of it.
     fn start(token: &CancelToken, taken: &Arc<AtomicU64>) -> (Self, thread::JoinHandle<()>) {
         let (pool, monitor) = (Arc::new(Pool::new(3)), Monitor::new());
-        let (post, posted) = Stream::channel(2);
+        let (sender, posted) = Stream::channel(2);
         let (counted, watched) = (Arc::clone(taken), monitor.clone());
         let token = token.clone();
         let stopping = token.clone();
         let taker = thread::spawn(move || {
-            let stream = posted.workers(2).cancel(&stopping).watch(&watched).map(work);
+            let stream = posted.workers(2).cancel_by(&stopping).watch(&watched).map(work);
             stream.for_each(|_| _ = counted.fetch_add(1, Ordering::Relaxed));
         });
-        post.post(0).unwrap();
+        sender.send(0).unwrap();
         while taken.load(Ordering::Relaxed) == 0 {
             thread::yield_now(); // the run has begun when it has taken an item
         }
@@ -178,14 +180,14 @@ impl Parents {
         never.keep_unhandled();
         std::mem::forget(never); // so that the stream waits
         let parents = Parents {
-            items: stream(u64::MAX).workers(2).cancel(&token).map(work).into_iter(),
+            items: stream(u64::MAX).workers(2).cancel_by(&token).map(work).into_iter(),
             detached: waiting,
             asynchronous: stream(u64::MAX).workers(2).map(work).into_async(),
             farm: Offload::start(2, 4, work),
             pooled_farm: Offload::through(4, |tasks| tasks.pool(&pool).map(work)),
             pipeline: pipeline![parallel!(|n: u64| Some(work(n)), 2), collect!()],
             pool,
-            post,
+            sender,
             monitor,
             token,
         };
@@ -211,8 +213,8 @@ impl Parents {
         says("Items", &mut || _ = self.items.next());
         says("Items on a pool", &mut || _ = self.detached.next());
         says("AsyncItems", &mut || _ = block_on_stream(&mut self.asynchronous).next());
-        says("post", &mut || _ = self.post.post(1));
-        says("try_post", &mut || _ = self.post.try_post(1));
+        says("Sender", &mut || _ = self.sender.send(1));
+        says("try_post", &mut || _ = self.sender.try_send(1));
         says("Offload", &mut || self.farm.offload(1));
         says("Offload on a pool", &mut || self.pooled_farm.offload(1));
         says("Pipeline", &mut || _ = self.pipeline.post(1));
@@ -224,7 +226,7 @@ impl Parents {
             wrong.push("a monitor shows streams of the parent".to_owned());
         }
         // A token of the parent stops what runs here.
-        let stopped = stream(u64::MAX).workers(2).cancel(&self.token).map(work);
+        let stopped = stream(u64::MAX).workers(2).cancel_by(&self.token).map(work);
         let mut seen = 0;
         let token = self.token.clone();
         stopped.for_each(|_| {
@@ -237,13 +239,13 @@ impl Parents {
             wrong.push("a token waits for runs of the parent".to_owned());
         }
         // The drops, in either order.
-        let Parents { pool, items, detached, asynchronous, post, farm, pooled_farm, pipeline, .. } = self;
+        let Parents { pool, items, detached, asynchronous, sender, farm, pooled_farm, pipeline, .. } = self;
         let mut drops: Vec<Box<dyn FnOnce()>> = vec![
             Box::new(|| drop(pool)),
             Box::new(|| drop(items)),
             Box::new(|| drop(detached)),
             Box::new(|| drop(asynchronous)),
-            Box::new(|| drop(post)),
+            Box::new(|| drop(sender)),
             Box::new(|| drop(farm)),
             Box::new(|| drop(pooled_farm)),
             Box::new(|| drop(pipeline)),
@@ -300,7 +302,7 @@ fn fork_beside_runs(seed: u64) {
             let until = draw.below(40);
             let running = parents.as_mut().unwrap();
             for n in 0..until {
-                running.post.post(n).unwrap();
+                running.sender.send(n).unwrap();
                 running.farm.offload(n);
                 running.items.next();
             }
@@ -362,7 +364,7 @@ const WITHIN: [(&str, Within); 13] = [
     ("inline", |items, at| stream(items).inline().map(fork_at(at)).fold(0, add)),
     ("one worker", |items, at| stream(items).workers(1).map(fork_at(at)).fold(0, add)),
     ("a parallel stage", |items, at| stream(items).workers(3).map(fork_at(at)).fold(0, add)),
-    ("a serial stage", |items, at| stream(items).workers(3).serial(fork_at(at)).map(|n| n).fold(0, add)),
+    ("a serial stage", |items, at| stream(items).workers(3).serial_map(fork_at(at)).map(|n| n).fold(0, add)),
     ("a pool", |items, at| stream(items).pool(&Pool::new(3)).map(fork_at(at)).fold(0, add)),
     ("the sink", |items, at| stream(items).workers(3).map(|n| n).fold(0, |sum, n| add(sum, fork_at(at)(n)))),
     ("the source", |items, at| {

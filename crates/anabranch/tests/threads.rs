@@ -108,12 +108,12 @@ fn try_all() {
         let waiting = || ((), Stream::from_async(futures::stream::pending::<u64>()));
         keep_running(waiting, |stream| stream.workers(1));
     });
-    refuses("the dedicated stage `serial`", || {
-        let serial = |stream: Stream<'static, u64>| stream.serial(|n| n).dedicated();
+    refuses("the dedicated stage `serial_map`", || {
+        let serial = |stream: Stream<'static, u64>| stream.serial_map(|n| n).dedicated();
         (0..50).fold(Stream::from_iter(0..2_000u64).workers(2), |stream, _| serial(stream)).for_each(drop);
     });
     refuses("the dedicated stage `stored`", || {
-        let stored = |stream: Stream<'static, u64>| stream.serial(|n| n).name("stored").dedicated();
+        let stored = |stream: Stream<'static, u64>| stream.serial_map(|n| n).name("stored").dedicated();
         (0..50).fold(Stream::from_iter(0..2_000u64).workers(2), |stream, _| stored(stream)).for_each(drop);
     });
     refuses("`into_iter`", || keep(|| squares().into_iter()));
@@ -205,8 +205,8 @@ fn try_all() {
     // A pool that has no thread: the caller works alone, and a stream without a caller has a thread of its own or says so.
     refuses("`into_iter`", || {
         keep(|| {
-            let (post, stream) = Stream::<u64>::channel(1);
-            (post, stream.pool(Arc::new(Pool::new(1))).map(|n| n).into_iter())
+            let (sender, stream) = Stream::<u64>::channel(1);
+            (sender, stream.pool(Arc::new(Pool::new(1))).map(|n| n).into_iter())
         });
     });
 }
@@ -246,10 +246,10 @@ fn keep_running<P>(
     let (ended, end) = channel();
     let mut threads = Vec::new();
     for _ in 0..THREADS + 2 {
-        let (post, stream) = make();
+        let (sender, stream) = make();
         let token = CancelToken::new();
-        let stream = change(stream).cancel(&token);
-        posts.push(post);
+        let stream = change(stream).cancel_by(&token);
+        posts.push(sender);
         tokens.push(token);
         let ended = ended.clone();
         let run = move || {

@@ -4,7 +4,7 @@
  *     anabranch_stream *stream = anabranch_stream_new();
  *     anabranch_source(stream, read_block, file, NULL, free_block);
  *     anabranch_map(stream, compress, NULL, NULL, free_block);       // for several blocks at once
- *     anabranch_serial(stream, write_block, out, NULL, NULL);        // for one block at a time, in order
+ *     anabranch_serial_map(stream, write_block, out, NULL, NULL);        // for one block at a time, in order
  *     void *error = NULL;
  *     int status = anabranch_run(stream, &error);
  *     anabranch_stream_free(stream);
@@ -101,7 +101,7 @@ int anabranch_source(anabranch_stream *stream, anabranch_source_fn next, void *c
 int anabranch_map(anabranch_stream *stream, anabranch_stage_fn call, void *context,
                   anabranch_destroy release, anabranch_destroy destroy);
 /* Adds a serial stage, which runs for one item at a time, in order, and may change its context. */
-int anabranch_serial(anabranch_stream *stream, anabranch_stage_fn call, void *context,
+int anabranch_serial_map(anabranch_stream *stream, anabranch_stage_fn call, void *context,
                      anabranch_destroy release, anabranch_destroy destroy);
 /* Gives each worker a state of its own for the last stage, which must be parallel. The worker's thread creates, uses and
  * destroys the state. `make` gets the context of the stage. `destroy` may be NULL. */
@@ -119,7 +119,7 @@ enum {
     ANABRANCH_REPLICAS = 3, /* how many calls of the last stage, which is parallel, may run at once: 1 to 65536 */
     ANABRANCH_SPIN = 4,     /* 1: one waiting thread spins and never parks. The default is 0 */
     ANABRANCH_INLINE = 5,   /* 1: everything runs on the caller's thread, item by item. Not for sent items */
-    ANABRANCH_NEVER_WAITS = 6 /* 1: the source function never waits, so its items travel in blocks, and small ones cost less.
+    ANABRANCH_IN_BLOCKS = 6 /* 1: the source function never waits, so its items travel in blocks, and small ones cost less.
                                * It may be called for the rest of a block after the stream has ended early. Not for sent items */
 };
 int anabranch_set(anabranch_stream *stream, int setting, int64_t value);
@@ -141,7 +141,7 @@ int anabranch_on_progress(anabranch_stream *stream, anabranch_progress_fn tell, 
 /* Measures the run, for anabranch_report. If `traces` is not 0, the report also has the work of each thread over time. */
 int anabranch_measure(anabranch_stream *stream, int traces);
 /* Lets a token stop the stream from outside. */
-int anabranch_cancel_with(anabranch_stream *stream, anabranch_token *token);
+int anabranch_cancel_by(anabranch_stream *stream, anabranch_token *token);
 
 /* ---- Running it ---- */
 

@@ -106,7 +106,7 @@ class [[nodiscard]] stream {
 
     // Like map, with a state for each worker: f(state, item). `make` creates the state on the worker's thread.
     template <class Make, class F>
-    auto map_with(Make make, F f) && {
+    auto map_init(Make make, F f) && {
         using L = detail::result_t<const Make &>;
         detail::check_parallel<F, T &&, L &>();
         using U = detail::result_t<const F &, L &, T &&>;
@@ -139,10 +139,10 @@ class [[nodiscard]] stream {
 
     // Turns each item into another. `f` may change the variables that it captures.
     template <class F>
-    auto serial(F f) && {
+    auto serial_map(F f) && {
         detail::check_serial<F, T &&>();
         using U = detail::result_t<F &, T &&>;
-        static_assert(!std::is_void_v<U>, "serial needs a function that gives the next item: for_each ends a stream");
+        static_assert(!std::is_void_v<U>, "serial_map needs a function that gives the next item: for_each ends a stream");
         return std::move(*this).template one_by_one<U, detail::map_step>(std::move(f));
     }
 
@@ -182,10 +182,10 @@ class [[nodiscard]] stream {
     // blocks, and small items cost less. The source may be asked for the rest of a block after the stream has ended
     // early. To be called before the first stage and before window_bytes. The numbers of iota never wait, and neither do the elements of
     // vectors, arrays and deques.
-    stream never_waits() && {
-        begins("never_waits");
-        if (is_weighed_) throw std::invalid_argument("never_waits() follows window_bytes: call it before");
-        return std::move(*this).set(ANABRANCH_NEVER_WAITS, 1);
+    stream in_blocks() && {
+        begins("in_blocks");
+        if (is_weighed_) throw std::invalid_argument("in_blocks() follows window_bytes: call it before");
+        return std::move(*this).set(ANABRANCH_IN_BLOCKS, 1);
     }
     // Makes one waiting thread spin and never park. The others park.
     stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
@@ -208,8 +208,8 @@ class [[nodiscard]] stream {
         return std::move(*this);
     }
     // Lets a token stop the stream from outside.
-    stream cancel(const cancel_token &token) && {
-        detail::check(anabranch_cancel_with(stream_.get(), token.token_.get()));
+    stream cancel_by(const cancel_token &token) && {
+        detail::check(anabranch_cancel_by(stream_.get(), token.token_.get()));
         return std::move(*this);
     }
     // Makes the end write the report to `into`, which must exist until then.
@@ -318,7 +318,7 @@ class [[nodiscard]] stream {
         };
         auto owned = std::make_unique<F>(std::move(f));
         detail::check(
-            anabranch_serial(stream_.get(), call, owned.release(), &detail::release<F>, nullptr));
+            anabranch_serial_map(stream_.get(), call, owned.release(), &detail::release<F>, nullptr));
         return started<Sent>(std::move(stream_), report_);
     }
 
@@ -372,7 +372,7 @@ class [[nodiscard]] stream {
                 return cell::take(*item, [&](T &value) { return Step::template call<U>(stage, value, item); });
             });
         };
-        return std::move(*this).template add<U>(anabranch_serial, call, std::make_unique<F>(std::move(f)));
+        return std::move(*this).template add<U>(anabranch_serial_map, call, std::make_unique<F>(std::move(f)));
     }
 
     // Runs the stream with `f` as its end. `f` returns a status for each item.
@@ -385,7 +385,7 @@ class [[nodiscard]] stream {
             });
         };
         detail::handle run = std::move(stream_);
-        detail::check(anabranch_serial(run.get(), call, &f, nullptr, nullptr));
+        detail::check(anabranch_serial_map(run.get(), call, &f, nullptr, nullptr));
         detail::check(anabranch_name(run.get(), ANABRANCH_STAGE, name));
         void *error = nullptr;
         detail::release_to(&detail::begins);
@@ -432,7 +432,7 @@ struct jumps<Iterator, std::void_t<typename std::iterator_traits<Iterator>::iter
 // An iterator that can jump to any element has its elements in memory, or computes them.
 template <class Iterator, class Stream>
 Stream without_waits(Stream items) {
-    if constexpr (jumps<Iterator>::value) return std::move(items).never_waits();
+    if constexpr (jumps<Iterator>::value) return std::move(items).in_blocks();
     return items;
 }
 
@@ -488,7 +488,7 @@ auto iota(Number first, Number last) {
         if (!(first < last)) return std::nullopt;
         return first++;
     });
-    return std::move(numbers).never_waits();
+    return std::move(numbers).in_blocks();
 }
 
 // Creates a stream whose items are sent by a loop of the caller. Its end is `start`.

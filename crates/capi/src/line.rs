@@ -52,7 +52,7 @@ pub(crate) struct Settings {
     pub(crate) spin: bool,
     pub(crate) inline: bool,
     /// Whether the source never waits, so that its items can travel in blocks.
-    pub(crate) never_waits: bool,
+    pub(crate) in_blocks: bool,
     /// The function that runs the line and measures the run, if it is measured. Its code is large. A program that is
     /// linked with the static library has it only if it measures something, because nothing else refers to this
     /// function.
@@ -134,7 +134,7 @@ pub(crate) struct Border<'l> {
 
 impl Border<'_> {
     pub(crate) fn name(&self) -> &str {
-        self.node.map_or("hand over", |node| node.name.as_deref().unwrap_or("serial"))
+        self.node.map_or("hand over", |node| node.name.as_deref().unwrap_or("serial_map"))
     }
 
     pub(crate) fn call(&mut self, item: Owned) -> Given {

@@ -40,7 +40,7 @@ impl Line {
         N: FnMut() -> Given + Send + 'env,
     {
         let source = Items::try_from_iter(std::iter::from_fn(move || next().transpose()));
-        if self.settings.never_waits { source.never_waits() } else { source }
+        if self.settings.in_blocks { source.in_blocks() } else { source }
     }
 
     /// Adds the stages to a stream. Returns it with the stage that becomes its end, if there is one.
@@ -131,7 +131,7 @@ fn set<'env>(mut stream: Items<'env>, settings: &'env Settings) -> Items<'env> {
     if settings.traces {
         stream = stream.trace();
     }
-    settings.tokens.iter().fold(stream, Stream::cancel)
+    settings.tokens.iter().fold(stream, Stream::cancel_by)
 }
 
 /// Adds a group to the stream.
@@ -141,7 +141,7 @@ fn hop<'env>(stream: Items<'env>, group: Group<'env>) -> Items<'env> {
     let group = Arc::new(group);
     let of_locals = Arc::clone(&group);
     let stream = stream
-        .try_map_with(move || of_locals.locals(), move |locals, item| group.call(locals, item))
+        .try_map_init(move || of_locals.locals(), move |locals, item| group.call(locals, item))
         .name(name);
     let stream = match replicas {
         Some(replicas) => stream.replicate(replicas),

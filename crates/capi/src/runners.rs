@@ -7,7 +7,7 @@ use std::thread::Builder;
 
 use anabranch::posts::fork::{self, Birth};
 use anabranch::posts::{Channel, channel};
-use anabranch::{Pool, Post};
+use anabranch::{Pool, Sender};
 
 /// The largest number of idle runners that are kept.
 const KEPT: usize = 8;
@@ -20,7 +20,7 @@ struct Runner {
     /// The process in which the thread is.
     birth: Birth,
     workers: usize,
-    jobs: Post<Job>,
+    jobs: Sender<Job>,
 }
 
 static IDLE: Mutex<Vec<Runner>> = Mutex::new(Vec::new());
@@ -40,15 +40,15 @@ impl<T: Send + 'static> Running<T> {
             None => start(workers)?,
         };
         let jobs = runner.jobs.clone();
-        let (post, result) = channel(1);
+        let (sender, result) = channel(1);
         let job = move |pool: &Pool| {
             let ended = catch_unwind(AssertUnwindSafe(|| run(pool)));
             keep(runner);
             // It is dropped if nobody waits for it.
-            let _ = post.post(ended);
+            let _ = sender.send(ended);
         };
-        let is_given = jobs.post(Box::new(job)).is_ok();
-        assert!(is_given, "a runner takes jobs until its last `Post` is dropped");
+        let is_given = jobs.send(Box::new(job)).is_ok();
+        assert!(is_given, "a runner takes jobs until its last `Sender` is dropped");
         Ok(Self(Birth::here(), result))
     }
 

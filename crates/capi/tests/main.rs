@@ -65,12 +65,12 @@ const EVERYTHING: &str = r#"
     std::vector<int> numbers{1, 2, 3};
     anabranch::report report;
     anabranch::cancel_token token;
-    auto all = anabranch::from(numbers).never_waits().window_bytes(9, [](int) { return 1u; }).map([](int n) { return n + 1L; })
+    auto all = anabranch::from(numbers).in_blocks().window_bytes(9, [](int) { return 1u; }).map([](int n) { return n + 1L; })
         .filter([](const long &n) { return n > 1; }).inspect([](long) {}).name("seen").replicate(2).unordered()
         .filter_map([](long n) { return std::optional<long>(n); })
-        .map_with([] { return 3L; }, [](long &state, long n) { return state + n; }).take_while([](long) { return true; })
-        .serial([](long n) { return n; }).serial_filter_map([](long n) { return std::optional<long>(n); })
-        .workers(2).window(3).burst(1).spin().title("all").cancel(token).report(report).trace()
+        .map_init([] { return 3L; }, [](long &state, long n) { return state + n; }).take_while([](long) { return true; })
+        .serial_map([](long n) { return n; }).serial_filter_map([](long n) { return std::optional<long>(n); })
+        .workers(2).window(3).burst(1).spin().title("all").cancel_by(token).report(report).trace()
         .on_progress([](anabranch::progress) {}).collect();
     anabranch::from(std::vector<short>{1, 2}).run_inline().for_each([](short) {});
     auto sum = anabranch::iota(0, 10).fold(0, [](int a, int b) { return a + b; });
@@ -98,8 +98,8 @@ fn what_does_not_fit_is_refused_in_plain_words() {
         ("filter(", ")", "", true),
         ("inspect(", ")", "", true),
         ("filter_map(", ")", "", true),
-        ("map_with([] { return 1; }, ", ")", "int, ", true),
-        ("serial(", ")", "", false),
+        ("map_init([] { return 1; }, ", ")", "int, ", true),
+        ("serial_map(", ")", "", false),
         ("serial_filter_map(", ")", "", false),
         ("take_while(", ")", "", false),
         ("for_each(", ")", "", false),

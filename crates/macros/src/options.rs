@@ -55,7 +55,7 @@ pub struct StreamOptions {
     pub workers: Option<Expr>,
     pub burst: Option<Expr>,
     pub pool: Option<Expr>,
-    pub cancel: Option<Expr>,
+    pub cancel_by: Option<Expr>,
     pub report: Option<Expr>,
     pub title: Option<Expr>,
     pub is_dealt: bool,
@@ -103,7 +103,7 @@ const STREAM: [&str; 13] = [
     "schedule",
     "wait",
     "pool",
-    "cancel",
+    "cancel_by",
     "report",
     "title",
     "dedicated",
@@ -329,8 +329,8 @@ fn opposed(given: &[Given], words: [&str; 2]) -> Result<()> {
 impl StreamOptions {
     /// The values of the options, as tokens.
     pub fn values(&self) -> TokenStream {
-        let Self { window, workers, burst, pool, cancel, report, title, .. } = self;
-        quote!(#window #workers #burst #pool #cancel #report #title)
+        let Self { window, workers, burst, pool, cancel_by, report, title, .. } = self;
+        quote!(#window #workers #burst #pool #cancel_by #report #title)
     }
 
     pub fn new(attr: &Attribute) -> Result<Self> {
@@ -352,7 +352,7 @@ impl StreamOptions {
                 }
                 "wait" => options.spins = option.choice(["park", "spin"])?,
                 "pool" => options.pool = Some(option.value("pool = &pool")?),
-                "cancel" => options.cancel = Some(option.value("cancel = &token")?),
+                "cancel_by" => options.cancel_by = Some(option.value("cancel_by = &token")?),
                 "report" => options.report = Some(option.value("report = |report| println!(\"{report}\")")?),
                 "title" => options.title = Some(option.text("title = \"compress\"")?),
                 "dedicated" => options.is_dedicated = option.flag()?,

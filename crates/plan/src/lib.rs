@@ -10,7 +10,7 @@
 //! // read -> encode -> check -> write, on 4 workers, with at most 64 blocks in flight
 //! let mut plan = Plan::new(Settings::new(4, 64)).named("compress");
 //! plan.push(Node::source("try_from_iter").named("read").fallible());
-//! plan.then(ItemType::of::<Vec<u8>>(), Node::parallel("map_with").named("encode").state(State::PerWorker));
+//! plan.then(ItemType::of::<Vec<u8>>(), Node::parallel("map_init").named("encode").state(State::PerWorker));
 //! plan.compose(ItemType::of::<(u64, Vec<u8>)>(), Node::parallel("try_map").named("check").fallible());
 //! plan.then(ItemType::of::<(u64, Vec<u8>)>(), Node::sink("try_for_each").named("write").fallible());
 //! plan.validate()?;
@@ -22,7 +22,7 @@
 //!
 //!   │    read    try_from_iter  serial source  in order  may fail
 //!   ├┬┐    Vec<u8>, 24 B, through 64 slots
-//!   │││  encode  map_with       parallel ×4    in order  state per worker
+//!   │││  encode  map_init       parallel ×4    in order  state per worker
 //!   │││    (u64, Vec<u8>), 32 B
 //!   │││  check   try_map        parallel ×4    in order  may fail
 //!   ├┴┘    (u64, Vec<u8>), 32 B, through 64 slots

@@ -26,9 +26,9 @@ impl fmt::Display for NodeId {
 /// ```
 /// use anabranch_plan::{Node, State};
 ///
-/// let encode = Node::parallel("map_with").named("encode").state(State::PerWorker).replicate(4);
+/// let encode = Node::parallel("map_init").named("encode").state(State::PerWorker).replicate(4);
 /// assert_eq!(encode.name, "encode");
-/// assert_eq!(encode.operator, "map_with");
+/// assert_eq!(encode.operator, "map_init");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
@@ -37,7 +37,7 @@ pub struct Node {
     pub id: NodeId,
     /// The name that the user gave to the stage. Without one, the name of the operator.
     pub name: Cow<'static, str>,
-    /// The name of the operator in the front end: `map`, `filter`, `serial`, `for_each` and so on.
+    /// The name of the operator in the front end: `map`, `filter`, `serial_map`, `for_each` and so on.
     pub operator: Cow<'static, str>,
     /// Its role: where it is in the plan, and whether it may run for several items at once.
     pub role: Role,

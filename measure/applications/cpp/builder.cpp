@@ -8,7 +8,7 @@ struct System {
     static void run(Next next, unsigned workers, Map map, Sink sink) {
         auto items = anabranch::from_fn(next).workers(workers);
         if constexpr (!Next::waits) {
-            std::move(items).never_waits().map(map).for_each(sink);
+            std::move(items).in_blocks().map(map).for_each(sink);
         } else if constexpr (requires { Next::owns_much; }) {
             std::move(items).window(16 * workers).map(map).for_each(sink);
         } else {

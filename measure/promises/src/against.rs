@@ -137,6 +137,27 @@ fn side(look: &Look, name: &str, commit: Option<&str>) -> Result<Rival, String> 
     Rival::start(Command::new(folder.join("target").join(builds::PROFILE).join("against")))
 }
 
+/// Methods that rows call, and their names before. A row calls what the library of its commit has.
+const RENAMED: [(&str, &str); 2] = [("serial_map", "serial"), ("map_init", "map_init")];
+
+/// The methods that the sources in a folder have under their names before.
+fn old_names(folder: &Path) -> std::io::Result<Vec<(&'static str, &'static str)>> {
+    let mut old = RENAMED.to_vec();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = fs::read_to_string(path)?;
+                old.retain(|(new, _)| !text.contains(&format!("pub fn {new}<")));
+            }
+        }
+    }
+    Ok(old)
+}
+
 /// Writes the package of these rows. It keeps the lock file of the library's commit.
 fn write(package: &Path, library: &Path, rows: &[String]) -> std::io::Result<()> {
     fs::create_dir_all(package.join("src"))?;
@@ -152,9 +173,14 @@ fn write(package: &Path, library: &Path, rows: &[String]) -> std::io::Result<()>
         fs::copy(library.join("Cargo.lock"), package.join("Cargo.lock"))?;
     }
     let (mut modules, mut forms, mut arms) = (String::new(), String::new(), String::new());
+    let old = old_names(&library.join("crates/anabranch/src"))?;
     for row in rows {
-        let source = builds::source("rivals/against/rows").join(row).with_extension("rs").canonicalize()?;
-        modules += &format!("#[path = {source:?}]\nmod {row};\n");
+        let source = builds::source("rivals/against/rows").join(row).with_extension("rs");
+        let text = old.iter().fold(fs::read_to_string(source)?, |text, (new, old)| {
+            text.replace(&format!(".{new}("), &format!(".{old}("))
+        });
+        builds::put(&package.join("src").join(row).with_extension("rs"), &text)?;
+        modules += &format!("mod {row};\n");
         forms += &format!("({row:?}, \"1\".to_owned()), ");
         arms += &format!("            {row:?} => {row}::run,\n");
     }

@@ -237,7 +237,7 @@ pub(crate) fn stream<'a>(
 ) -> TryStream<'a, Item, Error> {
     let Farm { name, guesses, split, decoders } = farm;
     let source = match guesses {
-        true => source.map_with(Guesser::new, |guesser, input: Input| input.guessed(guesser)).name("guess"),
+        true => source.map_init(Guesser::new, |guesser, input: Input| input.guessed(guesser)).name("guess"),
         false => source,
     };
     source
@@ -247,6 +247,6 @@ pub(crate) fn stream<'a>(
             Ok(piece)
         })
         .name(name)
-        .try_map_with(decoders, |decode, piece| decode(piece))
+        .try_map_init(decoders, |decode, piece| decode(piece))
         .name("decode")
 }

@@ -99,7 +99,7 @@ pub(crate) fn stream<'a>(
 ) -> TryStream<'a, Item, Error> {
     let stream = begin(iter::from_fn(move || next().transpose()), title, threads).name(name);
     match maps {
-        Some((name, maps)) => stream.try_map_with(move || maps(), |map, item| map(item)).name(name),
+        Some((name, maps)) => stream.try_map_init(move || maps(), |map, item| map(item)).name(name),
         None => stream,
     }
 }
@@ -155,7 +155,7 @@ pub(crate) fn carry_out_at<'a>(
     mut gather: impl FnMut(Item) -> Result<Vec<u8>, Error> + Send + 'a,
 ) -> Result<(), Error> {
     let stream = stream
-        .try_serial(move |item| {
+        .try_serial_map(move |item| {
             let bytes = gather(item)?;
             let at = *end;
             *end += bytes.len() as u64;

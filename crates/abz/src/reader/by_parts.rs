@@ -97,7 +97,7 @@ fn farm(decoding: &Decoding, threads: &Threads) -> Farm {
     let decoding = decoding.clone();
     Offload::through(window(threads.workers), |parts| {
         let parts = parts.title("abz reader").pool(&threads.pool).workers(threads.workers);
-        parts.map_with(
+        parts.map_init(
             move || Decoder::new(&decoding),
             |decoder, (part, bytes): (Part, Vec<u8>)| {
                 let mut data = Vec::new();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use abz_codec::access::Part;
-use anabranch::{AsyncItems, Post, Recycler, Stream, TryStream};
+use anabranch::{AsyncItems, Recycler, Sender, Stream, TryStream};
 use futures_core::Stream as _;
 
 use crate::error::Error;
@@ -189,7 +189,7 @@ impl Decode for DecodeLine {
 /// The first two steps of a decompression, on a pool.
 struct Pooled {
     /// `None` once the end of the file was posted.
-    post: Option<Post<Input>>,
+    sender: Option<Sender<Input>>,
     results: AsyncItems<Result<Item, Error>>,
     progress: Arc<Progress>,
     /// The number of inputs posted, and of results taken.
@@ -202,14 +202,14 @@ struct Pooled {
 impl Pooled {
     fn new(farm: Farm<'static>, window: usize, threads: &Threads) -> Self {
         let progress = Arc::new(Progress::default());
-        let (post, stream) = Stream::channel(INPUTS);
+        let (sender, stream) = Stream::channel(INPUTS);
         let source: TryStream<'static, Input, Error> = stream.into();
         let source = source.name("read").title("abz reader").workers(threads.workers).window(window);
         let seen = Arc::clone(&progress);
         let stream =
             decode::stream(source.pool(&threads.pool), farm, Box::new(move |is_piece| seen.note(is_piece)));
         let results = stream.into_async();
-        Pooled { post: Some(post), results, progress, posted: 0, results_taken: 0, is_full: true }
+        Pooled { sender: Some(sender), results, progress, posted: 0, results_taken: 0, is_full: true }
     }
 
     /// Returns the next decoded piece; `None` at the end. Reads `source` into buffers of `inputs`, and counts the bytes.
@@ -226,7 +226,7 @@ impl Pooled {
                 self.results_taken += 1;
                 return Poll::Ready(result.transpose());
             }
-            let Some(post) = self.post.as_ref().filter(|_| self.may_read()) else { return Poll::Pending };
+            let Some(sender) = self.sender.as_ref().filter(|_| self.may_read()) else { return Poll::Pending };
             let input = match Input::read(source, inputs.take(), *read) {
                 Err(error) if error.is_passing() && !self.has_all() => {
                     // What was read before has results that are still to come.
@@ -240,9 +240,9 @@ impl Pooled {
             self.posted += 1;
             let is_end = input.is_end();
             // The channel has room for all inputs that may be read ahead, and a stream that has failed takes none.
-            let _ = post.try_post(input);
+            let _ = sender.try_send(input);
             if is_end {
-                self.post = None;
+                self.sender = None;
             }
         }
     }

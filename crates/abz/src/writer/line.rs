@@ -135,7 +135,7 @@ impl EncodeLine {
             let encoders = self.encoders.clone();
             self.farm = Some(Offload::through(self.window, |jobs| {
                 let jobs = jobs.title("abz compress").pool(&threads.pool).workers(threads.workers);
-                jobs.map_with(
+                jobs.map_init(
                     move || encoders.as_ref().map(|encoders| encoders()),
                     |encode, job| match job {
                         Job::Block(block) => Done::Block(match encode {

@@ -16,27 +16,27 @@ use crate::engine::Run;
 ///
 /// # A graceful shutdown with a deadline
 ///
-/// A stream of a [channel](crate::Stream::channel) loses no item when it drains. From then on, `post` fails
+/// A stream of a [channel](crate::Stream::channel) loses no item when it drains. From then on, `send` fails
 /// and returns its item, and the stream handles every item that was accepted before. If the deadline passes,
 /// `cancel` drops the items that are not handled yet, and [`Stopped`] counts them.
-/// [`Post::take_back`](crate::Post::take_back) saves those that have not entered the stream.
+/// [`Sender::take_back`](crate::Sender::take_back) saves those that have not entered the stream.
 ///
 /// ```
 /// use std::{thread, time::Duration};
 /// use anabranch::{CancelToken, Stream};
 ///
 /// let token = CancelToken::new();
-/// let (post, stream) = Stream::channel(16);
+/// let (sender, stream) = Stream::channel(16);
 /// let handler = thread::spawn({
 ///     let token = token.clone();
-///     move || stream.cancel(&token).map(|n: u64| n * n).count()
+///     move || stream.cancel_by(&token).map(|n: u64| n * n).count()
 /// });
-/// let accepted = (0..100).filter(|&n| post.post(n).is_ok()).count();
+/// let accepted = (0..100).filter(|&n| sender.send(n).is_ok()).count();
 ///
 /// token.drain();                                    // refuse new items, handle the accepted ones
 /// let mut left = Vec::new();
 /// if token.wait(Duration::from_secs(10)).is_none() { // give them ten seconds
-///     left = post.take_back();                      // for the next start
+///     left = sender.take_back();                      // for the next start
 ///     token.cancel();
 /// }
 /// assert_eq!(handler.join().unwrap() + left.len(), accepted);
@@ -55,7 +55,7 @@ use crate::engine::Run;
 ///
 /// let token = CancelToken::new();
 /// let seen = Stream::from_iter(0u64..)      // an endless source
-///     .cancel(&token)
+///     .cancel_by(&token)
 ///     .map(|n| n + 1)
 ///     .inspect(|&n| if n == 1_000 { token.drain() })
 ///     .count();
@@ -95,7 +95,7 @@ pub struct Stopped {
     pub delivered: u64,
     /// How many more items the source had given. If the source is a [channel](crate::Stream::channel): how
     /// many more items it had accepted. These were in flight, waited in the channel, or were [taken
-    /// back](crate::Post::take_back).
+    /// back](crate::Sender::take_back).
     pub dropped: u64,
 }
 
@@ -120,8 +120,8 @@ impl CancelToken {
     /// reader have reached the end of the stream, and still come out.
     ///
     /// If a call that is running then fails or panics, the end of the stream still returns the error or resumes the panic.
-    /// Some stages keep a panic until the results before it have left: [`map_needing`](crate::Stream::map_needing), windows by
-    /// key, and a source that [never waits](crate::Stream::never_waits). A panic that waits there is dropped with the items.
+    /// Some stages keep a panic until the results before it have left: [`map_dependent`](crate::Stream::map_dependent), windows by
+    /// key, and a source that [never waits](crate::Stream::in_blocks). A panic that waits there is dropped with the items.
     pub fn cancel(&self) {
         self.ask(Asked::Cancel);
     }
@@ -145,7 +145,7 @@ impl CancelToken {
     /// let token = CancelToken::new();
     /// token.pause(); // before the stream begins, or at any time
     /// thread::scope(|scope| {
-    ///     let sum = scope.spawn(|| Stream::from_iter(0..1_000u64).cancel(&token).map(|n| n * 2).sum::<u64>());
+    ///     let sum = scope.spawn(|| Stream::from_iter(0..1_000u64).cancel_by(&token).map(|n| n * 2).sum::<u64>());
     ///     thread::sleep(Duration::from_millis(10));
     ///     assert!(!sum.is_finished());
     ///     token.resume();

@@ -63,14 +63,14 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     /// use anabranch::Stream;
     ///
-    /// let (post, requests) = Stream::channel(16);
+    /// let (sender, requests) = Stream::channel(16);
     /// let (answers, answered) = std::sync::mpsc::channel();
     /// let writer = std::thread::spawn(move || {
     ///     requests.workers(2).ready_chunks(10).for_each(|chunk| answers.send(chunk).unwrap());
     /// });
-    /// post.post("one").unwrap();
+    /// sender.send("one").unwrap();
     /// assert_eq!(answered.recv().unwrap(), ["one"]); // nothing else is posted
-    /// drop(post);
+    /// drop(sender);
     /// writer.join().unwrap();
     /// ```
     ///

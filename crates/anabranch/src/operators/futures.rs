@@ -459,6 +459,33 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.polling("filter_map_async", most, f, Ok)
     }
 
+    /// Like [`filter_map_async`](Self::filter_map_async), with futures that may fail. The stream stops at the first `Err`, which
+    /// the end returns.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let known = |word: &'static str| async move { word.parse::<u32>().map(|n| (n % 2 == 0).then_some(n)) };
+    /// let even = |words: [&'static str; 3]| Stream::from_iter(words).try_filter_map_async(2, known).collect::<Vec<_>>();
+    /// assert_eq!(even(["1", "2", "4"]), Ok(vec![2, 4]));
+    /// assert!(even(["1", "2", "x"]).is_err());
+    /// ```
+    ///
+    /// # Panics
+    /// If `most` is 0.
+    #[track_caller]
+    pub fn try_filter_map_async<V, E, F, Fut>(self, most: usize, f: F) -> Stream<'env, V, M::Then>
+    where
+        V: Send + 'env,
+        E: 'env,
+        M: Admit<E>,
+        ErrorAfter<M, E>: 'env,
+        F: Fn(T) -> Fut + Send + Sync + 'env,
+        Fut: Future<Output = Result<Option<V>, E>> + Send + 'env,
+    {
+        self.admit::<E>().polling("try_filter_map_async", most, f, |result| Ok(result?))
+    }
+
     /// Adds the three stages. `finish` makes the result of an item of what its future has given.
     #[track_caller]
     fn polling<V, F, Fut>(

@@ -2,12 +2,12 @@
 
 pub(crate) mod branches;
 mod chunks;
+mod dependent;
 mod farm;
 mod feedback;
 #[cfg(feature = "futures")]
 mod futures;
 mod in_order;
-mod needing;
 mod parallel;
 mod route;
 mod serial;
@@ -20,8 +20,8 @@ pub(crate) mod windows;
 mod zip;
 
 pub use branches::{Branches, Broadcast, Split};
+pub use dependent::Unmet;
 pub use feedback::Lap;
-pub use needing::Unmet;
 pub use route::{ByKey, InTurn, Route};
 pub use shards::Shards;
 pub(crate) use shards::with_states;

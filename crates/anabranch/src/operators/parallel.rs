@@ -205,7 +205,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// use anabranch::Stream;
     ///
     /// let texts = Stream::from_iter(0..100)
-    ///     .map_with(String::new, |buffer, n| {
+    ///     .map_init(String::new, |buffer, n| {
     ///         buffer.clear(); // its memory is used again
     ///         buffer.extend(std::iter::repeat_n('#', n));
     ///         buffer.len()
@@ -213,14 +213,14 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .collect::<Vec<_>>();
     /// assert_eq!(texts, (0..100).collect::<Vec<_>>());
     /// ```
-    pub fn map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
+    pub fn map_init<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
     where
         L: 'env,
         V: Send + 'env,
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, T) -> V + Send + Sync + 'env,
     {
-        let node = Node::parallel("map_with").state(State::PerWorker);
+        let node = Node::parallel("map_init").state(State::PerWorker);
         let call = move |local: &mut L, item| Ok::<_, M::Error>(Some(f(local, item)));
         self.parallel(node, ParallelEach::new(make, call))
     }
@@ -239,20 +239,20 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Like [`try_map`](Self::try_map), with a state that each worker creates for itself. See
-    /// [`map_with`](Self::map_with).
+    /// [`map_init`](Self::map_init).
     ///
     /// ```
     /// use std::fmt::{self, Write};
     /// use anabranch::Stream;
     ///
-    /// let lengths = Stream::from_iter([7, 1_000]).try_map_with(String::new, |buffer, n| {
+    /// let lengths = Stream::from_iter([7, 1_000]).try_map_init(String::new, |buffer, n| {
     ///     buffer.clear(); // its memory is used again
     ///     write!(buffer, "{n}")?;
     ///     Ok::<_, fmt::Error>(buffer.len())
     /// });
     /// assert_eq!(lengths.collect(), Ok(vec![1, 4]));
     /// ```
-    pub fn try_map_with<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_map_init<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, V, M::Then>
     where
         L: 'env,
         V: Send + 'env,
@@ -262,7 +262,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, T) -> Result<V, E> + Send + Sync + 'env,
     {
-        let node = Node::parallel("try_map_with").state(State::PerWorker).fallible();
+        let node = Node::parallel("try_map_init").state(State::PerWorker).fallible();
         let call = move |local: &mut L, item| f(local, item).map(Some);
         self.admit::<E>().parallel(node, ParallelEach::new(make, call))
     }

@@ -33,7 +33,7 @@ pub trait Route<T>: Send {
 /// let items = Stream::from_iter([10, 20, 30, 40])
 ///     .split(InTurn::new())
 ///     .branch(|items| items.map(|n| n + 1))
-///     .branch(|items| items.serial(|n| { sum += n; sum }))
+///     .branch(|items| items.serial_map(|n| { sum += n; sum }))
 ///     .join();
 /// assert_eq!(items.collect::<Vec<_>>(), [11, 20, 31, 60]);
 /// ```
@@ -67,8 +67,8 @@ impl<T> Route<T> for InTurn {
 /// let (mut first, mut second) = (0, 0);
 /// let counts = Stream::from_iter(["ann", "bob", "ann", "ann"])
 ///     .split(ByKey::new(|name: &&str| name.len()))
-///     .branch(|names| names.serial(|name| { first += 1; name }))
-///     .branch(|names| names.serial(|name| { second += 1; name }))
+///     .branch(|names| names.serial_map(|name| { first += 1; name }))
+///     .branch(|names| names.serial_map(|name| { second += 1; name }))
 ///     .join();
 /// assert_eq!(counts.collect::<Vec<_>>(), ["ann", "bob", "ann", "ann"]);
 /// assert!([(4, 0), (0, 4)].contains(&(first, second)));

@@ -31,18 +31,18 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// use anabranch::Stream;
     ///
     /// let mut sum = 0;
-    /// let sums = Stream::from_iter(1..=4).map(|n| n * n).serial(|n| { sum += n; sum });
+    /// let sums = Stream::from_iter(1..=4).map(|n| n * n).serial_map(|n| { sum += n; sum });
     /// assert_eq!(sums.collect::<Vec<_>>(), [1, 5, 14, 30]);
     /// ```
-    pub fn serial<V, F>(self, mut f: F) -> Stream<'env, V, M>
+    pub fn serial_map<V, F>(self, mut f: F) -> Stream<'env, V, M>
     where
         V: Send + 'env,
         F: FnMut(T) -> V + Send + 'env,
     {
-        self.serial_each(Node::serial("serial"), move |item| Some(f(item)))
+        self.serial_each(Node::serial("serial_map"), move |item| Some(f(item)))
     }
 
-    /// Like [`serial`](Self::serial), but drops the items for which `f` returns `None`.
+    /// Like [`serial_map`](Self::serial_map), but drops the items for which `f` returns `None`.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -60,7 +60,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.serial_each(Node::serial("serial_filter_map"), f)
     }
 
-    /// Like [`serial`](Self::serial), with a state that lasts from one item to the next. The stream ends at
+    /// Like [`serial_map`](Self::serial_map), with a state that lasts from one item to the next. The stream ends at
     /// the first item for which `f` returns `None`.
     ///
     /// ```
@@ -85,13 +85,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// use anabranch::Stream;
     ///
     /// let mut left = 5u32;
-    /// let rests = Stream::from_iter([2, 3, 1]).try_serial(|n| {
+    /// let rests = Stream::from_iter([2, 3, 1]).try_serial_map(|n| {
     ///     left = left.checked_sub(n).ok_or("not enough")?;
     ///     Ok(left)
     /// });
     /// assert_eq!(rests.collect::<Vec<_>>(), Err("not enough"));
     /// ```
-    pub fn try_serial<V, E, F>(self, mut f: F) -> Stream<'env, V, M::Then>
+    pub fn try_serial_map<V, E, F>(self, mut f: F) -> Stream<'env, V, M::Then>
     where
         V: Send + 'env,
         E: 'env,
@@ -99,10 +99,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         ErrorAfter<M, E>: 'env,
         F: FnMut(T) -> Result<V, E> + Send + 'env,
     {
-        self.try_serial_each(Node::serial("try_serial"), move |item| f(item).map(Some))
+        self.try_serial_each(Node::serial("try_serial_map"), move |item| f(item).map(Some))
     }
 
-    /// Like [`try_serial`](Self::try_serial), but drops the items for which `f` returns `Ok(None)`.
+    /// Like [`try_serial_map`](Self::try_serial_map), but drops the items for which `f` returns `Ok(None)`.
     ///
     /// ```
     /// use anabranch::Stream;

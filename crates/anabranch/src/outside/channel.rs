@@ -27,51 +27,51 @@ const CLOSED_IS_READ_LAST: Mutant = Mutant("closed_is_read_last");
 /// Clones post into the same stream. The stream ends when all of them are dropped, or when one of them is
 /// [closed](Self::close). It handles the items that were accepted before. See
 /// [`CancelToken`](crate::CancelToken) for a graceful shutdown with a deadline.
-pub struct Post<T> {
+pub struct Sender<T> {
     shared: StdArc<ChannelState<T>>,
 }
 
 /// The stream has stopped. The error gives the item back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed<T>(pub T);
+pub struct SendError<T>(pub T);
 
 /// Why an item was not posted at once. The error gives the item back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TryPostError<T> {
+pub enum TrySendError<T> {
     /// The stream has no room at this moment.
     Full(T),
     /// The stream has stopped.
     Closed(T),
 }
 
-impl<T> fmt::Display for Closed<T> {
+impl<T> fmt::Display for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the stream has stopped and takes no more items")
     }
 }
 
-impl<T: fmt::Debug> std::error::Error for Closed<T> {}
+impl<T: fmt::Debug> std::error::Error for SendError<T> {}
 
-impl<T> fmt::Display for TryPostError<T> {
+impl<T> fmt::Display for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            TryPostError::Full(_) => "the stream has no room at this moment",
-            TryPostError::Closed(_) => "the stream has stopped and takes no more items",
+            TrySendError::Full(_) => "the stream has no room at this moment",
+            TrySendError::Closed(_) => "the stream has stopped and takes no more items",
         })
     }
 }
 
-impl<T: fmt::Debug> std::error::Error for TryPostError<T> {}
+impl<T: fmt::Debug> std::error::Error for TrySendError<T> {}
 
 /// The state that the posts and the source share.
 struct ChannelState<T> {
     mailbox: Mailbox<Posted<T>>,
     taker: Mutex<Taker<T>>,
     posts: AtomicUsize,
-    /// Whether the channel is to close, and how many items it has accepted. If a thread waits in `post` until its item is
+    /// Whether the channel is to close, and how many items it has accepted. If a thread waits in `send` until its item is
     /// taken, the item is accepted when it is taken.
     supply: StdArc<Supply>,
-    /// Whether the source has found nothing and waits. Only if the capacity is 0: then `try_post` needs a source that waits.
+    /// Whether the source has found nothing and waits. Only if the capacity is 0: then `try_send` needs a source that waits.
     is_awaited: AtomicBool,
     /// Whether the source is gone.
     is_gone: AtomicBool,
@@ -94,7 +94,7 @@ struct Taker<T> {
 }
 
 impl<T> Taker<T> {
-    /// Whether a thread waits in `post` until the waiting item is taken.
+    /// Whether a thread waits in `send` until the waiting item is taken.
     fn is_in_person(&mut self) -> bool {
         self.consumer.front().is_some_and(|posted| posted.is_in_person)
     }
@@ -122,7 +122,7 @@ impl<T> ChannelState<T> {
         self.waiter.notify();
     }
 
-    /// Wakes threads that wait in `post`.
+    /// Wakes threads that wait in `send`.
     fn wake(&self) {
         if NO_NOTICE_OF_ROOM.is_on() {
             return;
@@ -159,23 +159,23 @@ impl<T> ChannelState<T> {
     }
 }
 
-impl<T> Post<T> {
+impl<T> Sender<T> {
     /// Posts an item. It waits while the stream has no room.
     ///
     /// # Errors
-    /// [`Closed`] if the stream has stopped or the channel was closed. The error contains the item.
+    /// [`SendError`] if the stream has stopped or the channel was closed. The error contains the item.
     ///
     /// # Panics
     /// In a process that was forked while the stream ran.
     #[track_caller]
-    pub fn post(&self, item: T) -> Result<(), Closed<T>> {
+    pub fn send(&self, item: T) -> Result<(), SendError<T>> {
         let shared = self.shared();
         if shared.is_over() {
-            return Err(Closed(item));
+            return Err(SendError(item));
         }
         let is_in_person = shared.capacity == 0;
         let posted = shared.mailbox.post(Posted { item, is_in_person });
-        let number = posted.map_err(|back| Closed(back.item))?;
+        let number = posted.map_err(|back| SendError(back.item))?;
         shared.waiter.notify();
         if is_in_person { self.wait_in_person(number) } else { Ok(()) }
     }
@@ -186,14 +186,14 @@ impl<T> Post<T> {
     fn shared(&self) -> &ChannelState<T> {
         assert!(
             !self.shared.waiter.is_forked(),
-            "this process was forked while the stream of this `Post` ran, which has its threads in the parent process only: create \
+            "this process was forked while the stream of this `Sender` ran, which has its threads in the parent process only: create \
              another channel and stream in this process"
         );
         &self.shared
     }
 
     /// Waits until the source has taken item `number`, or is gone.
-    fn wait_in_person(&self, number: u64) -> Result<(), Closed<T>> {
+    fn wait_in_person(&self, number: u64) -> Result<(), SendError<T>> {
         let ChannelState { mailbox, is_gone, .. } = &*self.shared;
         let is_taken = || mailbox.inbox.taken() > number;
         mailbox.emptied.wait_until(&Backoff::new(), Polling::Outside, || {
@@ -204,48 +204,48 @@ impl<T> Post<T> {
             return Ok(());
         }
         // The source is gone, and no other item can be there.
-        taker.take_all().pop().map_or(Ok(()), |item| Err(Closed(item)))
+        taker.take_all().pop().map_or(Ok(()), |item| Err(SendError(item)))
     }
 
     /// Posts an item if the stream has room at this moment.
     ///
     /// # Errors
-    /// [`TryPostError`] if the stream has no room, or has stopped, or the channel was closed. The error
+    /// [`TrySendError`] if the stream has no room, or has stopped, or the channel was closed. The error
     /// contains the item.
     ///
     /// # Panics
-    /// As [`post`](Self::post).
+    /// As [`send`](Self::send).
     #[track_caller]
-    pub fn try_post(&self, item: T) -> Result<(), TryPostError<T>> {
+    pub fn try_send(&self, item: T) -> Result<(), TrySendError<T>> {
         let shared = self.shared();
         if shared.is_over() {
-            return Err(TryPostError::Closed(item));
+            return Err(TrySendError::Closed(item));
         }
         if shared.capacity == 0 && !shared.is_awaited.swap(false, Ordering::AcqRel) {
-            return Err(TryPostError::Full(item));
+            return Err(TrySendError::Full(item));
         }
         let posted = shared.mailbox.inbox.post(Posted { item, is_in_person: false });
         shared.waiter.notify();
         match posted {
             Ok(_) => Ok(()),
-            Err(PostError::Full(back)) => Err(TryPostError::Full(back.item)),
-            Err(PostError::Closed(back)) => Err(TryPostError::Closed(back.item)),
+            Err(PostError::Full(back)) => Err(TrySendError::Full(back.item)),
+            Err(PostError::Closed(back)) => Err(TrySendError::Closed(back.item)),
         }
     }
 
     /// Closes the channel, for all clones: it accepts no more items. The stream handles the accepted items,
     /// and then ends.
     ///
-    /// A thread that waits in `post` for room gets its item back.
+    /// A thread that waits in `send` for room gets its item back.
     ///
     /// ```
-    /// use anabranch::{Closed, Stream};
+    /// use anabranch::{SendError, Stream};
     ///
-    /// let (post, stream) = Stream::channel(16);
-    /// (0..10).for_each(|n| post.post(n).unwrap());
-    /// post.close();
-    /// assert_eq!(post.post(10), Err(Closed(10)));
-    /// assert_eq!(stream.count(), 10); // `post` need not be dropped
+    /// let (sender, stream) = Stream::channel(16);
+    /// (0..10).for_each(|n| sender.send(n).unwrap());
+    /// sender.close();
+    /// assert_eq!(sender.send(10), Err(SendError(10)));
+    /// assert_eq!(stream.count(), 10); // `send` need not be dropped
     /// ```
     pub fn close(&self) {
         if !self.shared.waiter.is_forked() {
@@ -268,15 +268,15 @@ impl<T> Post<T> {
     /// ```
     /// use anabranch::Stream;
     ///
-    /// let (post, stream) = Stream::channel(16);
-    /// (0..10).for_each(|n| post.post(n).unwrap());
-    /// assert_eq!(post.take_back(), (0..10).collect::<Vec<_>>());
-    /// drop(post);
+    /// let (sender, stream) = Stream::channel(16);
+    /// (0..10).for_each(|n| sender.send(n).unwrap());
+    /// assert_eq!(sender.take_back(), (0..10).collect::<Vec<_>>());
+    /// drop(sender);
     /// assert_eq!(stream.count(), 0);
     /// ```
     ///
     /// # Panics
-    /// As [`post`](Self::post).
+    /// As [`send`](Self::send).
     #[track_caller]
     pub fn take_back(&self) -> Vec<T> {
         let shared = self.shared();
@@ -306,26 +306,26 @@ impl<T> Post<T> {
     /// ```
     /// use anabranch::Stream;
     ///
-    /// let (post, stream) = Stream::channel(16);
-    /// post.keep_unhandled();
-    /// (0..10).for_each(|n| post.post(n).unwrap());
+    /// let (sender, stream) = Stream::channel(16);
+    /// sender.keep_unhandled();
+    /// (0..10).for_each(|n| sender.send(n).unwrap());
     /// let result = stream.inline().try_for_each(|n| if n == 3 { Err("three") } else { Ok(()) });
     /// assert_eq!(result, Err("three"));
-    /// assert_eq!(post.take_back(), (4..10).collect::<Vec<_>>()); // the others were handled, and 3 was not
+    /// assert_eq!(sender.take_back(), (4..10).collect::<Vec<_>>()); // the others were handled, and 3 was not
     /// ```
     pub fn keep_unhandled(&self) {
         self.shared.taker().keeps = true;
     }
 }
 
-impl<T> Clone for Post<T> {
+impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.shared.posts.fetch_add(1, Ordering::Relaxed);
         Self { shared: StdArc::clone(&self.shared) }
     }
 }
 
-impl<T> Drop for Post<T> {
+impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         if self.shared.posts.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.close();
@@ -333,9 +333,9 @@ impl<T> Drop for Post<T> {
     }
 }
 
-impl<T> fmt::Debug for Post<T> {
+impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Post").finish_non_exhaustive()
+        f.debug_struct("Sender").finish_non_exhaustive()
     }
 }
 
@@ -343,7 +343,7 @@ impl<T> fmt::Debug for Post<T> {
 pub struct Channel<T>(StdArc<ChannelState<T>>);
 
 /// Creates the posts of a channel and its source. Up to `capacity` items wait.
-pub fn channel<T>(capacity: usize) -> (Post<T>, Channel<T>) {
+pub fn channel<T>(capacity: usize) -> (Sender<T>, Channel<T>) {
     let (mailbox, consumer) = Mailbox::new(capacity);
     let shared = StdArc::new(ChannelState {
         mailbox,
@@ -355,7 +355,7 @@ pub fn channel<T>(capacity: usize) -> (Post<T>, Channel<T>) {
         capacity,
         waiter: Waiter::default(),
     });
-    (Post { shared: StdArc::clone(&shared) }, Channel(shared))
+    (Sender { shared: StdArc::clone(&shared) }, Channel(shared))
 }
 
 impl<'env, T: Send + 'env> Channel<T> {
@@ -444,7 +444,7 @@ impl<T: Send> Pull for Channel<T> {
     }
 }
 
-/// Drops the items that wait, unless [`Post::keep_unhandled`] was called. A thread that waits in `post` until
+/// Drops the items that wait, unless [`Sender::keep_unhandled`] was called. A thread that waits in `send` until
 /// its item is taken gets the item back.
 impl<T> Drop for Channel<T> {
     fn drop(&mut self) {
@@ -466,10 +466,10 @@ impl<T> Drop for Channel<T> {
 }
 
 impl<'env, T: Send + 'env> Stream<'env, T> {
-    /// Creates a stream of the items that threads post. It ends when every [`Post`] is dropped, or when one
-    /// of them is [closed](Post::close).
+    /// Creates a stream of the items that threads post. It ends when every [`Sender`] is dropped, or when one
+    /// of them is [closed](Sender::close).
     ///
-    /// Up to `capacity` items wait before the source. If `capacity` is 0, [`Post::post`] waits until the
+    /// Up to `capacity` items wait before the source. If `capacity` is 0, [`Sender::send`] waits until the
     /// source takes the item. The items in the stream are bounded by the [window](Self::window), and not by
     /// `capacity`. The source has a thread of its own, or none with a
     /// [shared pool](Self::pool), so workers do not wait for items. The stream can stop
@@ -479,19 +479,19 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// ```
     /// use anabranch::Stream;
     ///
-    /// let (post, stream) = Stream::channel(16);
+    /// let (sender, stream) = Stream::channel(16);
     /// std::thread::scope(|scope| {
     ///     scope.spawn(move || {
     ///         for n in 0..100u32 {
-    ///             post.post(n).unwrap();
+    ///             sender.send(n).unwrap();
     ///         }
     ///     }); // the post is dropped here: the stream ends
     ///     assert_eq!(stream.map(|n| n + 1).fold(0, |sum, n| sum + n), 5_050);
     /// });
     /// ```
-    pub fn channel(capacity: usize) -> (Post<T>, Self) {
-        let (post, posted) = channel(capacity);
-        (post, Self::posted(posted))
+    pub fn channel(capacity: usize) -> (Sender<T>, Self) {
+        let (sender, posted) = channel(capacity);
+        (sender, Self::posted(posted))
     }
 
     pub(crate) fn posted(posted: Channel<T>) -> Self {

@@ -63,7 +63,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
             return Err(self);
         };
         let token = CancelToken::new();
-        let stream = self.cancel(&token);
+        let stream = self.cancel_by(&token);
         let Stream { code, errors, mut draft, .. } = stream;
         let results = Results::new(capacity, detached_stream.feed.event());
         let ending = Ending(StdArc::clone(&results));

@@ -101,7 +101,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let results = Results::new(self.share_window(), &Arc::default());
         let ending = Ending(StdArc::clone(&results));
         let token = CancelToken::new();
-        let stream = self.cancel(&token);
+        let stream = self.cancel_by(&token);
         let name = stream.thread_name("iterator");
         stream.draft.attached.begin();
         let (ended, result) = std::thread::scope(|scope| {

@@ -18,7 +18,7 @@ mod select;
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
 pub(crate) use channel::{Channel, channel};
-pub use channel::{Closed, Post, TryPostError};
+pub use channel::{SendError, Sender, TrySendError};
 pub use iter::Items;
 pub use offload::Offload;
 #[cfg(feature = "futures")]

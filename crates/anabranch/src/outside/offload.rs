@@ -5,7 +5,7 @@ use std::sync::mpsc::TryRecvError;
 #[cfg(feature = "futures")]
 use std::task::{Context, Poll};
 
-use crate::outside::{Items, Post, channel};
+use crate::outside::{Items, Sender, channel};
 use crate::stream::Stream;
 
 /// A farm that runs next to its caller. The caller off-loads tasks to it and gets their results in the order
@@ -33,7 +33,7 @@ use crate::stream::Stream;
 #[derive(Debug)]
 pub struct Offload<T: Send + 'static, U: Send + 'static> {
     /// `None` once the farm is closed.
-    post: Option<Post<T>>,
+    sender: Option<Sender<T>>,
     results: Items<U>,
     /// Results that were taken from the stream to make room for tasks.
     kept: VecDeque<U>,
@@ -73,10 +73,10 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
     pub fn through(window: usize, stream: impl FnOnce(Stream<'static, T>) -> Stream<'static, U>) -> Self {
         assert!(window > 0, "`Offload::through(0, ..)`: a farm has room for 1 task or more");
         // The queue has room for every task in the farm, so posting never waits.
-        let (post, posted) = channel(window);
+        let (sender, posted) = channel(window);
         let stream = stream(Stream::posted(posted).name("offload").title("offload").window(window));
         Self {
-            post: Some(post),
+            sender: Some(sender),
             results: Items::of(stream, "Offload"),
             kept: VecDeque::new(),
             under_way: 0,
@@ -108,11 +108,11 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
     /// If the farm is closed. If a task has panicked, with the panic of that task.
     #[track_caller]
     pub fn try_offload(&mut self, task: T) -> Result<(), T> {
-        let post = self.post.as_ref().expect("the farm was closed by `close`, and takes no more tasks");
+        let sender = self.sender.as_ref().expect("the farm was closed by `close`, and takes no more tasks");
         if self.under_way == self.window {
             return Err(task);
         }
-        if post.post(task).is_err() {
+        if sender.send(task).is_err() {
             // The stream has stopped early: its results end, with the panic of a task if there was one.
             while let Some(result) = self.next() {
                 self.kept.push_back(result);
@@ -206,6 +206,6 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
 
     /// Closes the farm: no more tasks will come. Results can still be got.
     pub fn close(&mut self) {
-        self.post = None;
+        self.sender = None;
     }
 }

@@ -239,7 +239,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
         let results = Results::new(capacity, &Arc::default());
         let ending = Ending(StdArc::clone(&results));
         let token = CancelToken::new();
-        let stream = stream.cancel(&token);
+        let stream = stream.cancel_by(&token);
         let account = StdArc::<Account>::default();
         let counted = StdArc::clone(&account);
         let start = move |handed: &Handed| {

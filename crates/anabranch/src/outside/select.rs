@@ -14,7 +14,7 @@ use anabranch_record::sync::named_thread;
 use crate::control::CancelToken;
 use crate::engine::pull::{Pull, Pulled};
 use crate::engine::{Halt, Kept, KeptPanic, discard};
-use crate::outside::{Channel, Post, channel};
+use crate::outside::{Channel, Sender, channel};
 use crate::stream::{Account, Handed, Inner, Joins, Mode, Sent as Counted, Stream};
 
 /// How many items of one stream may wait before the source.
@@ -106,7 +106,7 @@ where
     ///
     /// Some settings hold for the streams inside too, wherever in the chain of calls they are set. A [pool](Self::pool), a
     /// runtime (`on`) and a [monitor](Self::watch) hold for each inner stream that has none of its own. A
-    /// [token](Self::cancel) stops all of them, besides their own tokens. Draining it loses nothing that they have accepted,
+    /// [token](Self::cancel_by) stops all of them, besides their own tokens. Draining it loses nothing that they have accepted,
     /// and [`Stopped`](crate::Stopped) counts their items. A [report](Self::report) has
     /// [their reports](crate::Report::streams). The same holds for the streams before [`chunks_timeout`](Self::chunks_timeout),
     /// and for streams as arguments of [`from_iter`](Self::from_iter), [`chain`](Self::chain),
@@ -117,11 +117,11 @@ where
     /// ```
     /// use anabranch::Stream;
     ///
-    /// let (post, requests) = Stream::channel(4);
+    /// let (sender, requests) = Stream::channel(4);
     /// let timer = Stream::from_iter(1..=3u32);
     /// let events = Stream::select_all([requests, timer.map(|n| n * 100)]);
-    /// post.post(7).unwrap();
-    /// drop(post);
+    /// sender.send(7).unwrap();
+    /// drop(sender);
     /// let mut events: Vec<u32> = events.map(|event| event + 1).collect();
     /// events.sort();
     /// assert_eq!(events, [8, 101, 201, 301]);
@@ -136,7 +136,7 @@ where
 
     /// Returns the source of the items of the streams, and what lets them run. `call` is what the user has written.
     fn selected(streams: Vec<Self>, call: &'static str) -> (Selected<T, M::Error>, Inner<'static>) {
-        let (post, posted) = channel(WAITING_ITEMS * streams.len().max(1));
+        let (sender, posted) = channel(WAITING_ITEMS * streams.len().max(1));
         let running = Running::default();
         let account = Arc::<Account>::default();
         let selected = Selected { posted, _ending: EndStreams(running.clone()) };
@@ -144,14 +144,14 @@ where
         let start = Box::new(move |handed: &Handed| {
             let count = streams.len();
             for (at, stream) in streams.into_iter().enumerate() {
-                let stream = stream.inside(handed, &counted).cancel(&running.token);
+                let stream = stream.inside(handed, &counted).cancel_by(&running.token);
                 let name = stream.thread_name("select");
-                let (post, sent) = (post.clone(), counted.sent());
+                let (sender, sent) = (sender.clone(), counted.sent());
                 let birth = Birth::here();
                 let run = move || {
                     // The thread of the stream around is not in a process that this one has forked.
                     let _guard = birth.guard();
-                    stream.send(&post, sent);
+                    stream.send(&sender, sent);
                 };
                 match named_thread(&name).spawn(run) {
                     Ok(thread) => fork::lock(&running.threads).push((birth, thread)),
@@ -169,9 +169,9 @@ where
     }
 
     /// Runs the stream, and posts its results and its failure until nobody takes them.
-    fn send(self, post: &Post<Sent<T, M::Error>>, mut sent: Counted) {
+    fn send(self, sender: &Sender<Sent<T, M::Error>>, mut sent: Counted) {
         let ended = catch_unwind(AssertUnwindSafe(|| {
-            self.run_into(Node::sink("select"), move |item| match post.post(Sent::Item(item)) {
+            self.run_into(Node::sink("select"), move |item| match sender.send(Sent::Item(item)) {
                 Ok(()) => {
                     sent.add();
                     ControlFlow::Continue(())
@@ -185,7 +185,7 @@ where
             Err(payload) => Sent::Panic(Kept::new(payload)),
         };
         // It is dropped if the stream of all has ended before.
-        let _ = post.post(failure);
+        let _ = sender.send(failure);
     }
 }
 
@@ -256,15 +256,15 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     /// use std::time::Duration;
     /// use anabranch::Stream;
     ///
-    /// let (post, requests) = Stream::channel(16);
+    /// let (sender, requests) = Stream::channel(16);
     /// let (answers, answered) = std::sync::mpsc::channel();
     /// let writer = std::thread::spawn(move || {
     ///     let chunks = requests.chunks_timeout(3, Duration::from_millis(5));
     ///     chunks.for_each(|chunk| answers.send(chunk).unwrap());
     /// });
-    /// post.post("one").unwrap();
+    /// sender.send("one").unwrap();
     /// assert_eq!(answered.recv().unwrap(), ["one"]); // nothing else is posted
-    /// drop(post);
+    /// drop(sender);
     /// writer.join().unwrap();
     /// ```
     ///

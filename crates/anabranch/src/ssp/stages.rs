@@ -115,7 +115,7 @@ impl Kind for AtOnce {
         let call =
             |handle: &mut ReplicaHandle<S>, (number, item)| handle.with(|stage| stage.process(item, number));
         let Line { sender, stream, terms, .. } = line.passed();
-        let stream = stream.map_with(move || replicas.handle(), call).name("parallel");
+        let stream = stream.map_init(move || replicas.handle(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
         let plan = stream.plan();
         Pipeline::start(sender, plan, move || stream.collect())

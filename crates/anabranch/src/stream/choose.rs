@@ -32,7 +32,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     /// use anabranch::Stream;
     ///
-    /// let stream = || Stream::from_iter(0..10_000u64).workers(2).map(|n| n * n).serial(|n| n + 1);
+    /// let stream = || Stream::from_iter(0..10_000u64).workers(2).map(|n| n * n).serial_map(|n| n + 1);
     /// let (_, first) = stream().report().count();
     /// let plan = stream().costs_from(&first).plan();
     /// assert!(plan.predict(8).is_ok());

@@ -51,8 +51,8 @@ use crate::engine::{ErrorSlot, Upstream};
 ///
 /// A stream begins with an iterator: [`from_iter`](Self::from_iter), or [`try_from_iter`](Self::try_from_iter) if reading may fail.
 /// [`map`](Self::map), [`filter`](Self::filter), [`filter_map`](Self::filter_map) and [`flat_map`](Self::flat_map) run on all cores,
-/// [`try_map`](Self::try_map) may fail there, and [`map_with`](Self::map_with) keeps a buffer for each worker.
-/// [`serial`](Self::serial) takes one item after the other, in order, so it may change variables. [`enumerate`](Self::enumerate),
+/// [`try_map`](Self::try_map) may fail there, and [`map_init`](Self::map_init) keeps a buffer for each worker.
+/// [`serial_map`](Self::serial_map) takes one item after the other, in order, so it may change variables. [`enumerate`](Self::enumerate),
 /// [`zip`](Self::zip), [`take`](Self::take) and [`chunks`](Self::chunks) do what they do for an iterator or a slice.
 /// [`workers`](Self::workers) and [`window`](Self::window) bound the threads and the items under way. The end runs it all:
 /// [`for_each`](Self::for_each), [`try_for_each`](Self::try_for_each), [`collect`](Self::collect), [`fold`](Self::fold),
@@ -74,7 +74,7 @@ use crate::engine::{ErrorSlot, Upstream};
 ///             Ok(reading) => Ok((at, reading)),
 ///             Err(error) => Err(io::Error::other(error)),      // ends the stream, behind the lines before
 ///         })
-///         .serial(|(at, reading)| { sum += reading; (at, reading) }) // one after the other, in order
+///         .serial_map(|(at, reading)| { sum += reading; (at, reading) }) // one after the other, in order
 ///         .filter_map(|(at, reading)| (reading > 90).then(|| format!("{at}: {reading}\n")))
 ///         .chunks(64)
 ///         .try_for_each(|lines| output.write_all(lines.concat().as_bytes()))?; // in order
@@ -95,7 +95,7 @@ use crate::engine::{ErrorSlot, Upstream};
 /// let letters = || Stream::from_iter(["ab", "c"]).flat_map(|word| word.chars());
 /// assert_eq!(letters().zip(1..).collect::<Vec<_>>(), [('a', 1), ('b', 2), ('c', 3)]);
 /// assert_eq!(letters().take(2).count(), 2);
-/// let doubled = letters().map_with(String::new, |buffer, letter| {
+/// let doubled = letters().map_init(String::new, |buffer, letter| {
 ///     buffer.clear(); // its memory is used again
 ///     buffer.extend([letter, letter]);
 ///     buffer.len()
@@ -149,11 +149,11 @@ use crate::engine::{ErrorSlot, Upstream};
 /// | change items on all cores | [`map`](Self::map), [`try_map`](Self::try_map), [`inspect`](Self::inspect) |
 /// | drop items on all cores | [`filter`](Self::filter), [`filter_map`](Self::filter_map), [`try_filter_map`](Self::try_filter_map) |
 /// | make several items of one on all cores | [`flat_map`](Self::flat_map), [`try_flat_map`](Self::try_flat_map), [`flatten`](Self::flatten), [`spread`](Self::spread) |
-/// | keep a buffer or an encoder for each worker | [`map_with`](Self::map_with), [`try_map_with`](Self::try_map_with) |
+/// | keep a buffer or an encoder for each worker | [`map_init`](Self::map_init), [`try_map_init`](Self::try_map_init) |
 /// | keep a state for each key | [`map_by_key`](Self::map_by_key), [`map_sharded`](Self::map_sharded), [`try_map_sharded`](Self::try_map_sharded) |
-/// | use the results of other items | [`map_needing`](Self::map_needing), [`try_map_needing`](Self::try_map_needing) |
-/// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread) |
-/// | do so with a function that may fail | [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`try_serial_flat_map`](Self::try_serial_flat_map), [`try_serial_spread`](Self::try_serial_spread) |
+/// | use the results of other items | [`map_dependent`](Self::map_dependent), [`try_map_dependent`](Self::try_map_dependent) |
+/// | keep one state, item by item in order | [`serial_map`](Self::serial_map), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread) |
+/// | do so with a function that may fail | [`try_serial_map`](Self::try_serial_map), [`try_serial_filter_map`](Self::try_serial_filter_map), [`try_serial_flat_map`](Self::try_serial_flat_map), [`try_serial_spread`](Self::try_serial_spread) |
 /// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`step_by`](Self::step_by), [`map_while`](Self::map_while) |
 /// | put items together | [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks), [`chunks_timeout`](Self::chunks_timeout) |
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
@@ -167,10 +167,10 @@ use crate::engine::{ErrorSlot, Upstream};
 /// | change the error | [`map_err`](Self::map_err) |
 /// | set threads | [`workers`](Self::workers), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`inline`](Self::inline) |
 /// | bound the rate, and the time of a call | [`throttle`](Self::throttle); [`TimeLimit`](crate::TimeLimit) |
-/// | make small items cheap | [`never_waits`](Self::never_waits) |
+/// | make small items cheap | [`in_blocks`](Self::in_blocks) |
 /// | set bounds | [`window`](Self::window), [`window_bytes`](Self::window_bytes), [`burst`](Self::burst) |
 /// | name what runs | [`title`](Self::title), [`name`](Self::name), [`name_end`](Self::name_end) |
-/// | stop a run, and look into it | [`cancel`](Self::cancel), [`watch`](Self::watch), [`count_bytes`](Self::count_bytes), [`report`](Self::report); with the feature `json` `trace` |
+/// | stop a run, and look into it | [`cancel_by`](Self::cancel_by), [`watch`](Self::watch), [`count_bytes`](Self::count_bytes), [`report`](Self::report); with the feature `json` `trace` |
 /// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`with_plan`](Self::with_plan) |
 /// | let passes choose | [`cost`](Self::cost), [`costs_from`](Self::costs_from), [`passes`](Self::passes) |
 #[must_use = "a stream does nothing before its end"]

@@ -36,7 +36,7 @@ pub trait Mode {
     label = "fails with `{E}`, which is not the stream's error",
     note = "to convert this error into the stream's by `From`, use `?` in the closure: `|item| Ok(call(item)?)`",
     note = "to change the stream's error, write `.map_err(..)` before this call: `.map_err(anyhow::Error::from)`",
-    note = "`map_needing` fails with `Unmet`: in a stream with an error of its own, write `try_map_needing`, if the error is `From<Unmet>`"
+    note = "`map_dependent` fails with `Unmet`: in a stream with an error of its own, write `try_map_dependent`, if the error is `From<Unmet>`"
 )]
 pub trait Admit<E>: Mode {
     /// The mode from such a call on.

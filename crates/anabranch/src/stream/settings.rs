@@ -49,18 +49,18 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// let pool = Arc::new(Pool::new(2));
     /// let service = |factor: u64| {
-    ///     let (post, requests) = Stream::channel(16);
-    ///     (post, requests.pool(&pool).map(move |n: u64| factor * n).into_iter())
+    ///     let (sender, requests) = Stream::channel(16);
+    ///     (sender, requests.pool(&pool).map(move |n: u64| factor * n).into_iter())
     /// };
     /// let mut services: Vec<_> = (0..100).map(service).collect();
-    /// let (post, results) = &mut services[7];
-    /// post.post(6).unwrap();
+    /// let (sender, results) = &mut services[7];
+    /// sender.send(6).unwrap();
     /// assert_eq!(results.next(), Some(42));
     /// ```
     ///
     /// A stage that waits for something occupies a thread of the pool meanwhile. If a stream with work has waited 100 ms
     /// because all threads of the pool are occupied, the pool starts one more thread. That thread ends after a second without
-    /// work. So streams that wait for each other go on. The [states](Self::map_with) of the workers are dropped when the stream
+    /// work. So streams that wait for each other go on. The [states](Self::map_init) of the workers are dropped when the stream
     /// has nothing to do, and made again when it goes on.
     ///
     /// Other streams have a calling thread of their own besides: those with another source, which may block, and those with a
@@ -87,7 +87,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Sets how many items may be between the source and the end at a time. The bound holds however uneven
     /// the work is, and however slow the end is. The default depends on the size of the items: 4,096 items,
-    /// or as many as fit into 64 KiB, but at least 16 for each worker. If the source [never waits](Self::never_waits), the
+    /// or as many as fit into 64 KiB, but at least 16 for each worker. If the source [never waits](Self::in_blocks), the
     /// first two numbers are multiplied by 4. Windows by key multiply them by 4 once more. The size does not include memory
     /// that an item owns, so set a window for items that own much memory.
     ///
@@ -115,7 +115,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Sets how many items a worker claims at once, and how many a block of a source that
-    /// [never waits](Self::never_waits) has. By default the number adapts to the cost of the items.
+    /// [never waits](Self::in_blocks) has. By default the number adapts to the cost of the items.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -285,7 +285,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Runs the stream on the calling thread alone. Each item passes from the source to the end before the source
-    /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block.
+    /// is asked for the next one; a source that [never waits](Self::in_blocks) is asked for the next block.
     ///
     /// A later call of [`workers`](Self::workers) or [`pool`](Self::pool) takes this back.
     ///
@@ -308,12 +308,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// let token = CancelToken::new();
     /// let seen = Stream::from_iter(0u64..) // endless
-    ///     .cancel(&token)
+    ///     .cancel_by(&token)
     ///     .inspect(|&n| if n == 1_000 { token.cancel() })
     ///     .count();
     /// assert!(token.stopped().is_some_and(|stopped| stopped.delivered == seen as u64));
     /// ```
-    pub fn cancel(mut self, token: &CancelToken) -> Self {
+    pub fn cancel_by(mut self, token: &CancelToken) -> Self {
         self.draft.attached.tokens.push(token.clone());
         self
     }

@@ -57,7 +57,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
 
 impl<'env, V: Sync> Stream<'env, &'env V> {
     /// Creates a stream of references to the items of a slice. The items travel in blocks, as after
-    /// [`never_waits`](Self::never_waits).
+    /// [`in_blocks`](Self::in_blocks).
     ///
     /// ```
     /// use anabranch::Stream;
@@ -73,7 +73,7 @@ impl<'env, V: Sync> Stream<'env, &'env V> {
 
 impl<'env> Stream<'env, u64> {
     /// Creates a stream of the numbers of a range. The numbers travel in blocks, as after
-    /// [`never_waits`](Self::never_waits).
+    /// [`in_blocks`](Self::in_blocks).
     ///
     /// ```
     /// use anabranch::Stream;
@@ -118,7 +118,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// is dropped are those of single items. A block has as many items as the slowest stage handles in 20 µs, at most
     /// 2,048, and at most a quarter of each worker's share of the window.
     ///
-    /// Items travel one by one if somebody counts them on their way: with [`cancel`](Self::cancel),
+    /// Items travel one by one if somebody counts them on their way: with [`cancel_by`](Self::cancel_by),
     /// [`watch`](Self::watch) or [`window_bytes`](Self::window_bytes), and if a stage gives up their order.
     ///
     /// One worker takes the items of a block through a stage, one after another. So do not call this if calls of a stage wait
@@ -128,27 +128,24 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// use anabranch::Stream;
     ///
     /// let squares = (1..=1_000u64).map(|n| n * n);
-    /// assert_eq!(Stream::from_iter(squares).never_waits().filter(|n| n % 2 == 1).count(), 500);
+    /// assert_eq!(Stream::from_iter(squares).in_blocks().filter(|n| n % 2 == 1).count(), 500);
     /// ```
     ///
     /// # Panics
     /// If it is not called directly after the source.
     #[track_caller]
-    pub fn never_waits(self) -> Stream<'env, T, M> {
+    pub fn in_blocks(self) -> Stream<'env, T, M> {
         let Self { code, errors: of_source, mut draft, mode } = self;
         let plan = &mut draft.outline.plan;
         let last = &plan.nodes[plan.nodes.len() - 1];
         assert!(
             plan.nodes.len() == 1,
-            "never_waits() follows `{}`: call it directly after the source",
+            "in_blocks() follows `{}`: call it directly after the source",
             last.name
         );
-        assert!(
-            plan.settings.window_bytes.is_none(),
-            "never_waits() follows `window_bytes`: write it before"
-        );
-        assert!(draft.attached.handovers.is_empty(), "never_waits() follows `map_err`: write it before");
-        assert!(draft.attached.outside.is_none(), "never_waits() follows `{}`, which waits", last.name);
+        assert!(plan.settings.window_bytes.is_none(), "in_blocks() follows `window_bytes`: write it before");
+        assert!(draft.attached.handovers.is_empty(), "in_blocks() follows `map_err`: write it before");
+        assert!(draft.attached.outside.is_none(), "in_blocks() follows `{}`, which waits", last.name);
         plan.nodes[0].in_blocks = true;
         // From now on only the source uses the old slot.
         let errors: Arc<ErrorSlot<M::Error>> = Arc::default();

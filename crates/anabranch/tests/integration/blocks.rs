@@ -25,7 +25,7 @@ fn a_source_that_never_waits_is_asked_for_a_block_before_the_first_item_goes_on(
         asked.fetch_add(1, Ordering::Relaxed);
     });
     let mut seen = Vec::new();
-    Stream::from_iter(numbers).never_waits().burst(50).inline().for_each(|n| {
+    Stream::from_iter(numbers).in_blocks().burst(50).inline().for_each(|n| {
         assert_eq!(asked.load(Ordering::Relaxed), (n / 50 + 1) * 50);
         seen.push(n);
     });
@@ -47,7 +47,7 @@ fn the_sources_in_memory_give_all_their_items_in_order() {
                 doubled
             );
             assert_eq!(
-                Stream::from_iter(numbers).never_waits().workers(workers).map(|n| 2 * n).collect::<Vec<_>>(),
+                Stream::from_iter(numbers).in_blocks().workers(workers).map(|n| 2 * n).collect::<Vec<_>>(),
                 doubled
             );
         }
@@ -66,7 +66,7 @@ fn no_more_items_than_the_window_allows_are_in_flight() {
                 let numbers = (0..5_000u64).inspect(|_| {
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 });
-                let mut stream = Stream::from_iter(numbers).never_waits().workers(workers).window(window);
+                let mut stream = Stream::from_iter(numbers).in_blocks().workers(workers).window(window);
                 if let Some(burst) = burst {
                     stream = stream.burst(burst);
                 }
@@ -103,13 +103,13 @@ fn the_error_of_a_source_comes_behind_the_items_before_it() {
         for at in [0, 1, 40, 999] {
             let items = (0..1_000u64).map(|n| if n == at { Err(n) } else { Ok(n) });
             let mut seen = Vec::new();
-            let stream = Stream::try_from_iter(items).never_waits().workers(workers).burst(64).map(|n| n);
+            let stream = Stream::try_from_iter(items).in_blocks().workers(workers).burst(64).map(|n| n);
             assert_eq!(stream.for_each(|n| seen.push(n)), Err(at));
             assert_eq!(seen, (0..at).collect::<Vec<_>>());
 
             let seen = Mutex::new(Vec::new());
             let numbers = (0..1_000u64).inspect(|&n| assert!(n != at, "item {n}"));
-            let stream = Stream::from_iter(numbers).never_waits().workers(workers).burst(64).map(|n| n);
+            let stream = Stream::from_iter(numbers).in_blocks().workers(workers).burst(64).map(|n| n);
             let message = panic_of(|| stream.for_each(|n| seen.lock().unwrap().push(n)));
             assert_eq!(message, format!("item {at}"));
             assert_eq!(seen.into_inner().unwrap(), (0..at).collect::<Vec<_>>());
@@ -124,7 +124,7 @@ fn an_endless_source_is_not_asked_for_ever() {
         let numbers = (0u64..).inspect(|_| {
             asked.fetch_add(1, Ordering::Relaxed);
         });
-        let stream = Stream::from_iter(numbers).never_waits().workers(workers).window(100);
+        let stream = Stream::from_iter(numbers).in_blocks().workers(workers).window(100);
         assert_eq!(stream.map(|n| n * n).find(|&n| n >= 10_000), Some(10_000));
         assert!(asked.into_inner() <= 201);
     }
@@ -135,14 +135,14 @@ fn items_that_somebody_counts_on_their_way_travel_one_by_one() {
     let in_blocks = |plan: Plan| plan.nodes[0].in_blocks;
     let stream = || Stream::from_range(0..1_000).workers(2);
     assert!(in_blocks(stream().plan()));
-    assert!(in_blocks(stream().map(|n| n).serial(|n| n).plan()));
+    assert!(in_blocks(stream().map(|n| n).serial_map(|n| n).plan()));
     assert!(!in_blocks(Stream::from_iter(0..1_000).plan()));
-    assert!(!in_blocks(stream().cancel(&CancelToken::new()).plan()));
+    assert!(!in_blocks(stream().cancel_by(&CancelToken::new()).plan()));
     assert!(!in_blocks(stream().watch(Watch::progress(|_| ())).plan()));
     assert!(!in_blocks(stream().watch(&Monitor::new()).plan()));
     assert!(!in_blocks(stream().watch(Watch::stalls(Duration::from_secs(60), |_| ())).plan()));
     assert!(!in_blocks(stream().window_bytes(100, |_| 8).plan()));
-    assert!(!in_blocks(stream().unordered().map(|n| n).serial(|n| n).plan()));
+    assert!(!in_blocks(stream().unordered().map(|n| n).serial_map(|n| n).plan()));
     assert!(stream().explain().contains("in blocks"), "{}", stream().explain());
 
     let mut last = 0;
@@ -151,7 +151,7 @@ fn items_that_somebody_counts_on_their_way_travel_one_by_one() {
 
     let token = CancelToken::new();
     let stopped = Mutex::new(0);
-    stream().burst(100).cancel(&token).window(10).map(|n| n).for_each(|n| {
+    stream().burst(100).cancel_by(&token).window(10).map(|n| n).for_each(|n| {
         *stopped.lock().unwrap() += 1;
         if n == 500 {
             token.cancel();
@@ -163,7 +163,7 @@ fn items_that_somebody_counts_on_their_way_travel_one_by_one() {
 #[test]
 fn a_report_counts_items_and_not_blocks() {
     for workers in [1, 2] {
-        let stream = Stream::from_range(0..10_000).workers(workers).filter(|n| n % 4 == 0).serial(|n| n);
+        let stream = Stream::from_range(0..10_000).workers(workers).filter(|n| n % 4 == 0).serial_map(|n| n);
         let (count, report) = stream.report().count();
         assert_eq!(count, 2_500);
         let items: Vec<u64> = report.nodes().iter().map(|node| node.items).collect();
@@ -178,7 +178,7 @@ fn the_plan_says_whether_items_travel_in_blocks_and_is_obeyed() {
     let numbers = (0..100u64).inspect(|_| {
         asked.fetch_add(1, Ordering::Relaxed);
     });
-    let stream = Stream::from_iter(numbers).never_waits().burst(10).inline();
+    let stream = Stream::from_iter(numbers).in_blocks().burst(10).inline();
     stream.with_plan(|plan| plan.nodes[0].in_blocks = false).for_each(|n| {
         assert_eq!(asked.load(Ordering::Relaxed), n + 1);
     });
@@ -195,28 +195,28 @@ fn the_plan_says_whether_items_travel_in_blocks_and_is_obeyed() {
     );
 
     // The order is given up in the plan, so the blocks are too.
-    let arrived = Stream::from_range(0..1_000).workers(3).map(|n| n).serial(|n| n);
+    let arrived = Stream::from_range(0..1_000).workers(3).map(|n| n).serial_map(|n| n);
     let stream = arrived.with_plan(|plan| plan.give_order_up(plan.nodes[1].id));
     assert!(!stream.plan().nodes[0].in_blocks);
     assert_eq!(stream.sum::<u64>(), 499_500);
 }
 
 #[test]
-fn never_waits_belongs_right_behind_a_source() {
+fn in_blocks_belongs_right_behind_a_source() {
     let behind = |message: &str, f: fn()| assert_eq!(panic_of(f), message);
-    behind("never_waits() follows `serial`: call it directly after the source", || {
-        let _ = Stream::from_iter(0..3).serial(|n| n).never_waits();
+    behind("in_blocks() follows `serial_map`: call it directly after the source", || {
+        let _ = Stream::from_iter(0..3).serial_map(|n| n).in_blocks();
     });
-    behind("never_waits() follows `window_bytes`: write it before", || {
-        let _ = Stream::from_iter(0..3).window_bytes(8, |_| 1).never_waits();
+    behind("in_blocks() follows `window_bytes`: write it before", || {
+        let _ = Stream::from_iter(0..3).window_bytes(8, |_| 1).in_blocks();
     });
-    behind("never_waits() follows `map_err`: write it before", || {
-        let _ = Stream::try_from_iter([Ok(1), Err(2)]).map_err(|n: i32| n.to_string()).never_waits();
+    behind("in_blocks() follows `map_err`: write it before", || {
+        let _ = Stream::try_from_iter([Ok(1), Err(2)]).map_err(|n: i32| n.to_string()).in_blocks();
     });
-    behind("never_waits() follows `channel`, which waits", || {
+    behind("in_blocks() follows `channel`, which waits", || {
         let (_post, stream) = Stream::channel(1);
         let stream: Stream<u32> = stream;
-        let _ = stream.never_waits();
+        let _ = stream.in_blocks();
     });
 }
 
@@ -245,7 +245,7 @@ fn blocks_become_single_items_where_a_stage_needs_them() {
     let plain: Vec<(u64, u64)> = plain.collect();
     assert_eq!(totals(sharded.collect()), totals(plain));
 
-    let flat = Stream::from_iter(vec![1u64, 2, 3]).never_waits().flat_map(|n| 0..n).map_sharded(
+    let flat = Stream::from_iter(vec![1u64, 2, 3]).in_blocks().flat_map(|n| 0..n).map_sharded(
         Shards::dealt(2),
         || 0,
         |seen: &mut u64, n| {

@@ -48,8 +48,8 @@ fn serial_stages_of_two_branches_run_at_the_same_time() {
         let pairs = Stream::from_iter(0..100)
             .workers(2)
             .broadcast()
-            .branch(|items| items.serial(meet))
-            .branch(|items| items.serial(meet))
+            .branch(|items| items.serial_map(meet))
+            .branch(|items| items.serial_map(meet))
             .zip();
         assert_eq!(pairs.count(), 100);
     });
@@ -64,12 +64,12 @@ fn a_branch_is_at_most_one_window_ahead() {
             .window(16)
             .broadcast()
             .branch(|items| {
-                items.serial(|n| {
+                items.serial_map(|n| {
                     ahead.fetch_max(n - slow.load(Ordering::SeqCst).min(n), Ordering::SeqCst);
                 })
             })
             .branch(|items| {
-                items.serial(|n| {
+                items.serial_map(|n| {
                     (0..200).for_each(|n| _ = std::hint::black_box(n));
                     slow.store(n, Ordering::SeqCst);
                 })
@@ -98,7 +98,7 @@ fn a_result_of_branches_does_not_wait_for_the_source() {
                 .workers(workers)
                 .broadcast()
                 .branch(|items| items.map(|n| n + 1))
-                .branch(|items| items.serial(|n| n + 2))
+                .branch(|items| items.serial_map(|n| n + 2))
                 .zip();
             pairs.for_each(|_| seen.open());
         }
@@ -138,7 +138,7 @@ fn an_end_that_breaks_off_stops_branches_and_loops() {
             .window(32)
             .broadcast()
             .branch(|items| items.map(|item| item))
-            .branch(|items| items.serial(|item| item))
+            .branch(|items| items.serial_map(|item| item))
             .merge()
             .feedback(8, |laps| laps.map(lap))
             .find(|item| item.origin == 500);
@@ -153,7 +153,7 @@ fn a_token_stops_branches_and_loops() {
         let token = CancelToken::new();
         let stop = token.clone();
         let lap = |n: u64| Lap::<u64, u64>::Again(n + 1);
-        let endless = Stream::from_iter(0..10u64).workers(2).cancel(&token);
+        let endless = Stream::from_iter(0..10u64).workers(2).cancel_by(&token);
         let endless = endless.broadcast().branch(|items| items).branch(|items| items.map(|n| n)).merge();
         let endless = endless.feedback(4, |laps| laps.map(lap).inspect(move |_| stop.cancel()));
         assert_eq!(endless.count(), 0);
@@ -226,7 +226,7 @@ fn errors_of_branches_become_one_error() {
             .broadcast()
             .branch(|texts| texts.try_map(parse))
             .branch(|texts| texts.map(str::len))
-            .branch(|texts| texts.try_serial(|text| text.parse::<i8>()).map_err(|_| 0))
+            .branch(|texts| texts.try_serial_map(|text| text.parse::<i8>()).map_err(|_| 0))
             .zip()
             .collect::<Vec<_>>()
     };
@@ -263,7 +263,7 @@ fn a_plan_shows_branches_and_loops() {
     let stream = Stream::from_iter(0..10u64)
         .broadcast()
         .branch(|items| items.map(|n| n).name("double"))
-        .branch(|items| items.serial(|n| n).name("count"))
+        .branch(|items| items.serial_map(|n| n).name("count"))
         .zip()
         .map(|(n, _)| n)
         .feedback(8, |laps| laps.map(Lap::<u64, u64>::Done));
@@ -289,8 +289,11 @@ fn reports_and_monitors_see_branches_and_loops() {
         let monitor = Monitor::new();
         let lap = |n: u64| if n < 1_000 { Lap::Again(n + 300) } else { Lap::Done(n) };
         let stream = Stream::from_iter(0..1_000u64).workers(2).watch(&monitor);
-        let stream =
-            stream.broadcast().branch(|items| items.map(|n| n)).branch(|items| items.serial(|n| n)).merge();
+        let stream = stream
+            .broadcast()
+            .branch(|items| items.map(|n| n))
+            .branch(|items| items.serial_map(|n| n))
+            .merge();
         let (count, report) = stream.feedback(16, |laps| laps.map(lap)).report().count();
         assert_eq!(count, 2_000);
         let items = |name: &str| report.nodes().iter().find(|node| node.name == name).map(|node| node.items);
@@ -303,12 +306,12 @@ fn branches_follow_blocks_and_streams_without_order() {
     within(|| {
         let squares = |workers: usize| {
             let stream = Stream::from_range(0..5_000).workers(workers).map(|n| n + 1).broadcast();
-            let stream = stream.branch(|items| items.map(|n| n * n)).branch(|items| items.serial(|n| n));
+            let stream = stream.branch(|items| items.map(|n| n * n)).branch(|items| items.serial_map(|n| n));
             stream.zip().collect::<Vec<(u64, u64)>>()
         };
         assert_eq!(squares(3), squares(1));
         let stream = Stream::from_iter(0..2_000u64).workers(3).unordered().map(|n| n + 1).broadcast();
-        let pairs = stream.branch(|items| items.map(|n| n * n)).branch(|items| items.serial(|n| n)).zip();
+        let pairs = stream.branch(|items| items.map(|n| n * n)).branch(|items| items.serial_map(|n| n)).zip();
         let mut pairs: Vec<(u64, u64)> = pairs.collect();
         pairs.sort_unstable();
         assert_eq!(pairs, (1..=2_000).map(|n| (n * n, n)).collect::<Vec<_>>());

@@ -20,7 +20,7 @@ fn digest(items: u64, workers: usize, window: usize) -> u64 {
         .workers(workers)
         .window(window)
         .map(|n| n.wrapping_mul(3))
-        .serial(|n| {
+        .serial_map(|n| {
             seen += 1;
             n ^ seen
         })
@@ -97,7 +97,7 @@ fn an_empty_source_gives_nothing_at_once() {
             for window in [1, 64] {
                 let empty = || Stream::from_iter(std::iter::empty::<u32>()).workers(workers).window(window);
                 assert_eq!(empty().count(), 0);
-                assert_eq!(empty().map(|n| n + 1).serial(|n| n).map(|n| n).count(), 0);
+                assert_eq!(empty().map(|n| n + 1).serial_map(|n| n).map(|n| n).count(), 0);
                 assert_eq!(empty().flat_map(|n| vec![n; 3]).chunks(4).count(), 0);
                 assert_eq!(empty().find(|_| true), None);
                 assert!(empty().all(|_| false));
@@ -113,7 +113,7 @@ fn an_empty_source_gives_nothing_at_once() {
 fn a_source_of_one_item_gives_it() {
     within(|| {
         for workers in 1..5 {
-            let one = Stream::from_iter([41]).workers(workers).map(|n| n + 1).serial(|n| n).chunks(3);
+            let one = Stream::from_iter([41]).workers(workers).map(|n| n + 1).serial_map(|n| n).chunks(3);
             assert_eq!(one.collect::<Vec<_>>(), [vec![42]]);
         }
     });
@@ -124,7 +124,7 @@ fn a_flat_map_that_gives_nothing_gives_nothing() {
     within(|| {
         for workers in 1..5 {
             let none = Stream::from_iter(0..1_000).workers(workers).window(3);
-            assert_eq!(none.flat_map(|_| Vec::<u8>::new()).serial(|n| n).map(|n| n).count(), 0);
+            assert_eq!(none.flat_map(|_| Vec::<u8>::new()).serial_map(|n| n).map(|n| n).count(), 0);
         }
     });
 }
@@ -212,7 +212,7 @@ fn replicas_of_one_are_one_at_a_time_and_finish() {
     within(|| {
         for window in [1, 2, 16] {
             let stream = Stream::from_iter(0..500).workers(4).window(window);
-            let stream = stream.map(|n| n + 1).replicate(1).serial(|n| n).map(|n| n * 2).replicate(1);
+            let stream = stream.map(|n| n + 1).replicate(1).serial_map(|n| n).map(|n| n * 2).replicate(1);
             assert_eq!(stream.fold(0, |a, n| a + n), 250_500);
         }
     });
@@ -246,7 +246,12 @@ fn pipelines_nest_three_deep() {
         let innermost =
             |n: u64| Stream::from_iter(0..n).workers(2).window(2).map(|k| k + 1).fold(0, |a, b| a + b);
         let inner = |n: u64| {
-            Stream::from_iter(0..n).workers(2).window(1).map(innermost).serial(|k| k).fold(0, |a, b| a + b)
+            Stream::from_iter(0..n)
+                .workers(2)
+                .window(1)
+                .map(innermost)
+                .serial_map(|k| k)
+                .fold(0, |a, b| a + b)
         };
         let outer = Stream::from_iter(0..16).workers(3).window(2).map(inner).collect::<Vec<_>>();
         let sum = |n: u64| (0..n).map(|k| k * (k + 1) / 2).sum::<u64>();
@@ -266,7 +271,7 @@ fn sources_serial_stages_and_sinks_may_run_streams() {
         }))
         .workers(3)
         .window(2)
-        .serial(small)
+        .serial_map(small)
         .for_each(|n| sum += small(n));
         assert_eq!(sum, 190);
     });
@@ -349,7 +354,8 @@ fn dedicated_stages_finish_with_any_number_of_workers() {
         for workers in 1..5 {
             for window in [1, 2, 64] {
                 let stream = Stream::from_iter(0..500).dedicated().workers(workers).window(window);
-                let stream = stream.map(|n| n + 1).serial(|n| n).dedicated().serial(|n| n * 2).dedicated();
+                let stream =
+                    stream.map(|n| n + 1).serial_map(|n| n).dedicated().serial_map(|n| n * 2).dedicated();
                 assert_eq!(stream.map(|n| n).fold(0, |a, b| a + b), 250_500, "{workers} workers");
             }
         }
@@ -366,7 +372,7 @@ fn a_dedicated_stage_that_fails_ends_the_run() {
                 .workers(workers)
                 .window(3)
                 .map(|n| n)
-                .try_serial(|n| if n == 9 { Err(n) } else { Ok(n) })
+                .try_serial_map(|n| if n == 9 { Err(n) } else { Ok(n) })
                 .dedicated()
                 .map(|n| n)
                 .for_each(|n| got.push(n));
@@ -384,7 +390,7 @@ fn workers_that_always_spin_give_the_same() {
                 .workers(workers)
                 .window(8)
                 .with_plan(|plan| plan.settings.wait = Wait::Spin);
-            assert_eq!(stream.map(|n| n * 2).serial(|n| n).fold(0, |a, n| a + n), 3_998_000);
+            assert_eq!(stream.map(|n| n * 2).serial_map(|n| n).fold(0, |a, n| a + n), 3_998_000);
         }
     });
 }
@@ -397,7 +403,7 @@ fn stages_borrow_from_the_callers_stack() {
         let total = Stream::from_iter(&words)
             .workers(3)
             .map(|word| (word.as_str(), word.len() + extra))
-            .serial(|(word, length)| {
+            .serial_map(|(word, length)| {
                 if word.len() > longest.len() {
                     longest = word;
                 }
@@ -474,7 +480,7 @@ fn whole() -> Vec<(&'static str, Whole)> {
         // These give their items new places.
         ("map_async", |line| line.map_async(2, |n| async move { n })),
         ("filter_map_async", |line| line.filter_map_async(2, |n| async move { Some(n) })),
-        ("map_needing", |line| other(line.map_needing(2, |_, _| None, |n, _| n))),
+        ("map_dependent", |line| other(line.map_dependent(2, |_, _| None, |n, _| n))),
         ("chain", |line| line.chain([7])),
         ("interleave", |line| line.interleave([7])),
         ("spread", |line| line.spread()),
@@ -506,12 +512,12 @@ fn a_refused_replicate_names_the_method_that_was_written() {
     type Call = fn(Stream<'static, u64>);
     let calls: [(&str, Call); 5] = [
         ("map_async", |line| drop(line.map_async(2, |n| async move { n }).replicate(2))),
-        ("map_needing", |line| drop(line.map_needing(2, |_, _| None, |n, _| n).replicate(2))),
+        ("map_dependent", |line| drop(line.map_dependent(2, |_, _| None, |n, _| n).replicate(2))),
         ("feedback", |line| drop(line.feedback(2, |line| line.map(Lap::<u64, u64>::Done)).replicate(2))),
         ("windows_by_key", |line| {
             drop(line.windows_by_key(|n| n % 2, CountWindows::tumbling(2)).replicate(2))
         }),
-        ("serial", |line| drop(line.serial(|n| n).replicate(2))),
+        ("serial_map", |line| drop(line.serial_map(|n| n).replicate(2))),
     ];
     hush();
     for (name, call) in calls {

@@ -79,8 +79,8 @@ fn a_panic_of_each_kind_of_parallel_stage_comes_back_whole() {
             check!(|s| s.inspect(|&n| assert_eq!(panic_if(n, at), n)));
             check!(|s| s.flat_map(|n| [panic_if(n, at)]));
             check!(|s| s.flat_map(|n| std::iter::once(n).map(|n| panic_if(n, at))));
-            check!(|s| s.map_with(|| 0, |_, n| panic_if(n, at)));
-            check!(|s| s.map(|n| n).serial(|n| n).map(|n| panic_if(n, at)).serial(|n| n));
+            check!(|s| s.map_init(|| 0, |_, n| panic_if(n, at)));
+            check!(|s| s.map(|n| n).serial_map(|n| n).map(|n| panic_if(n, at)).serial_map(|n| n));
         }
     });
 }
@@ -97,13 +97,13 @@ fn a_panic_of_each_kind_of_serial_stage_comes_back_whole() {
                     })
                 };
             }
-            check!(|s| s.serial(|n| panic_if(n, at)));
-            check!(|s| s.map(|n| n).serial(|n| panic_if(n, at)).map(|n| n));
+            check!(|s| s.serial_map(|n| panic_if(n, at)));
+            check!(|s| s.map(|n| n).serial_map(|n| panic_if(n, at)).map(|n| n));
             check!(|s| s.serial_filter_map(|n| Some(panic_if(n, at))));
             check!(|s| s.scan((), |(), n| Some(panic_if(n, at))));
             check!(|s| s.take_while(|&n| panic_if(n, at) == n));
             check!(|s| s.zip((0..100).map(|n| panic_if(n, at))).map(|(n, _)| n));
-            check!(|s| s.flat_map(|n| [n]).serial(|n| panic_if(n, at)).map(|n| n));
+            check!(|s| s.flat_map(|n| [n]).serial_map(|n| panic_if(n, at)).map(|n| n));
         }
     });
 }
@@ -137,11 +137,11 @@ fn a_panic_of_a_factory_comes_back_whole() {
     for_settings(|workers, window| {
         let stream = || Stream::from_iter(0..100u64).workers(workers).window(window);
         panics_at(0, |got| {
-            stream().map_with(|| panic_any(planted(0)), |(), n| n).for_each(|n| got.push(n));
+            stream().map_init(|| panic_any(planted(0)), |(), n| n).for_each(|n| got.push(n));
         });
         panics_at(0, |got| {
-            let stage = stream().serial(|n| n).map_with(|| panic_any(planted(0)), |(), n| n);
-            stage.serial(|n| n).for_each(|n| got.push(n));
+            let stage = stream().serial_map(|n| n).map_init(|| panic_any(planted(0)), |(), n| n);
+            stage.serial_map(|n| n).for_each(|n| got.push(n));
         });
     });
 }
@@ -162,7 +162,7 @@ fn a_panic_of_one_workers_factory_is_a_failure_at_the_item_that_needed_it() {
                 Stream::from_iter(0..2_000u64)
                     .workers(workers)
                     .window(16)
-                    .map_with(factory, |(), n| {
+                    .map_init(factory, |(), n| {
                         thread::yield_now();
                         n
                     })
@@ -206,7 +206,7 @@ fn a_panic_of_an_items_drop_is_a_failure_at_that_item() {
             };
             let stream = || Stream::from_iter(source()).workers(workers).window(window);
             panics_at(at, |got| stream().map(|item| item.n).for_each(|n| got.push(n)));
-            panics_at(at, |got| stream().serial(|item| item.n).for_each(|n| got.push(n)));
+            panics_at(at, |got| stream().serial_map(|item| item.n).for_each(|n| got.push(n)));
             panics_at(at, |got| {
                 // A filter drops the item.
                 let stage = stream().filter(|item| item.n != at).map(|item| item.n);
@@ -240,7 +240,7 @@ fn a_panic_of_a_states_drop_reaches_the_caller() {
             Stream::from_iter(0..5u64)
                 .workers(workers)
                 .window(window)
-                .map_with(|| State, |_, n| n)
+                .map_init(|| State, |_, n| n)
                 .for_each(|n| got.push(n));
         });
         assert!(payload.is::<Planted>());
@@ -266,7 +266,7 @@ fn states_are_dropped_on_their_threads_before_the_call_returns() {
         for at in [3, 1_000] {
             let stream = Stream::from_iter(0..200u64).workers(workers).window(window);
             let result = stream
-                .map_with(make, |state, n| {
+                .map_init(make, |state, n| {
                     assert_eq!(state.0, thread::current().id());
                     n
                 })
@@ -317,7 +317,7 @@ fn an_error_before_a_panic_wins_and_a_panic_before_an_error_too() {
                     .workers(workers)
                     .window(window)
                     .map(|n| panic_if(n, panic))
-                    .serial(|n| n)
+                    .serial_map(|n| n)
                     .try_map(|n| if n == error { Err(n) } else { Ok(n) })
                     .for_each(|n| got.push(n))
             }));
@@ -338,7 +338,7 @@ fn of_two_stages_that_fail_at_one_item_the_first_one_counts() {
             .window(window)
             .try_map(fail(30, "first"))
             .try_map(fail(30, "second"))
-            .try_serial(fail(30, "third"))
+            .try_serial_map(fail(30, "third"))
             .try_map(fail(30, "fourth"))
             .try_for_each(|n| {
                 got.push(n);
@@ -368,7 +368,7 @@ fn what_a_batch_of_children_gave_before_its_failure_is_delivered() {
                     .window(window)
                     .flat_map(children)
                     .try_map(|item| if item == (7, 3) { Err(item) } else { Ok(item) })
-                    .serial(|item| item)
+                    .serial_map(|item| item)
                     .map(|item| item)
                     .for_each(|item| got.push(item))
             }));
@@ -392,7 +392,7 @@ fn a_failure_behind_the_first_children_comes_before_one_among_the_last() {
             .window(window)
             .flat_map(|n| (0..5).map(move |child| 10 * n + child))
             .try_map(fail(24))
-            .serial(|child| child)
+            .serial_map(|child| child)
             .try_map(fail(21))
             .for_each(|child| got.push(child));
         assert_eq!(result, Err(21));
@@ -405,7 +405,7 @@ fn who_has_enough_before_the_failure_hides_it() {
     for_settings(|workers, window| {
         let stream = || {
             let stream = Stream::from_iter(0..1_000u64).workers(workers).window(window);
-            stream.flat_map(|n| [n, n]).try_map(|n| if n == 20 { Err(n) } else { Ok(n) }).serial(|n| n)
+            stream.flat_map(|n| [n, n]).try_map(|n| if n == 20 { Err(n) } else { Ok(n) }).serial_map(|n| n)
         };
         assert_eq!(stream().find(|&n| n == 19), Ok(Some(19)));
         assert_eq!(stream().take(39).count(), Ok(39));
@@ -427,7 +427,7 @@ fn a_stop_inside_a_batch_of_children_leaves_the_rest() {
         assert_eq!(taken, (0..25).collect::<Vec<_>>());
         assert_eq!(stream().find(|&n| n == 33), Some(33));
         let mut seen = 0;
-        let result = stream().serial(|n| n).try_for_each(|n| {
+        let result = stream().serial_map(|n| n).try_for_each(|n| {
             seen += 1;
             if n == 47 { Err(n) } else { Ok(()) }
         });
@@ -460,7 +460,7 @@ fn an_error_of_the_source_comes_after_all_that_it_gave() {
                 if n < at { Ok(n) } else { Err(n) }
             });
             let stream = Stream::try_from_iter(source).workers(workers).window(window);
-            let result = stream.map(|n| n).serial(|n| n).for_each(|n| got.push(n));
+            let result = stream.map(|n| n).serial_map(|n| n).for_each(|n| got.push(n));
             assert_eq!(result, Err(at));
             assert_eq!(got, (0..at).collect::<Vec<_>>());
             assert!(!asked_again);
@@ -499,7 +499,7 @@ fn nothing_is_pulled_once_a_failure_is_known() {
                     Stream::from_iter(source)
                         .workers(workers)
                         .window(64)
-                        .try_map_with(
+                        .try_map_init(
                             || OpensOnDrop(dropped.clone()),
                             |_, n| {
                                 if n == 5 {
@@ -535,7 +535,7 @@ fn stages_behind_a_failure_are_not_run_for_later_items() {
             .workers(workers)
             .window(window)
             .map(|n| n)
-            .try_serial(|n| if n == 100 { Err(n) } else { Ok(n) })
+            .try_serial_map(|n| if n == 100 { Err(n) } else { Ok(n) })
             .map(|n| assert!(n < 100))
             .for_each(|()| last.push(()));
         assert_eq!((result, last.len()), (Err(100), 100));
@@ -573,7 +573,7 @@ fn a_value_that_is_not_sync_may_travel() {
     for_settings(|workers, window| {
         let stream = Stream::from_iter((0..100u64).map(Cell::new)).workers(workers).window(window);
         let stream =
-            stream.inspect(|cell| cell.set(cell.get() + 1)).serial(|cell| cell).map(Cell::into_inner);
+            stream.inspect(|cell| cell.set(cell.get() + 1)).serial_map(|cell| cell).map(Cell::into_inner);
         assert_eq!(stream.fold(0, |a, n| a + n), 5_050);
     });
 }

@@ -41,7 +41,7 @@ fn a_slow_sink_holds_a_fast_source_to_the_window() {
                     .workers(workers)
                     .window(window)
                     .map(|n| n)
-                    .serial(|n| n)
+                    .serial_map(|n| n)
                     .map(|n| n)
                     .for_each(|n| {
                         // With helpers the window is used, not only kept: it fills up behind the first item.
@@ -90,7 +90,7 @@ fn a_slow_serial_stage_in_the_middle_keeps_the_bound() {
                 .workers(4)
                 .window(window)
                 .map(|n| n)
-                .serial(|n| {
+                .serial_map(|n| {
                     if n % 16 == 0 {
                         thread::sleep(Duration::from_micros(300));
                     }
@@ -167,12 +167,12 @@ fn a_source_that_pauses_after_each_item_holds_none_back() {
             Stream::from_iter(source)
                 .workers(workers)
                 .window(64)
-                .serial(|n| n)
+                .serial_map(|n| n)
                 .map(|n| n)
-                .serial(|n| n)
-                .serial(|n| n)
+                .serial_map(|n| n)
+                .serial_map(|n| n)
                 .flat_map(|n| [n])
-                .serial(|n| n)
+                .serial_map(|n| n)
                 .map(|n| n)
                 .for_each(|_| {
                     seen.fetch_add(1, Ordering::SeqCst);
@@ -190,9 +190,11 @@ fn a_source_that_pauses_on_a_thread_of_its_own_holds_nothing_back() {
                 let all = || seen.load(Ordering::SeqCst) == n;
                 assert!(comes_true(LIMIT / 2, all), "{workers} workers: item {n} is not out");
             });
-            Stream::from_iter(source).dedicated().workers(workers).map(|n| n).serial(|n| n).for_each(|_| {
-                seen.fetch_add(1, Ordering::SeqCst);
-            });
+            Stream::from_iter(source).dedicated().workers(workers).map(|n| n).serial_map(|n| n).for_each(
+                |_| {
+                    seen.fetch_add(1, Ordering::SeqCst);
+                },
+            );
         }
     });
 }
@@ -321,7 +323,7 @@ fn weightless_items_and_items_above_the_limit_pass() {
 }
 
 #[test]
-#[should_panic(expected = "window_bytes(5) follows `serial`")]
+#[should_panic(expected = "window_bytes(5) follows `serial_map`")]
 fn what_is_weighed_is_the_source() {
-    let _ = Stream::from_iter(0..3u64).serial(|n| n).window_bytes(5, |&n| n);
+    let _ = Stream::from_iter(0..3u64).serial_map(|n| n).window_bytes(5, |&n| n);
 }

@@ -99,7 +99,7 @@ fn a_states_drop_that_panics_does_not_take_the_place_of_the_failure() {
     hush();
     within(|| {
         for workers in [1, 2, 4] {
-            let stream = Stream::from_iter(0..50u64).workers(workers).map_with(|| State, |_, n| n);
+            let stream = Stream::from_iter(0..50u64).workers(workers).map_init(|| State, |_, n| n);
             let result = stream.try_for_each(|n| if n == 5 { Err(n) } else { Ok(()) });
             assert_eq!(result, Err(5), "{workers} workers");
         }

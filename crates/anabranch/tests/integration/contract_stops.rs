@@ -39,7 +39,7 @@ impl Late {
 macro_rules! each_stops {
     ($workers:ident, $late:ident: $($stream:ident => $run:expr;)*) => {$({
         let $late = &Late::new();
-        let $stream = Stream::from_iter(0..100_000u64).workers($workers).burst(64).cancel(&$late.token);
+        let $stream = Stream::from_iter(0..100_000u64).workers($workers).burst(64).cancel_by(&$late.token);
         $run.for_each(drop);
         // Each thread may have been just before a call.
         let calls = $late.calls.load(Ordering::SeqCst);
@@ -53,13 +53,13 @@ fn no_call_begins_once_a_run_is_cancelled() {
         for workers in 1..4 {
             each_stops! { workers, late:
                 stream => stream.map(|n| late.call(n));
-                stream => stream.map(|n| n).serial(|n| late.call(n));
+                stream => stream.map(|n| n).serial_map(|n| late.call(n));
                 stream => stream.serial_flat_map(|n| [n, n]).map(|n| late.call(n));
                 stream => stream.unordered().map(|n| late.call(n));
                 stream => stream.serial_flat_map(|n| (0..200).map(move |m| late.call(n + m)));
             }
             let late = Late::new();
-            Stream::from_iter(0..100_000u64).workers(workers).cancel(&late.token).for_each(|n| {
+            Stream::from_iter(0..100_000u64).workers(workers).cancel_by(&late.token).for_each(|n| {
                 late.call(n);
             });
             assert!(late.calls.load(Ordering::SeqCst) <= 1);
@@ -87,7 +87,7 @@ fn results_that_wait_for_an_iterator_come_out_after_a_cancel() {
         };
         for workers in [1, 2, 3] {
             let numbers =
-                |token: &CancelToken| Stream::from_iter(0u64..).workers(workers).window(64).cancel(token);
+                |token: &CancelToken| Stream::from_iter(0u64..).workers(workers).window(64).cancel_by(token);
             let token = CancelToken::new();
             let mut items = numbers(&token).map(is_last(&token)).into_iter();
             compare(&token, "an iterator", &mut items);
@@ -97,7 +97,7 @@ fn results_that_wait_for_an_iterator_come_out_after_a_cancel() {
             let token = CancelToken::new();
             let numbers =
                 Stream::from_async(futures::stream::iter(0u64..)).pool(Arc::new(Pool::new(workers)));
-            let mut items = numbers.window(64).cancel(&token).map(is_last(&token)).into_iter();
+            let mut items = numbers.window(64).cancel_by(&token).map(is_last(&token)).into_iter();
             compare(&token, "a pool", &mut items);
         }
     });
@@ -116,7 +116,7 @@ fn one_item_that_becomes_endlessly_many_can_be_cancelled() {
                     }
                 })
                 .workers(workers)
-                .cancel(&token);
+                .cancel_by(&token);
             endless.for_each(drop);
             let none = Stream::from_iter([0]).serial_flat_map(|_| 0u64..).filter(|&n| n < 1).workers(workers);
             let mut items = none.into_iter();
@@ -131,7 +131,7 @@ fn a_token_says_the_same_of_a_run_whoever_executes_it() {
     within(|| {
         for workers in 1..3 {
             let token = CancelToken::new();
-            let stream = Stream::from_iter(0..100_000u64).workers(workers).cancel(&token);
+            let stream = Stream::from_iter(0..100_000u64).workers(workers).cancel_by(&token);
             let mut seen = 0;
             stream
                 .inspect(|&n| {
@@ -164,13 +164,14 @@ fn progress_is_told_once_more_at_every_end() {
             panic_of(|| failing.for_each(|n| assert!(n < 30)));
             assert_eq!(last.take(), Some(30));
             let token = CancelToken::new();
-            stream().watch(Watch::progress(|progress| last = Some(progress.items))).cancel(&token).for_each(
-                |n| {
+            stream()
+                .watch(Watch::progress(|progress| last = Some(progress.items)))
+                .cancel_by(&token)
+                .for_each(|n| {
                     if n == 40 {
                         token.cancel();
                     }
-                },
-            );
+                });
             assert_eq!(last, Some(41));
         }
     });

@@ -39,7 +39,7 @@ fn a_parallel_stage_may_not_change_what_it_captures() {
         "changes",
         "E0594",
         "let mut sum = 0; Stream::from_iter(0..9).map(|n| { sum += n; n }).count();",
-        "let mut sum = 0; Stream::from_iter(0..9).serial(|n| { sum += n; n }).count();",
+        "let mut sum = 0; Stream::from_iter(0..9).serial_map(|n| { sum += n; n }).count();",
     );
 }
 
@@ -59,7 +59,7 @@ fn a_filter_may_not_use_a_cell() {
         "cell",
         "E0277",
         "let seen = Cell::new(0); Stream::from_iter(0..9).filter(|&n| seen.replace(n) < n).count();",
-        "let mut seen = Cell::new(0); Stream::from_iter(0..9).serial(move |n| seen.replace(n) < n).count();",
+        "let mut seen = Cell::new(0); Stream::from_iter(0..9).serial_map(move |n| seen.replace(n) < n).count();",
     );
 }
 
@@ -88,8 +88,8 @@ fn a_serial_stage_may_not_give_an_rc() {
     refuses(
         "rc_serial",
         "E0277",
-        "Stream::from_iter(0..9).serial(Rc::new).count();",
-        "Stream::from_iter(0..9).serial(Box::new).count();",
+        "Stream::from_iter(0..9).serial_map(Rc::new).count();",
+        "Stream::from_iter(0..9).serial_map(Box::new).count();",
     );
 }
 
@@ -118,8 +118,8 @@ fn a_serial_stage_may_not_hold_an_rc() {
     refuses(
         "rc_state",
         "E0277",
-        "let rc = Rc::new(1); Stream::from_iter(0..9).serial(move |n| n + *rc).count();",
-        "let rc = std::sync::Arc::new(1); Stream::from_iter(0..9).serial(move |n| n + *rc).count();",
+        "let rc = Rc::new(1); Stream::from_iter(0..9).serial_map(move |n| n + *rc).count();",
+        "let rc = std::sync::Arc::new(1); Stream::from_iter(0..9).serial_map(move |n| n + *rc).count();",
     );
 }
 
@@ -148,8 +148,8 @@ fn a_state_of_a_worker_may_be_an_rc_but_its_factory_may_not_share_one() {
     refuses(
         "rc_factory",
         "E0277",
-        "let rc = Rc::new(1); Stream::from_iter(0..9).map_with(|| Rc::clone(&rc), |_, n| n).count();",
-        "Stream::from_iter(0..9).map_with(|| Rc::new(RefCell::new(1)), |_, n| n).count();",
+        "let rc = Rc::new(1); Stream::from_iter(0..9).map_init(|| Rc::clone(&rc), |_, n| n).count();",
+        "Stream::from_iter(0..9).map_init(|| Rc::new(RefCell::new(1)), |_, n| n).count();",
     );
 }
 
@@ -158,8 +158,8 @@ fn a_state_of_a_worker_does_not_leave_it() {
     refuses(
         "state_leaves",
         "lifetime may not live long enough",
-        "Stream::from_iter(0..9).map_with(|| 1, |state, _| state).count();",
-        "Stream::from_iter(0..9).map_with(|| 1, |state, _| *state).count();",
+        "Stream::from_iter(0..9).map_init(|| 1, |state, _| state).count();",
+        "Stream::from_iter(0..9).map_init(|| 1, |state, _| *state).count();",
     );
 }
 
@@ -168,9 +168,9 @@ fn a_serial_stage_and_the_source_may_not_change_the_same_thing() {
     refuses(
         "two_writers",
         "E0499",
-        "let mut n = 0; Stream::from_iter(std::iter::from_fn(|| { n += 1; (n < 9).then_some(n) })).serial(|k| { n += 1; k }).count();",
+        "let mut n = 0; Stream::from_iter(std::iter::from_fn(|| { n += 1; (n < 9).then_some(n) })).serial_map(|k| { n += 1; k }).count();",
         "let (mut n, mut m) = (0, 0);
-         Stream::from_iter(std::iter::from_fn(|| { n += 1; (n < 9).then_some(n) })).serial(|k| { m += 1; k }).count();",
+         Stream::from_iter(std::iter::from_fn(|| { n += 1; (n < 9).then_some(n) })).serial_map(|k| { m += 1; k }).count();",
     );
 }
 
@@ -179,8 +179,8 @@ fn what_a_serial_stage_changes_cannot_be_read_by_a_parallel_one() {
     refuses(
         "reader_and_writer",
         "E0502",
-        "let mut seen = 0; Stream::from_iter(0..9).serial(|n| { seen += 1; n }).map(|n| n + seen).count();",
-        "let seen = 0; Stream::from_iter(0..9).serial(|n| n + seen).map(|n| n + seen).count();",
+        "let mut seen = 0; Stream::from_iter(0..9).serial_map(|n| { seen += 1; n }).map(|n| n + seen).count();",
+        "let seen = 0; Stream::from_iter(0..9).serial_map(|n| n + seen).map(|n| n + seen).count();",
     );
 }
 

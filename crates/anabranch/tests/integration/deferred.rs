@@ -129,7 +129,7 @@ macro_rules! stream {
             1 => stream.pool($pool),
             _ => stream.workers(workers).inline(),
         };
-        stream.map_needing($reach, |number, _: &u64| needed($needs, number as usize), $f)
+        stream.map_dependent($reach, |number, _: &u64| needed($needs, number as usize), $f)
     }};
 }
 
@@ -206,7 +206,8 @@ fn errors_name_the_items() {
             let of_item = needs.iter().find(|(item, _)| *item == number);
             of_item.map_or(vec![], |(_, needs)| needs.to_vec())
         };
-        let count = Stream::from_iter(0..10u64).workers(2).map_needing(reach, needs, |item, _| item).count();
+        let count =
+            Stream::from_iter(0..10u64).workers(2).map_dependent(reach, needs, |item, _| item).count();
         count.unwrap_err().to_string()
     };
     assert_eq!(
@@ -229,7 +230,7 @@ fn a_worker_goes_on_while_an_item_waits() {
         let (sender, receiver) = channel();
         let receiver = std::sync::Mutex::new(receiver);
         let needs = |number: u64, _: &u64| (number == 1).then_some(0);
-        let stream = Stream::from_iter(0..10u64).workers(2).map_needing(1, needs, |item, _| {
+        let stream = Stream::from_iter(0..10u64).workers(2).map_dependent(1, needs, |item, _| {
             match item {
                 0 => (0..8).for_each(|_| receiver.lock().unwrap().recv().unwrap()),
                 1 => {}
@@ -251,10 +252,11 @@ fn chain(number: u64, _: &u64) -> Option<u64> {
 fn an_end_that_needs_no_more_stops_a_chain() {
     // One worker takes each result to the end before it computes the next one.
     let calls = AtomicUsize::new(0);
-    let results = Stream::from_iter(0..2_000u64).workers(1).window(4_096).map_needing(1, chain, |item, _| {
-        calls.fetch_add(1, Ordering::Relaxed);
-        item
-    });
+    let results =
+        Stream::from_iter(0..2_000u64).workers(1).window(4_096).map_dependent(1, chain, |item, _| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            item
+        });
     assert_eq!(results.take(3).map(|result| *result).collect::<Vec<_>>(), Ok(vec![0, 1, 2]));
     assert_eq!(calls.into_inner(), 3);
 }
@@ -267,8 +269,8 @@ fn a_cancel_stops_items_that_need_others_within_an_item() {
             let (token, calls) = (CancelToken::new(), AtomicUsize::new(0));
             let is_cancelled = AtomicBool::new(false);
             let needs = |number, item: &u64| if is_chain { chain(number, item) } else { star(number, item) };
-            let stream = Stream::from_iter(0..2_000u64).workers(workers).window(4_096).cancel(&token);
-            let results = stream.map_needing(4_096, needs, |item, _| {
+            let stream = Stream::from_iter(0..2_000u64).workers(workers).window(4_096).cancel_by(&token);
+            let results = stream.map_dependent(4_096, needs, |item, _| {
                 if is_cancelled.load(Ordering::SeqCst) {
                     calls.fetch_add(1, Ordering::Relaxed);
                 }
@@ -291,7 +293,7 @@ fn items_that_need_one_result_run_at_the_same_time() {
         // Each of the first calls behind item 0 waits until another one has begun.
         let (begun, others) = (AtomicUsize::new(0), Gate::default());
         let star = |number: u64, _: &u64| (number > 0).then_some(0);
-        let results = Stream::from_iter(0..64u64).workers(2).burst(1).map_needing(64, star, |item, _| {
+        let results = Stream::from_iter(0..64u64).workers(2).burst(1).map_dependent(64, star, |item, _| {
             if item > 0 && begun.fetch_add(1, Ordering::SeqCst) == 0 {
                 others.pass();
             } else if item > 0 {
@@ -315,8 +317,8 @@ fn a_long_chain_is_dropped_without_recursion() {
             }
             chain(number, item)
         };
-        let stream = Stream::from_iter(0..items).workers(2).window(items as usize).cancel(&token);
-        let results = stream.map_needing(1, needs, |item, _| {
+        let stream = Stream::from_iter(0..items).workers(2).window(items as usize).cancel_by(&token);
+        let results = stream.map_dependent(1, needs, |item, _| {
             has_come.pass();
             token.cancel();
             item
@@ -338,7 +340,7 @@ fn many_items_that_wait_for_a_far_one_are_no_search_for_cycles() {
             0 => vec![],
             _ => vec![number - 3],
         };
-        let stream = Stream::from_iter(0..=far).workers(2).map_needing(far as usize, needs, |item, _| item);
+        let stream = Stream::from_iter(0..=far).workers(2).map_dependent(far as usize, needs, |item, _| item);
         assert_eq!(stream.map(|item| *item).sum::<u64>(), Ok(far * (far + 1) / 2));
     });
 }
@@ -359,7 +361,7 @@ fn the_first_of_several_errors_counts() {
         Stream::from_iter(0..100u64)
             .workers(2)
             .try_map(|n| if n == fails_at { Err(Trouble::Input(n)) } else { Ok(n) })
-            .try_map_needing(
+            .try_map_dependent(
                 3,
                 |number, _| (number == needs_at).then_some(number),
                 |item, _: &[_]| {

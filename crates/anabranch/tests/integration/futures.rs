@@ -131,7 +131,7 @@ fn a_token_ends_the_stream_while_the_source_is_pending() {
     for is_inline in [false, true] {
         within(move || {
             let token = CancelToken::new();
-            let stream = Stream::from_async(silent(3, &Arc::default())).cancel(&token);
+            let stream = Stream::from_async(silent(3, &Arc::default())).cancel_by(&token);
             let stream = stream.inspect(|&n| {
                 if n == 2 {
                     token.drain()
@@ -142,7 +142,7 @@ fn a_token_ends_the_stream_while_the_source_is_pending() {
         within(move || {
             let (token, is_pending) = (CancelToken::new(), Gate::default());
             let canceller = token.clone();
-            let stream = Stream::from_async(falls_silent(0, &Arc::default(), &is_pending)).cancel(&token);
+            let stream = Stream::from_async(falls_silent(0, &Arc::default(), &is_pending)).cancel_by(&token);
             let thread = std::thread::spawn(move || {
                 is_pending.pass();
                 std::thread::sleep(Duration::from_micros(300)); // until the source sleeps

@@ -36,7 +36,7 @@ fn runs() -> Vec<(&'static str, Run)> {
         ("flat_map", |w| items(w).flat_map(|a| [a]).map(one).sum()),
         ("flat_map_vec", |w| items(w).flat_map(|a| vec![a, a]).map(one).sum()),
         ("flatten", |w| items(w).map(|a| vec![a]).flatten().map(one).sum()),
-        ("serial", |w| items(w).serial(|a| a).map(one).sum()),
+        ("serial", |w| items(w).serial_map(|a| a).map(one).sum()),
         ("serial_flat_map", |w| items(w).serial_flat_map(|a| vec![a, a]).map(one).sum()),
         ("serial_flat_map_array", |w| items(w).serial_flat_map(|a| [a]).map(one).sum()),
         ("serial_spread", |w| {
@@ -70,13 +70,17 @@ fn runs() -> Vec<(&'static str, Run)> {
         ("chunks_timeout", |w| items(w).chunks_timeout(2, Duration::from_secs(1)).map(|c| one(c[0])).sum()),
         ("select_all", |w| Stream::select_all([items(w), items(w)]).map(one).sum()),
         ("sorted", |w| items(w).sorted_within_by_key(2, |a| a[0]).map(one).sum()),
-        ("map_with", |w| items(w).map_with(|| 0, |_, a| a).map(one).sum()),
+        ("map_init", |w| items(w).map_init(|| 0, |_, a| a).map(one).sum()),
         ("inspect", |w| items(w).inspect(|_| ()).map(one).sum()),
         ("map_sharded", |w| {
             items(w).map_sharded(Shards::by_key(2, |a: &Item| a[0]), || 0, |_, a| a).map(one).sum()
         }),
-        ("map_needing", |w| {
-            items(w).map_needing(2, |n, _| n.checked_sub(1), |a, _| a).map(|a| one(*a)).sum::<u64>().unwrap()
+        ("map_dependent", |w| {
+            items(w)
+                .map_dependent(2, |n, _| n.checked_sub(1), |a, _| a)
+                .map(|a| one(*a))
+                .sum::<u64>()
+                .unwrap()
         }),
         ("map_async", |w| items(w).map_async(2, |a| async move { a }).map(one).sum()),
         ("windows", |w| items(w).windows(CountWindows::tumbling(2)).map(|w| one(w.value[0])).sum()),
@@ -92,7 +96,13 @@ fn runs() -> Vec<(&'static str, Run)> {
                 .sum()
         }),
         ("broadcast", |w| {
-            items(w).broadcast().branch(|l| l.map(|a| a)).branch(|l| l.serial(|a| a)).merge().map(one).sum()
+            items(w)
+                .broadcast()
+                .branch(|l| l.map(|a| a))
+                .branch(|l| l.serial_map(|a| a))
+                .merge()
+                .map(one)
+                .sum()
         }),
         ("broadcast_zip", |w| {
             items(w)
@@ -107,7 +117,7 @@ fn runs() -> Vec<(&'static str, Run)> {
             items(w)
                 .split(|a: &Item| (a[0] % 2) as usize)
                 .branch(|l| l.map(|a| a))
-                .branch(|l| l.serial(|a| a))
+                .branch(|l| l.serial_map(|a| a))
                 .join()
                 .map(one)
                 .sum()
@@ -129,8 +139,8 @@ fn runs() -> Vec<(&'static str, Run)> {
         }),
         ("unordered", |w| items(w).unordered().map(|a| a).map(one).sum()),
         ("throttle", |w| items(w).throttle(1000, Duration::from_millis(1)).map(one).sum()),
-        ("never_waits", |w| {
-            Stream::from_iter((0..12u8).map(item)).never_waits().workers(w).window(4).map(one).sum()
+        ("in_blocks", |w| {
+            Stream::from_iter((0..12u8).map(item)).in_blocks().workers(w).window(4).map(one).sum()
         }),
         ("fold", |w| {
             items(w).fold(item(0), |mut acc: Item, a| {
@@ -145,7 +155,7 @@ fn runs() -> Vec<(&'static str, Run)> {
         ("into_iter", |w| items(w).into_iter().map(one).sum()),
         ("channel", |w| {
             let (p, c) = Stream::channel(2);
-            let post = move || (0..5).for_each(|n| p.post(item(n)).unwrap());
+            let post = move || (0..5).for_each(|n| p.send(item(n)).unwrap());
             let t = thread::Builder::new().stack_size(STACK).spawn(post).unwrap();
             let x = c.workers(w).map(one).sum();
             t.join().unwrap();
@@ -189,7 +199,7 @@ fn the_largest_items_fit_on_the_stacks_of_helpers() {
             item
         };
         let items = Stream::from_iter((0..40).map(item)).workers(2).window(4).burst(1);
-        let sums = items.map(add).serial(|item| item).map(|item| item).map(|item| u64::from(item[1]));
+        let sums = items.map(add).serial_map(|item| item).map(|item| item).map(|item| u64::from(item[1]));
         sums.sum::<u64>()
     };
     let thread = thread::Builder::new().stack_size(STACK).spawn(run);

@@ -129,11 +129,11 @@ fn settings() -> Vec<Setting> {
             },
         ),
         (
-            "map_needing",
+            "map_dependent",
             |n| {
                 let needs = |number: u64, _: &u64| (number % 2 == 1).then(|| number - 1);
                 let add = |n: u64, before: &[Arc<u64>]| n + before.first().map_or(0, |before| **before);
-                let added = items().map_needing(n, needs, add).map(|sum| *sum).collect::<Vec<_>>();
+                let added = items().map_dependent(n, needs, add).map(|sum| *sum).collect::<Vec<_>>();
                 added.unwrap_or_default()
             },
             |n| match n {
@@ -230,8 +230,8 @@ fn settings() -> Vec<Setting> {
         (
             "channel",
             |n| {
-                let (post, line) = Stream::channel(n);
-                let posts = std::thread::spawn(move || (0..ITEMS).for_each(|n| post.post(n).unwrap()));
+                let (sender, line) = Stream::channel(n);
+                let posts = std::thread::spawn(move || (0..ITEMS).for_each(|n| sender.send(n).unwrap()));
                 let results = squares(line.workers(2));
                 posts.join().unwrap();
                 results
@@ -298,7 +298,7 @@ fn settings() -> Vec<Setting> {
             |n| {
                 let token = CancelToken::new();
                 token.drain();
-                let results = squares(items().cancel(&token));
+                let results = squares(items().cancel_by(&token));
                 assert!(token.wait(Duration::from_secs(n as u64)).is_some());
                 results
             },

@@ -236,7 +236,7 @@ fn results_come_as_they_are_there_where_no_order_is_kept() {
 fn a_result_does_not_wait_for_the_source() {
     within(|| {
         for inline in [true, false] {
-            let (post, stream) = Stream::channel(4);
+            let (sender, stream) = Stream::channel(4);
             let stream = if inline { stream.inline() } else { stream.workers(1) };
             let (answer, answered) = std::sync::mpsc::channel();
             let wakers = Arc::new(Count::default());
@@ -253,12 +253,12 @@ fn a_result_does_not_wait_for_the_source() {
                     .for_each(|n| answer.send(n).unwrap());
             });
             for n in 1..=3 {
-                post.post(n).unwrap();
+                sender.send(n).unwrap();
                 std::thread::sleep(Duration::from_millis(1));
                 wakers.add();
                 assert_eq!(answered.recv().unwrap(), n, "before another item is posted");
             }
-            drop(post);
+            drop(sender);
             run.join().unwrap();
         }
     });
@@ -346,7 +346,7 @@ fn a_cancel_drops_the_futures_and_waits_for_none() {
                 }
                 stop.cancel();
             });
-            assert_eq!(stream.cancel(&token).count(), 0);
+            assert_eq!(stream.cancel_by(&token).count(), 0);
             canceller.join().unwrap();
             assert_eq!(alive.load(SeqCst), 0, "futures are left");
         }

@@ -68,7 +68,7 @@ fn a_wider_window_takes_as_many_items_as_it_says() {
         }
         n
     };
-    assert_eq!(stream.workers(2).serial(wait).name("wait").count(), 10);
+    assert_eq!(stream.workers(2).serial_map(wait).name("wait").count(), 10);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_stage_that_gets_a_thread_of_its_own_in_the_plan_runs_on_it() {
         names.lock().unwrap().insert(thread::current().name().map(str::to_owned));
         n
     };
-    let stream = Stream::from_iter(0..100u64).title("own").workers(2).map(|n| n).serial(note);
+    let stream = Stream::from_iter(0..100u64).title("own").workers(2).map(|n| n).serial_map(note);
     stream.with_plan(|plan| plan.nodes[2].placement = Placement::Dedicated).for_each(drop);
     let names = names.into_inner().unwrap();
     assert_eq!(names, HashSet::from([Some("own-stage-0".to_owned())]));
@@ -176,7 +176,8 @@ fn fused_serial_stages_run_an_item_to_the_end_before_the_next() {
         assert_eq!(last.lock().unwrap().take(), Some((n, thread::current().id())));
         n
     };
-    let stream = Stream::from_iter(0..5_000u64).workers(3).map(|n| n).serial(begin).serial(end).map(|n| n);
+    let stream =
+        Stream::from_iter(0..5_000u64).workers(3).map(|n| n).serial_map(begin).serial_map(end).map(|n| n);
     let stream = stream.with_plan(fuse);
     let plan = stream.plan();
     assert_eq!(plan.nodes[2].unit, plan.nodes[3].unit, "{plan}");
@@ -195,20 +196,20 @@ fn serial_stages(
     let mut sum = 0;
     let stream = Stream::from_iter(source).workers(workers).window(9);
     let stream = stream
-        .serial(move |n| {
+        .serial_map(move |n| {
             sum += n;
             (n, sum)
         })
         .serial_filter_map(|(n, sum)| (n % 3 != 1).then_some((n, sum)))
-        .try_serial(move |(n, sum)| match fails_at {
+        .try_serial_map(move |(n, sum)| match fails_at {
             Some(at) if at == n && panics => panic!("planted"),
             Some(at) if at == n => Err(n),
             _ => Ok(n + sum),
         })
         .chunks(4)
         .flat_map(|batch| batch)
-        .serial(|n| n * 2)
-        .serial(|n| n + 1);
+        .serial_map(|n| n * 2)
+        .serial_map(|n| n + 1);
     let stream = if fused { stream.with_plan(fuse) } else { stream };
     let run = AssertUnwindSafe(|| {
         stream.try_for_each(|n| {
@@ -238,7 +239,7 @@ fn fused_stages_give_what_the_inline_executor_gives_and_fail_where_it_fails() {
 
 #[test]
 fn a_source_that_is_fused_to_the_sink_runs_on_threads_too() {
-    let stream = || Stream::from_iter(0..1_000u64).workers(2).serial(|n| n + 1).with_plan(fuse);
+    let stream = || Stream::from_iter(0..1_000u64).workers(2).serial_map(|n| n + 1).with_plan(fuse);
     assert!(stream().plan().edges.iter().all(|edge| edge.kind == EdgeKind::Call));
     assert_eq!(stream().fold(0, |sum, n| sum + n), 500_500);
     assert_eq!(stream().find(|&n| n == 700), Some(700));
@@ -249,7 +250,7 @@ fn a_source_that_is_fused_to_the_sink_runs_on_threads_too() {
 fn refused(change: impl Fn(&mut Plan) + Send) -> String {
     let stream = Stream::from_iter(0..10u64)
         .map(|n| n)
-        .serial(|n| n)
+        .serial_map(|n| n)
         .map_sharded(Shards::dealt(3), || 0, |_, n| n)
         .with_plan(change);
     let payload = catch_unwind(AssertUnwindSafe(|| stream.count())).expect_err("refused");

@@ -70,7 +70,7 @@ fn boxed_streams_stand_in_fields_and_vectors_and_go_on_with_any_method() {
             let numbers: Stream<'_, u64> = match kind {
                 0 => numbers,
                 1 => numbers.map(|n| n * factor),
-                2 => numbers.serial(|n| n + 1).filter(|n| n % 2 == 0),
+                2 => numbers.serial_map(|n| n + 1).filter(|n| n % 2 == 0),
                 3 => numbers.flat_map(|n| [n, n]),
                 4 => numbers.map_sharded(
                     Shards::dealt(2),
@@ -168,7 +168,7 @@ fn a_panic_behind_a_box_is_the_one_of_the_loop_and_its_state_is_made_anew() {
                     .workers(workers)
                     .burst(16)
                     .map(|n| if n == 700 { panic!("planted: {n}") } else { n })
-                    .map_with(
+                    .map_init(
                         || made.fetch_add(1, Ordering::Relaxed),
                         |_, n| if n == 300 { panic!("planted: {n}") } else { n },
                     )
@@ -199,7 +199,7 @@ fn what_is_finished_before_a_box_does_not_wait_for_what_is_not() {
 fn boxed_streams_are_cancelled_weighed_and_run_on_pools_as_others_are() {
     within(|| {
         let (pool, token) = (Pool::new(2), CancelToken::new());
-        let stream = Stream::from_iter(0u64..).window_bytes(64, |_| 8).pool(&pool).cancel(&token);
+        let stream = Stream::from_iter(0u64..).window_bytes(64, |_| 8).pool(&pool).cancel_by(&token);
         let stream = stream.map(|n| n).inspect(|&n| {
             if n == 100 {
                 token.cancel()

@@ -15,7 +15,7 @@ fn costed<'env>(workers: usize) -> TryStream<'env, u64, u64> {
         .map(|n| n + 1)
         .name("cheap")
         .cost(MICRO)
-        .serial(|n| n * 3)
+        .serial_map(|n| n * 3)
         .name("triple")
         .cost(MICRO / 10)
         .serial_filter_map(|n| (n % 2 == 1).then_some(n))
@@ -113,7 +113,7 @@ fn costs_can_be_those_of_an_earlier_run() {
         Stream::from_iter(0..400u64)
             .workers(2)
             .filter(|n| n % 4 == 0)
-            .serial(|n| {
+            .serial_map(|n| {
                 std::thread::sleep(Duration::from_millis(2));
                 n
             })

@@ -8,7 +8,7 @@ use std::thread;
 use crate::contract_support::process::threads_named;
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, hush, message, panic_of, within};
 use anabranch::plan::Wait;
-use anabranch::{AsyncItems, CancelToken, Closed, Items, Pool, Post, Stream, Watch};
+use anabranch::{AsyncItems, CancelToken, Items, Pool, SendError, Sender, Stream, Watch};
 use futures::StreamExt;
 use futures::executor::{block_on, block_on_stream};
 
@@ -41,9 +41,9 @@ impl Drop for Counted {
 }
 
 /// A service that squares numbers.
-fn squares(pool: &Arc<Pool>) -> (Post<u64>, Items<u64>) {
-    let (post, requests) = Stream::channel(4);
-    (post, requests.pool(pool).map(|n: u64| n * n).into_iter())
+fn squares(pool: &Arc<Pool>) -> (Sender<u64>, Items<u64>) {
+    let (sender, requests) = Stream::channel(4);
+    (sender, requests.pool(pool).map(|n: u64| n * n).into_iter())
 }
 
 fn many_idle_streams(streams: u64, name: &'static str) {
@@ -51,14 +51,14 @@ fn many_idle_streams(streams: u64, name: &'static str) {
         let pool = pool(2, name);
         let mut services: Vec<_> = (0..streams).map(|_| squares(&pool)).collect();
         for round in 0..3 {
-            for (n, (post, results)) in (round..).zip(&mut services) {
-                post.post(n).unwrap();
+            for (n, (sender, results)) in (round..).zip(&mut services) {
+                sender.send(n).unwrap();
                 assert_eq!(results.next(), Some(n * n));
             }
         }
         // All at once, too.
-        for (n, (post, _)) in (0..).zip(&services) {
-            post.post(n).unwrap();
+        for (n, (sender, _)) in (0..).zip(&services) {
+            sender.send(n).unwrap();
         }
         for (n, (_, results)) in (0..).zip(&mut services) {
             assert_eq!(results.next(), Some(n * n));
@@ -67,8 +67,8 @@ fn many_idle_streams(streams: u64, name: &'static str) {
         if threads_named("") > 0 {
             assert!(comes_true(LIMIT / 2, || threads_named(name) == 2), "{}", threads_named(name));
         }
-        let ended = services.into_iter().map(|(post, results)| {
-            drop(post);
+        let ended = services.into_iter().map(|(sender, results)| {
+            drop(sender);
             results.count()
         });
         assert_eq!(ended.sum::<usize>(), 0);
@@ -120,8 +120,8 @@ fn a_pool_of_one_thread_runs_them_too() {
         let pool = pool(1, "alone");
         let (mut one, mut two) = (squares(&pool), squares(&pool));
         for n in 0..100 {
-            one.0.post(n).unwrap();
-            two.0.post(n + 1).unwrap();
+            one.0.send(n).unwrap();
+            two.0.send(n + 1).unwrap();
             assert_eq!((one.1.next(), two.1.next()), (Some(n * n), Some((n + 1) * (n + 1))));
         }
     });
@@ -134,10 +134,10 @@ fn all_items_come_in_order_however_fast_they_are_posted_and_taken() {
             let pool = pool(threads, "order");
             let services: Vec<_> = (0..4)
                 .map(|_| {
-                    let (post, stream) = Stream::channel(capacity);
-                    let stream = stream.pool(&pool).window(window).map(|n: u64| n + 1).serial(|n| n * 2);
+                    let (sender, stream) = Stream::channel(capacity);
+                    let stream = stream.pool(&pool).window(window).map(|n: u64| n + 1).serial_map(|n| n * 2);
                     let results = stream.map(|n| n / 2).into_iter();
-                    (thread::spawn(move || (0..400).try_for_each(|n| post.post(n)).unwrap()), results)
+                    (thread::spawn(move || (0..400).try_for_each(|n| sender.send(n)).unwrap()), results)
                 })
                 .collect();
             for (poster, results) in services {
@@ -180,19 +180,19 @@ fn what_a_stage_makes_of_one_item_waits_for_the_reader() {
         let pool = pool(2, "spread");
         let made = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&made);
-        let (post, stream) = Stream::channel(1);
+        let (sender, stream) = Stream::channel(1);
         let many = stream.pool(&pool).window(8).serial_flat_map(move |n: usize| {
             let count = Arc::clone(&count);
             (0..n).inspect(move |_| _ = count.fetch_add(1, Ordering::SeqCst))
         });
         let mut results = many.into_iter();
-        post.post(1_000_000).unwrap();
+        sender.send(1_000_000).unwrap();
         assert!((0..100).all(|n| results.next() == Some(n)));
         let bound = 100 + 4 * 8;
         assert!(comes_true(LIMIT / 2, || made.load(Ordering::SeqCst) > 100));
         assert!(made.load(Ordering::SeqCst) <= bound, "{made:?}");
         drop(results);
-        assert_eq!(post.post(1), Err(Closed(1)));
+        assert_eq!(sender.send(1), Err(SendError(1)));
     });
 }
 
@@ -200,14 +200,14 @@ fn what_a_stage_makes_of_one_item_waits_for_the_reader() {
 fn the_first_error_is_the_last_result() {
     within(|| {
         let pool = pool(2, "errors");
-        let (post, stream) = Stream::channel(16);
+        let (sender, stream) = Stream::channel(16);
         let tried = stream.pool(&pool).try_map(|n: u32| if n == 5 { Err("five") } else { Ok(n) });
         let mut results = tried.into_iter();
-        let posted = (0..10).take_while(|&n| post.post(n).is_ok()).count();
+        let posted = (0..10).take_while(|&n| sender.send(n).is_ok()).count();
         assert!(posted >= 6);
         assert!((0..5).all(|n| results.next() == Some(Ok(n))));
         assert_eq!((results.next(), results.next(), results.next()), (Some(Err("five")), None, None));
-        assert_eq!(post.post(10), Err(Closed(10)));
+        assert_eq!(sender.send(10), Err(SendError(10)));
 
         let failing = futures::stream::iter([Ok(1), Err("two"), Ok(3)]);
         let stream = Stream::try_from_async(failing).pool(&pool).map(|n: u32| n).map_err(str::len);
@@ -221,17 +221,18 @@ fn a_panic_comes_behind_the_results_before_it_wherever_it_is() {
     hush();
     within(|| {
         let pool = pool(2, "panics");
-        let (post, stream) = Stream::channel(16);
+        let (sender, stream) = Stream::channel(16);
         let mut results =
             stream.pool(&pool).map(|n: u32| if n == 3 { panic!("planted: map") } else { n }).into_iter();
-        (0..6).try_for_each(|n| post.post(n)).ok();
+        (0..6).try_for_each(|n| sender.send(n)).ok();
         assert!((0..3).all(|n| results.next() == Some(n)));
         assert_eq!(message(&*panic_of(|| results.next())), "planted: map");
         assert_eq!(results.next(), None);
 
         let numbers =
             futures::stream::iter(0..10).map(|n| if n == 3 { panic!("planted: source") } else { n });
-        let mut results = block_on_stream(Stream::from_async(numbers).pool(&pool).serial(|n| n).into_async());
+        let mut results =
+            block_on_stream(Stream::from_async(numbers).pool(&pool).serial_map(|n| n).into_async());
         assert!((0..3).all(|n| results.next() == Some(n)));
         assert_eq!(message(&*panic_of(|| results.next())), "planted: source");
 
@@ -242,15 +243,15 @@ fn a_panic_comes_behind_the_results_before_it_wherever_it_is() {
                 panic!("planted: state")
             }
         }
-        let (post, stream) = Stream::channel(16);
-        let mut results = stream.pool(&pool).map_with(|| Bad, |_, n: u32| n).into_iter();
-        post.post(7).unwrap();
+        let (sender, stream) = Stream::channel(16);
+        let mut results = stream.pool(&pool).map_init(|| Bad, |_, n: u32| n).into_iter();
+        sender.send(7).unwrap();
         let payload = panic_of(|| while results.next().is_some() {});
         assert_eq!(message(&*payload), "planted: state");
 
         // The pool goes on.
-        let (post, mut results) = squares(&pool);
-        post.post(3).unwrap();
+        let (sender, mut results) = squares(&pool);
+        sender.send(3).unwrap();
         assert_eq!(results.next(), Some(9));
     });
 }
@@ -263,7 +264,7 @@ fn a_reader_that_goes_ends_the_stream_in_each_state_and_drops_its_data() {
         for state in 0..5 {
             let before = drops.count();
             let (captured, posted) = (drops.one(), drops.clone());
-            let (post, stream) = Stream::channel(200);
+            let (sender, stream) = Stream::channel(200);
             let (entered, goes_on) = (Gate::default(), Gate::default());
             let (inside, waits) = (entered.clone(), goes_on.clone());
             let stage = move |item: Counted| {
@@ -281,34 +282,34 @@ fn a_reader_that_goes_ends_the_stream_in_each_state_and_drops_its_data() {
                 0 => {}
                 // It waits for another item.
                 1 => {
-                    post.post(posted.one()).unwrap();
+                    sender.send(posted.one()).unwrap();
                     drop(results.next());
                     made += 1;
                 }
                 // It waits for its reader.
                 2 => {
-                    (0..100).for_each(|_| post.post(posted.one()).ok().unwrap());
+                    (0..100).for_each(|_| sender.send(posted.one()).ok().unwrap());
                     made += 100;
                     drop(results.next());
                 }
                 // A stage runs.
                 3 => {
-                    post.post(posted.one()).unwrap();
+                    sender.send(posted.one()).unwrap();
                     made += 1;
                     entered.pass();
                     goes_on.open();
                 }
                 // It is over.
                 _ => {
-                    post.post(posted.one()).unwrap();
+                    sender.send(posted.one()).unwrap();
                     made += 1;
-                    post.close();
+                    sender.close();
                     assert_eq!(results.by_ref().count(), 1);
                 }
             }
             drop(results);
             assert_eq!(drops.count() - before, made, "state {state}");
-            assert!(post.post(drops.one()).is_err());
+            assert!(sender.send(drops.one()).is_err());
         }
     });
 }
@@ -321,16 +322,16 @@ fn an_asynchronous_reader_that_goes_ends_the_stream_and_does_not_wait() {
         for items in [0, 1, 100] {
             let before = drops.count();
             let (captured, posted) = (drops.one(), drops.clone());
-            let (post, stream) = Stream::channel(200);
+            let (sender, stream) = Stream::channel(200);
             let stage = move |item: Counted| {
                 let _ = &captured;
                 item
             };
             let results = stream.pool(&pool).window(20).map(stage).into_async();
-            (0..items).for_each(|_| post.post(posted.one()).ok().unwrap());
+            (0..items).for_each(|_| sender.send(posted.one()).ok().unwrap());
             drop(results);
             assert!(comes_true(LIMIT / 2, || drops.count() - before == 1 + items));
-            assert!(post.post(drops.one()).is_err());
+            assert!(sender.send(drops.one()).is_err());
         }
     });
 }
@@ -340,15 +341,15 @@ fn the_last_share_of_the_pool_may_be_the_streams() {
     within(|| {
         for _ in 0..100 {
             let pool = pool(2, "last");
-            let (post, stream) = Stream::channel(4);
+            let (sender, stream) = Stream::channel(4);
             let results = stream.pool(pool).map(|n: u32| n).into_async();
-            post.post(1).unwrap();
+            sender.send(1).unwrap();
             drop(results); // a thread of the pool drops the last share
         }
         assert!(comes_true(LIMIT / 2, || threads_named("last") == 0));
         for n in 0..100 {
-            let (post, mut results) = squares(&pool(2, "last"));
-            post.post(n).unwrap();
+            let (sender, mut results) = squares(&pool(2, "last"));
+            sender.send(n).unwrap();
             assert_eq!(results.next(), Some(n * n));
         }
         assert!(comes_true(LIMIT / 2, || threads_named("last") == 0));
@@ -360,33 +361,33 @@ fn tokens_stop_and_pause_a_stream_that_has_no_thread() {
     within(|| {
         let pool = pool(2, "tokens");
         let start = |token: &CancelToken| {
-            let (post, stream) = Stream::channel(16);
-            (post, stream.pool(&pool).cancel(token).map(|n: u32| n).into_iter())
+            let (sender, stream) = Stream::channel(16);
+            (sender, stream.pool(&pool).cancel_by(token).map(|n: u32| n).into_iter())
         };
         let token = CancelToken::new();
-        let (post, mut results) = start(&token);
-        post.post(1).unwrap();
+        let (sender, mut results) = start(&token);
+        sender.send(1).unwrap();
         assert_eq!(results.next(), Some(1));
         token.pause();
-        (2..5).for_each(|n| post.post(n).unwrap());
+        (2..5).for_each(|n| sender.send(n).unwrap());
         token.resume();
         assert_eq!(results.by_ref().take(3).last(), Some(4));
-        post.post(5).unwrap();
+        sender.send(5).unwrap();
         token.drain();
-        assert_eq!(post.post(6), Err(Closed(6)));
+        assert_eq!(sender.send(6), Err(SendError(6)));
         assert_eq!(results.collect::<Vec<_>>(), [5]);
         let stopped = token.wait(LIMIT).unwrap();
         assert_eq!((stopped.delivered, stopped.dropped), (5, 0));
 
         let token = CancelToken::new();
-        let (post, mut results) = start(&token);
+        let (sender, mut results) = start(&token);
         let canceller = {
             let token = token.clone();
             thread::spawn(move || token.cancel())
         };
         assert_eq!(results.next(), None);
         canceller.join().unwrap();
-        assert_eq!(post.post(1), Err(Closed(1)));
+        assert_eq!(sender.send(1), Err(SendError(1)));
         token.pause();
         assert_eq!(start(&token).1.next(), None); // it was cancelled before it began
     });
@@ -402,24 +403,24 @@ fn streams_that_wait_for_each_other_go_on() {
 
 fn wait_for_each_other(threads: usize) {
     let pool = pool(threads, "waiting");
-    let (post, inner) = Stream::channel(1);
+    let (sender, inner) = Stream::channel(1);
     let inner = inner.pool(&pool).map(|(n, answer): (u64, mpsc::Sender<u64>)| answer.send(n + 1)).into_iter();
     let inner = thread::spawn(move || inner.filter(Result::is_ok).count());
     let outer: Vec<_> = (0..4u64)
         .map(|k| {
             let (start, requests) = Stream::channel(8);
-            let post = post.clone();
+            let sender = sender.clone();
             let asks = move |n: u64| {
                 let (answer, answered) = mpsc::channel();
-                post.post((n, answer)).unwrap();
+                sender.send((n, answer)).unwrap();
                 answered.recv().unwrap()
             };
             let results = requests.pool(&pool).map(asks).into_iter();
-            (0..8).for_each(|n| start.post(100 * k + n).unwrap());
+            (0..8).for_each(|n| start.send(100 * k + n).unwrap());
             results
         })
         .collect();
-    drop(post);
+    drop(sender);
     for (k, results) in (0..).zip(outer) {
         assert_eq!(results.collect::<Vec<_>>(), (1..=8).map(|n| 100 * k + n).collect::<Vec<_>>());
     }
@@ -435,14 +436,14 @@ fn a_stage_may_read_another_such_stream() {
     within(|| {
         for threads in 1..=3 {
             let pool = pool(threads, "inside");
-            let (post, stream) = Stream::channel(4);
+            let (sender, stream) = Stream::channel(4);
             let shared = Arc::clone(&pool);
             let sums = move |n: u64| {
                 let numbers = futures::stream::iter(0..n);
                 Stream::from_async(numbers).pool(&shared).map(|m| m * m).into_iter().sum::<u64>()
             };
             let results = stream.pool(&pool).map(sums).into_iter();
-            thread::spawn(move || (0..6).try_for_each(|n| post.post(n)));
+            thread::spawn(move || (0..6).try_for_each(|n| sender.send(n)));
             assert_eq!(results.collect::<Vec<_>>(), [0, 0, 1, 5, 14, 30]);
         }
     });
@@ -452,12 +453,12 @@ fn a_stage_may_read_another_such_stream() {
 fn one_such_stream_is_the_source_of_another() {
     within(|| {
         let pool = pool(2, "chain");
-        let (post, stream) = Stream::channel(4);
+        let (sender, stream) = Stream::channel(4);
         let mut last = stream.pool(&pool).map(|n: u64| n + 1).into_async();
         for _ in 0..20 {
             last = Stream::from_async(last).pool(&pool).map(|n| n + 1).into_async();
         }
-        let poster = thread::spawn(move || (0..500).try_for_each(|n| post.post(n)));
+        let poster = thread::spawn(move || (0..500).try_for_each(|n| sender.send(n)));
         assert!(block_on_stream(last).eq(21..521));
         poster.join().unwrap().unwrap();
         if threads_named("") > 0 {
@@ -470,7 +471,7 @@ fn one_such_stream_is_the_source_of_another() {
 fn runs_with_a_caller_and_such_streams_share_a_pool() {
     within(|| {
         let pool = pool(3, "mixed");
-        let (post, mut results) = squares(&pool);
+        let (sender, mut results) = squares(&pool);
         thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -482,7 +483,7 @@ fn runs_with_a_caller_and_such_streams_share_a_pool() {
                 });
             }
             for n in 0..500 {
-                post.post(n).unwrap();
+                sender.send(n).unwrap();
                 assert_eq!(results.next(), Some(n * n));
             }
         });
@@ -502,9 +503,9 @@ fn a_busy_stream_does_not_keep_the_threads_from_the_others() {
                 thread::spawn(move || results.take_while(|_| !is_over.load(Ordering::Relaxed)).count())
             })
             .collect();
-        let (post, mut results) = squares(&pool);
+        let (sender, mut results) = squares(&pool);
         for n in 0..200 {
-            post.post(n).unwrap();
+            sender.send(n).unwrap();
             assert_eq!(results.next(), Some(n * n));
         }
         assert!(busy.iter().all(|thread| !thread.is_finished()));
@@ -523,15 +524,15 @@ fn streams_that_need_a_thread_have_one() {
         let blocking = Stream::from_iter(0..100u64).pool(&pool).map(|n| n + 1).into_iter();
         assert_eq!(blocking.sum::<u64>(), 5_050);
         for shape in 0..3 {
-            let (post, stream) = Stream::channel(4);
+            let (sender, stream) = Stream::channel(4);
             let stream = stream.pool(&pool);
             let results = match shape {
-                0 => stream.serial(|n: u64| n).dedicated().map(|n| n).into_iter(),
-                1 => stream.inline().serial(|n| n).into_iter(),
-                _ => stream.with_plan(|plan| plan.settings.wait = Wait::Spin).serial(|n| n).into_iter(),
+                0 => stream.serial_map(|n: u64| n).dedicated().map(|n| n).into_iter(),
+                1 => stream.inline().serial_map(|n| n).into_iter(),
+                _ => stream.with_plan(|plan| plan.settings.wait = Wait::Spin).serial_map(|n| n).into_iter(),
             };
-            (0..4).for_each(|n| post.post(n).unwrap());
-            drop(post);
+            (0..4).for_each(|n| sender.send(n).unwrap());
+            drop(sender);
             assert_eq!(results.collect::<Vec<_>>(), [0, 1, 2, 3]);
         }
     });
@@ -543,12 +544,12 @@ fn progress_and_with_plan_work_as_elsewhere() {
         let pool = pool(2, "settings");
         let seen = Arc::new(Mutex::new(0));
         let last = Arc::clone(&seen);
-        let (post, stream) = Stream::channel(100);
+        let (sender, stream) = Stream::channel(100);
         let stream =
             stream.pool(&pool).watch(Watch::progress(move |progress| *last.lock().unwrap() = progress.items));
         let results = stream.map(|n: u32| n).with_plan(|plan| plan.domains[0].window = 3).into_iter();
-        (0..100).for_each(|n| post.post(n).unwrap());
-        drop(post);
+        (0..100).for_each(|n| sender.send(n).unwrap());
+        drop(sender);
         assert_eq!(results.count(), 100);
         assert_eq!(*seen.lock().unwrap(), 100);
     });
@@ -558,9 +559,9 @@ fn progress_and_with_plan_work_as_elsewhere() {
 fn a_stage_may_stop_the_stream() {
     within(|| {
         let pool = pool(2, "take");
-        let (post, stream) = Stream::channel(4);
+        let (sender, stream) = Stream::channel(4);
         let results = stream.pool(&pool).take(3).map(|n: u32| n).into_iter();
-        let posted = (0..).map(|n| post.post(n)).take_while(Result::is_ok).count();
+        let posted = (0..).map(|n| sender.send(n)).take_while(Result::is_ok).count();
         assert!(posted >= 3);
         assert_eq!(results.collect::<Vec<_>>(), [0, 1, 2]);
         let none = Stream::from_async(futures::stream::pending::<u32>()).pool(&pool).take(0).into_iter();

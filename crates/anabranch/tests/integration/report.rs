@@ -145,7 +145,7 @@ fn a_run_that_stops_early_is_reported_too() {
         let token = CancelToken::new();
         let stops = token.clone();
         let (_, report) =
-            Stream::from_iter(0u64..).workers(workers).cancel(&token).map(|n| n).report().for_each(
+            Stream::from_iter(0u64..).workers(workers).cancel_by(&token).map(|n| n).report().for_each(
                 move |n| {
                     if n == 10 {
                         stops.cancel()
@@ -169,7 +169,7 @@ fn rich(workers: usize) -> Report {
         .trace()
         .filter(|n| n % 3 != 0)
         .name("drop a third")
-        .serial(|n| n + 1)
+        .serial_map(|n| n + 1)
         .name("<serial> & co")
         .flat_map(|n| [n, n])
         .spread()

@@ -81,7 +81,7 @@ fn no_thread_outlives_the_stream_however_it_ends() {
     assert_eq!(Arc::strong_count(&shared), 1, "after a stream that was not run");
     let token = CancelToken::new();
     let mut seen = 0;
-    Stream::select_all(streams()).cancel(&token).for_each(|_| {
+    Stream::select_all(streams()).cancel_by(&token).for_each(|_| {
         seen += 1;
         if seen == 50 {
             token.cancel();
@@ -110,29 +110,29 @@ fn timed_chunks_have_all_items_in_order() {
 
 #[test]
 fn a_timed_chunk_waits_for_its_time_and_not_for_items() {
-    let (post, stream) = Stream::channel(16);
-    let (sender, receiver) = channel();
+    let (sender, stream) = Stream::channel(16);
+    let (results, receiver) = channel();
     let run = std::thread::spawn(move || {
         let chunks = stream.chunks_timeout(10, Duration::from_millis(1)).workers(2);
-        chunks.for_each(|chunk| sender.send(chunk.len()).unwrap());
+        chunks.for_each(|chunk| results.send(chunk.len()).unwrap());
     });
     for _ in 0..10 {
-        (0..5).for_each(|n| post.post(n).unwrap());
+        (0..5).for_each(|n| sender.send(n).unwrap());
         // The five come out before anything else is posted.
         let mut came = 0;
         while came < 5 {
             came += receiver.recv().unwrap();
         }
     }
-    drop(post);
+    drop(sender);
     run.join().unwrap();
 
     // Items that come in time are in the chunk.
-    let (post, stream) = Stream::channel(16);
+    let (sender, stream) = Stream::channel(16);
     let chunks = stream.chunks_timeout(3, Duration::MAX).into_iter();
     let posts = std::thread::spawn(move || {
         for n in 0..6 {
-            post.post(n).unwrap();
+            sender.send(n).unwrap();
             std::thread::yield_now();
         }
     });
@@ -156,17 +156,17 @@ fn a_failure_comes_behind_the_timed_chunk_before_it() {
 
 #[test]
 fn a_stream_of_timed_chunks_that_is_dropped_or_cancelled_ends() {
-    let (post, stream) = Stream::channel(1);
+    let (sender, stream) = Stream::channel(1);
     drop(stream.chunks_timeout(3, Duration::MAX));
-    assert!(post.post(1).is_err());
+    assert!(sender.send(1).is_err());
 
-    let (post, stream) = Stream::channel(1);
+    let (sender, stream) = Stream::channel(1);
     let token = CancelToken::new();
-    let chunks = stream.chunks_timeout(3, Duration::MAX).cancel(&token);
+    let chunks = stream.chunks_timeout(3, Duration::MAX).cancel_by(&token);
     let run = std::thread::spawn(move || chunks.count());
-    post.post(1).unwrap();
+    sender.send(1).unwrap();
     // The chunk waits for two more items.
     token.cancel();
     assert!(run.join().unwrap() <= 1);
-    while post.post(2).is_ok() {}
+    while sender.send(2).is_ok() {}
 }

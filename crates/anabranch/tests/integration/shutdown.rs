@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::contract_support::random;
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, stays_true, within};
-use anabranch::{CancelToken, Closed, Pool, Post, Stopped, Stream, TryPostError};
+use anabranch::{CancelToken, Pool, SendError, Sender, Stopped, Stream, TrySendError};
 use proptest::prelude::*;
 
 #[test]
@@ -17,9 +17,9 @@ fn a_drained_stream_handles_what_its_channel_has_accepted() {
         for workers in 1..=3 {
             let (entered, goes_on) = (Gate::default(), Gate::default());
             let (token, handled) = (CancelToken::new(), AtomicUsize::new(0));
-            let (post, stream) = Stream::channel(10);
+            let (sender, stream) = Stream::channel(10);
             let accepted = thread::scope(|scope| {
-                let stream = stream.cancel(&token).workers(workers).window(4).map(|n: u32| {
+                let stream = stream.cancel_by(&token).workers(workers).window(4).map(|n: u32| {
                     entered.open();
                     goes_on.pass();
                     n
@@ -29,13 +29,13 @@ fn a_drained_stream_handles_what_its_channel_has_accepted() {
                         handled.fetch_add(1, Ordering::SeqCst);
                     })
                 });
-                post.post(0).unwrap();
+                sender.send(0).unwrap();
                 entered.pass();
                 // Some enter the window, and the others wait in the queue.
-                let accepted = 1 + (1..15).filter(|&n| post.try_post(n).is_ok()).count();
+                let accepted = 1 + (1..15).filter(|&n| sender.try_send(n).is_ok()).count();
                 token.drain();
-                assert_eq!(post.post(100), Err(Closed(100)));
-                assert_eq!(post.try_post(101), Err(TryPostError::Closed(101)));
+                assert_eq!(sender.send(100), Err(SendError(100)));
+                assert_eq!(sender.try_send(101), Err(TrySendError::Closed(101)));
                 assert_eq!(token.wait(Duration::ZERO), None);
                 goes_on.open();
                 run.join().unwrap();
@@ -53,24 +53,24 @@ fn a_drained_stream_handles_what_its_channel_has_accepted() {
 fn posting_threads_that_wait_for_room_get_their_items_back_when_the_channel_closes() {
     within(|| {
         for (capacity, drains) in [(0, false), (2, false), (0, true), (2, true)] {
-            let (post, stream) = Stream::channel(capacity);
+            let (sender, stream) = Stream::channel(capacity);
             let token = CancelToken::new();
-            let stream = stream.cancel(&token);
-            (0..capacity).for_each(|n| post.post(n).unwrap());
-            let (began, waiting) = (Gate::default(), post.clone());
+            let stream = stream.cancel_by(&token);
+            (0..capacity).for_each(|n| sender.send(n).unwrap());
+            let (began, waiting) = (Gate::default(), sender.clone());
             let accepted = thread::scope(|scope| {
                 let late = scope.spawn(|| {
                     began.open();
-                    (0..50).filter(|&n| waiting.post(100 + n).is_ok()).count()
+                    (0..50).filter(|&n| waiting.send(100 + n).is_ok()).count()
                 });
                 began.pass();
                 if drains {
                     token.drain()
                 } else {
-                    post.close()
+                    sender.close()
                 }
                 let seen = stream.inline().count();
-                assert!(post.is_closed());
+                assert!(sender.is_closed());
                 (seen, capacity + late.join().unwrap())
             });
             assert_eq!(accepted.0, accepted.1);
@@ -82,20 +82,20 @@ fn posting_threads_that_wait_for_room_get_their_items_back_when_the_channel_clos
 fn what_a_failed_stream_left_can_be_had_back() {
     within(|| {
         for keeps in [false, true] {
-            let (post, stream) = Stream::channel(16);
+            let (sender, stream) = Stream::channel(16);
             if keeps {
-                post.keep_unhandled();
+                sender.keep_unhandled();
             }
             let alive = Arc::new(());
-            (0..10).for_each(|n| post.post((n, Arc::clone(&alive))).unwrap());
+            (0..10).for_each(|n| sender.send((n, Arc::clone(&alive))).unwrap());
             let mut seen = Vec::new();
             let result = stream.workers(2).window(1).try_for_each(|(n, _)| {
                 seen.push(n);
                 if n == 3 { Err("three") } else { Ok(()) }
             });
             assert_eq!((seen, result), (vec![0, 1, 2, 3], Err("three")));
-            assert!(matches!(post.post((11, Arc::clone(&alive))), Err(Closed((11, _)))));
-            let left: Vec<u32> = post.take_back().into_iter().map(|(n, _)| n).collect();
+            assert!(matches!(sender.send((11, Arc::clone(&alive))), Err(SendError((11, _)))));
+            let left: Vec<u32> = sender.take_back().into_iter().map(|(n, _)| n).collect();
             // At most one more was in flight.
             assert!(!keeps || left.ends_with(&[5, 6, 7, 8, 9]), "{left:?}");
             assert!(keeps || left.is_empty(), "{left:?}");
@@ -114,7 +114,8 @@ fn a_paused_stream_gives_what_it_has_and_then_waits_until_it_is_resumed_or_ended
                 let source = (0..10_000).inspect(|_| {
                     asked.fetch_add(1, Ordering::SeqCst);
                 });
-                let stream = Stream::from_iter(source).cancel(&token).window(8).map(|n| n).serial(|n| n);
+                let stream =
+                    Stream::from_iter(source).cancel_by(&token).window(8).map(|n| n).serial_map(|n| n);
                 let stream = if workers == 0 { stream.inline() } else { stream.workers(workers) };
                 let count = thread::scope(|scope| {
                     let run = scope.spawn(|| {
@@ -201,18 +202,18 @@ fn services() -> impl Strategy<Value = Service> {
 type Item = (usize, u32);
 
 /// Posts items of one thread until the channel is closed. Gives those that were accepted.
-fn posts(service: &Service, poster: usize, post: &Post<Item>, over: &AtomicBool) -> Vec<Item> {
+fn posts(service: &Service, poster: usize, sender: &Sender<Item>, over: &AtomicBool) -> Vec<Item> {
     let mut accepted = Vec::new();
     for number in 0..service.each {
         let mut item = (poster, number);
         let posted = loop {
             if !service.tries {
-                break post.post(item).map_err(|Closed(item)| item);
+                break sender.send(item).map_err(|SendError(item)| item);
             }
-            match post.try_post(item) {
+            match sender.try_send(item) {
                 Ok(()) => break Ok(()),
-                Err(TryPostError::Closed(item)) => break Err(item),
-                Err(TryPostError::Full(back)) => item = back,
+                Err(TrySendError::Closed(item)) => break Err(item),
+                Err(TrySendError::Full(back)) => item = back,
             }
             thread::yield_now();
         };
@@ -232,15 +233,15 @@ fn posts(service: &Service, poster: usize, post: &Post<Item>, over: &AtomicBool)
 
 /// Runs a service, and checks what became of its items.
 fn runs(service: &Service, pool: &Pool) {
-    let (post, stream) = Stream::channel(service.capacity);
+    let (sender, stream) = Stream::channel(service.capacity);
     let (token, over) = (CancelToken::new(), AtomicBool::new(false));
     let handled = AtomicUsize::new(0);
     let (mut seen, mut left) = (Vec::new(), Vec::new());
     let accepted: Vec<Vec<Item>> = thread::scope(|scope| {
         let posters: Vec<_> = (0..service.posters)
             .map(|poster| {
-                let (post, over) = (post.clone(), &over);
-                scope.spawn(move || posts(service, poster, &post, over))
+                let (sender, over) = (sender.clone(), &over);
+                scope.spawn(move || posts(service, poster, &sender, over))
             })
             .collect();
         let stopper = scope.spawn(|| {
@@ -254,10 +255,10 @@ fn runs(service: &Service, pool: &Pool) {
                 thread::yield_now();
             }
             over.store(true, Ordering::Relaxed);
-            let post = post;
+            let sender = sender;
             match service.ending {
                 Ending::Drop => {}
-                Ending::Close => post.close(),
+                Ending::Close => sender.close(),
                 Ending::Drain => token.drain(),
                 Ending::Cancel => token.cancel(),
                 Ending::Deadline => {
@@ -266,14 +267,14 @@ fn runs(service: &Service, pool: &Pool) {
                     token.cancel();
                 }
                 Ending::TakeBack => {
-                    post.close();
-                    left = post.take_back();
+                    sender.close();
+                    left = sender.take_back();
                     token.cancel();
                 }
             }
             // Except where its drop is the end, the last post lives for as long as the run.
-            let post = (service.ending != Ending::Drop).then_some(post);
-            (posters.into_iter().map(|poster| poster.join().unwrap()).collect(), post)
+            let sender = (service.ending != Ending::Drop).then_some(sender);
+            (posters.into_iter().map(|poster| poster.join().unwrap()).collect(), sender)
         });
         let work = |item: Item| {
             if item.1.is_multiple_of(7) {
@@ -285,11 +286,11 @@ fn runs(service: &Service, pool: &Pool) {
             handled.fetch_add(1, Ordering::SeqCst);
             seen.push(item);
         };
-        let stream = stream.window(service.window).workers(service.workers).cancel(&token);
+        let stream = stream.window(service.window).workers(service.workers).cancel_by(&token);
         match service.shape {
             0 => stream.for_each(sees),
             1 => stream.map(work).for_each(sees),
-            2 => stream.map(work).serial(work).map(work).for_each(sees),
+            2 => stream.map(work).serial_map(work).map(work).for_each(sees),
             3 => stream.pool(pool).map(work).for_each(sees),
             4 => stream.serial_flat_map(|item| [item]).map(work).for_each(sees),
             _ => stream.inline().map(work).for_each(sees),

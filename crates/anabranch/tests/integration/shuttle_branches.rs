@@ -16,7 +16,7 @@ fn branches_join_in_order() {
                 .broadcast()
                 .branch(|items| items.map(|n| 10 * n))
                 .branch(|items| {
-                    items.serial(|n| {
+                    items.serial_map(|n| {
                         sum += n;
                         sum
                     })
@@ -37,7 +37,7 @@ fn serial_stages_of_two_branches_meet() {
             n
         };
         let pairs = Stream::from_iter(0..2).workers(2).window(2).broadcast();
-        let pairs = pairs.branch(|items| items.serial(meet)).branch(|items| items.serial(meet)).zip();
+        let pairs = pairs.branch(|items| items.serial_map(meet)).branch(|items| items.serial_map(meet)).zip();
         assert_eq!(pairs.collect::<Vec<_>>(), [(0, 0), (1, 1)]);
     });
 }
@@ -51,9 +51,9 @@ fn the_first_failure_is_that_of_the_first_branch_at_the_first_item() {
             .workers(2)
             .window(3)
             .broadcast()
-            .branch(|items| items.try_serial(fails(0, 3)))
+            .branch(|items| items.try_serial_map(fails(0, 3)))
             .branch(|items| items.try_map(fails(1, 2)))
-            .branch(|items| items.try_serial(fails(2, 2)))
+            .branch(|items| items.try_serial_map(fails(2, 2)))
             .zip()
             .for_each(|(n, ..)| seen.push(n));
         assert_eq!((result, seen), (Err((2, 1)), vec![0, 1]));

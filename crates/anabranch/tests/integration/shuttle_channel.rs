@@ -4,13 +4,13 @@
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 
 use crate::model::check;
-use anabranch::{Closed, Post, Stream, TryPostError};
+use anabranch::{SendError, Sender, Stream, TrySendError};
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
 
 /// Posts two items, and returns those that came back.
-fn posts(post: Post<u64>, first: u64) -> thread::JoinHandle<Vec<u64>> {
+fn posts(sender: Sender<u64>, first: u64) -> thread::JoinHandle<Vec<u64>> {
     thread::spawn(move || {
-        let back = |n| post.post(n).err().map(|Closed(n)| n);
+        let back = |n| sender.send(n).err().map(|SendError(n)| n);
         (first..first + 2).filter_map(back).collect()
     })
 }
@@ -26,9 +26,9 @@ fn are_all(parts: impl IntoIterator<Item = Vec<u64>>) {
 fn each_item_is_handled_or_comes_back_if_the_stream_ends_early() {
     for (capacity, workers) in [(0, 1), (0, 2), (1, 1), (2, 2)] {
         check(300, move || {
-            let (post, stream) = Stream::channel(capacity);
-            post.keep_unhandled();
-            let posters = [posts(post.clone(), 0), posts(post.clone(), 2)];
+            let (sender, stream) = Stream::channel(capacity);
+            sender.keep_unhandled();
+            let posters = [posts(sender.clone(), 0), posts(sender.clone(), 2)];
             let seen = Arc::new(Mutex::new(Vec::new()));
             let handled = Arc::clone(&seen);
             let last = stream.workers(workers).burst(1).window(1).find(move |n: &u64| {
@@ -38,7 +38,7 @@ fn each_item_is_handled_or_comes_back_if_the_stream_ends_early() {
             assert!(last.is_some());
             let back = posters.map(|poster| poster.join().unwrap());
             let seen = std::mem::take(&mut *lock(&seen));
-            let pulled = 4 - back.iter().flatten().count() - post.take_back().len() - seen.len();
+            let pulled = 4 - back.iter().flatten().count() - sender.take_back().len() - seen.len();
             // An item that had entered the stream when it ended is dropped with it.
             assert!(pulled <= 1, "{pulled} of the items 0 to 3 are nowhere");
         });
@@ -49,9 +49,9 @@ fn each_item_is_handled_or_comes_back_if_the_stream_ends_early() {
 fn each_item_is_handled_or_comes_back_if_the_channel_is_closed() {
     for capacity in [0, 1, 4] {
         check(300, move || {
-            let (post, stream) = Stream::channel(capacity);
-            let posters = [posts(post.clone(), 0), posts(post.clone(), 2)];
-            let closer = thread::spawn(move || post.close());
+            let (sender, stream) = Stream::channel(capacity);
+            let posters = [posts(sender.clone(), 0), posts(sender.clone(), 2)];
+            let closer = thread::spawn(move || sender.close());
             let handled = stream.workers(2).map(|n| n).collect::<Vec<u64>>();
             closer.join().unwrap();
             let [one, other] = posters.map(|poster| poster.join().unwrap());
@@ -64,9 +64,9 @@ fn each_item_is_handled_or_comes_back_if_the_channel_is_closed() {
 fn each_item_is_handled_or_taken_back() {
     for capacity in [0, 1, 4] {
         check(300, move || {
-            let (post, stream) = Stream::channel(capacity);
-            let posters = [posts(post.clone(), 0), posts(post.clone(), 2)];
-            let taker = thread::spawn(move || post.take_back());
+            let (sender, stream) = Stream::channel(capacity);
+            let posters = [posts(sender.clone(), 0), posts(sender.clone(), 2)];
+            let taker = thread::spawn(move || sender.take_back());
             let handled = stream.collect::<Vec<u64>>();
             are_all([handled, taker.join().unwrap(), posters.map(|poster| poster.join().unwrap()).concat()]);
         });
@@ -77,8 +77,8 @@ fn each_item_is_handled_or_taken_back() {
 fn posting_threads_that_wait_for_room_go_on() {
     for capacity in [0, 1] {
         check(300, move || {
-            let (post, stream) = Stream::channel(capacity);
-            let posters = [posts(post.clone(), 0), posts(post, 2)];
+            let (sender, stream) = Stream::channel(capacity);
+            let posters = [posts(sender.clone(), 0), posts(sender, 2)];
             let handled = stream.collect::<Vec<u64>>();
             are_all([handled, posters.map(|poster| poster.join().unwrap()).concat()]);
         });
@@ -88,11 +88,11 @@ fn posting_threads_that_wait_for_room_go_on() {
 #[test]
 fn a_source_that_waits_gets_an_item_that_does_not() {
     check(300, || {
-        let (post, stream) = Stream::channel(0);
+        let (sender, stream) = Stream::channel(0);
         let poster = thread::spawn(move || {
             for n in 0..2 {
-                while let Err(error) = post.try_post(n) {
-                    assert_eq!(error, TryPostError::Full(n));
+                while let Err(error) = sender.try_send(n) {
+                    assert_eq!(error, TrySendError::Full(n));
                     thread::yield_now();
                 }
             }

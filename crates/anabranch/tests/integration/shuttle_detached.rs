@@ -6,18 +6,18 @@
 use std::sync::Arc as StdArc;
 
 use crate::model::{Gate, check};
-use anabranch::{CancelToken, Items, Pool, Post, Stream};
+use anabranch::{CancelToken, Items, Pool, Sender, Stream};
 use anabranch_record::sync::{Arc, thread};
 
-fn service(pool: &StdArc<Pool>, capacity: usize, window: usize) -> (Post<u64>, Items<u64>) {
-    let (post, stream) = Stream::channel(capacity);
-    let stream = stream.pool(pool).window(window).burst(1).map(|n: u64| n + 1).serial(|n| n).map(|n| n);
-    (post, stream.into_iter())
+fn service(pool: &StdArc<Pool>, capacity: usize, window: usize) -> (Sender<u64>, Items<u64>) {
+    let (sender, stream) = Stream::channel(capacity);
+    let stream = stream.pool(pool).window(window).burst(1).map(|n: u64| n + 1).serial_map(|n| n).map(|n| n);
+    (sender, stream.into_iter())
 }
 
 /// Posts items on a thread of its own. It is not a scoped thread, as in the models of pauses.
-fn posts(post: Post<u64>, items: u64) -> thread::JoinHandle<()> {
-    thread::spawn(move || (0..items).for_each(|n| post.post(n).unwrap()))
+fn posts(sender: Sender<u64>, items: u64) -> thread::JoinHandle<()> {
+    thread::spawn(move || (0..items).for_each(|n| sender.send(n).unwrap()))
 }
 
 #[test]
@@ -25,8 +25,8 @@ fn all_results_come_and_then_the_end() {
     for (threads, capacity, window) in [(1, 1, 1), (2, 1, 2), (2, 0, 3), (2, 4, 8)] {
         check(200, move || {
             let pool = StdArc::new(Pool::new(threads));
-            let (post, results) = service(&pool, capacity, window);
-            let poster = posts(post, 3);
+            let (sender, results) = service(&pool, capacity, window);
+            let poster = posts(sender, 3);
             assert_eq!(results.collect::<Vec<_>>(), [1, 2, 3]);
             poster.join().unwrap();
         });
@@ -38,9 +38,9 @@ fn a_stream_that_fell_asleep_answers_again() {
     for threads in [1, 2] {
         check(300, move || {
             let pool = StdArc::new(Pool::new(threads));
-            let (post, mut results) = service(&pool, 4, 8);
+            let (sender, mut results) = service(&pool, 4, 8);
             for n in 0..3 {
-                post.post(n).unwrap();
+                sender.send(n).unwrap();
                 assert_eq!(results.next(), Some(n + 1));
             }
         });
@@ -62,7 +62,7 @@ fn two_streams_share_one_thread() {
 fn two_items_that_wait_for_each_other_get_two_threads() {
     check(300, || {
         let pool = StdArc::new(Pool::new(2));
-        let (post, stream) = Stream::channel(4);
+        let (sender, stream) = Stream::channel(4);
         let met = Arc::new(Gate::new());
         let meets = move |n: u64| {
             met.pass();
@@ -70,8 +70,8 @@ fn two_items_that_wait_for_each_other_get_two_threads() {
             n
         };
         let mut results = stream.pool(&pool).window(4).burst(1).map(meets).into_iter();
-        post.post(7).unwrap();
-        post.post(8).unwrap();
+        sender.send(7).unwrap();
+        sender.send(8).unwrap();
         assert_eq!((results.next(), results.next()), (Some(7), Some(8)));
     });
 }
@@ -80,8 +80,8 @@ fn two_items_that_wait_for_each_other_get_two_threads() {
 fn a_reader_goes_at_any_time() {
     check(300, || {
         let pool = StdArc::new(Pool::new(2));
-        let (post, mut results) = service(&pool, 1, 2);
-        let poster = thread::spawn(move || (0..3).take_while(|&n| post.post(n).is_ok()).count());
+        let (sender, mut results) = service(&pool, 1, 2);
+        let poster = thread::spawn(move || (0..3).take_while(|&n| sender.send(n).is_ok()).count());
         let first = results.next();
         drop(results);
         drop(pool);
@@ -96,12 +96,12 @@ fn a_token_ends_a_stream_for_which_nothing_is_posted() {
         check(300, move || {
             let pool = StdArc::new(Pool::new(2));
             let token = CancelToken::new();
-            let (post, stream) = Stream::channel(1);
-            let mut results = stream.pool(&pool).cancel(&token).map(|n: u64| n).into_iter();
+            let (sender, stream) = Stream::channel(1);
+            let mut results = stream.pool(&pool).cancel_by(&token).map(|n: u64| n).into_iter();
             let other = thread::spawn(move || ends(&token));
             assert_eq!(results.next(), None);
             other.join().unwrap();
-            assert!(post.post(1).is_err());
+            assert!(sender.send(1).is_err());
         });
     }
 }
@@ -110,10 +110,10 @@ fn a_token_ends_a_stream_for_which_nothing_is_posted() {
 fn the_first_error_reaches_the_reader() {
     check(200, || {
         let pool = StdArc::new(Pool::new(2));
-        let (post, stream) = Stream::channel(4);
+        let (sender, stream) = Stream::channel(4);
         let results =
             stream.pool(&pool).burst(1).try_map(|n: u64| if n == 1 { Err(n) } else { Ok(n) }).into_iter();
-        let poster = thread::spawn(move || (0..3).take_while(|&n| post.post(n).is_ok()).count());
+        let poster = thread::spawn(move || (0..3).take_while(|&n| sender.send(n).is_ok()).count());
         assert_eq!(results.collect::<Vec<_>>(), [Ok(0), Err(1)]);
         poster.join().unwrap();
     });

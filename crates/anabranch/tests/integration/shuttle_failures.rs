@@ -21,7 +21,7 @@ fn fails(node: u64, at: u64, workers: usize, window: usize) {
         .window(window)
         .burst(1)
         .try_map(|n| if n > at { Err((9, n)) } else { fail(1, n) })
-        .try_serial(|n| fail(2, n))
+        .try_serial_map(|n| fail(2, n))
         .try_map(|n| fail(3, n))
         .try_for_each(|n| {
             fail(4, n)?;
@@ -57,7 +57,7 @@ fn panics(node: u64, at: u64, workers: usize, window: usize) {
             .window(window)
             .burst(1)
             .map(|n| fail(1, n))
-            .serial(|n| fail(2, n))
+            .serial_map(|n| fail(2, n))
             .map(|n| fail(3, n))
             .for_each(|n| seen.push(fail(4, n)));
     }));
@@ -87,7 +87,7 @@ fn a_factory_that_panics_fails_at_the_item_that_needed_it() {
         let mut seen = 0;
         let result = catch_unwind(AssertUnwindSafe(|| {
             let stream = Stream::from_iter(0..ITEMS).workers(2).window(3).burst(1);
-            stream.map_with(factory, |(), n| n).for_each(|n| {
+            stream.map_init(factory, |(), n| n).for_each(|n| {
                 assert_eq!(n, seen);
                 seen += 1;
             });
@@ -127,7 +127,7 @@ fn a_failure_ends_a_run_with_dedicated_stages() {
             .workers(2)
             .window(2);
         let mut seen = Vec::new();
-        let result = stream.map(|n| n).serial(|n| n).dedicated().for_each(|n| seen.push(n));
+        let result = stream.map(|n| n).serial_map(|n| n).dedicated().for_each(|n| seen.push(n));
         assert_eq!((result, seen), (Err(3), vec![0, 1, 2]));
     });
 }
@@ -153,7 +153,7 @@ fn every_item_is_dropped_once_when_one_fails() {
             let stream = Stream::from_iter(items).workers(workers).window(window).burst(1);
             let result = stream
                 .try_map(|item| if item.0 == 2 { Err(item.0) } else { Ok(item) })
-                .serial(|item| item)
+                .serial_map(|item| item)
                 .map(|item| item)
                 .for_each(drop);
             assert_eq!(result, Err(2));

@@ -13,7 +13,8 @@ fn a_chain_gives_its_results_in_order() {
             let before = |number: u64, _: &u64| number.checked_sub(1);
             let sum =
                 |n: u64, before: &[_]| n + before.first().map_or(0, |before: &std::sync::Arc<u64>| **before);
-            let sums = Stream::from_iter(0..5u64).workers(workers).window(window).map_needing(1, before, sum);
+            let sums =
+                Stream::from_iter(0..5u64).workers(workers).window(window).map_dependent(1, before, sum);
             assert_eq!(sums.map(|sum| *sum).collect::<Vec<_>>(), Ok(vec![0, 1, 3, 6, 10]));
         });
     }
@@ -25,7 +26,7 @@ fn items_that_need_one_result_meet() {
         let met = Gate::new();
         let star = |number: u64, _: &u64| (number > 0).then_some(0);
         let results =
-            Stream::from_iter(0..3u64).workers(2).window(4).burst(1).map_needing(3, star, |n, _| {
+            Stream::from_iter(0..3u64).workers(2).window(4).burst(1).map_dependent(3, star, |n, _| {
                 if n > 0 {
                     met.pass();
                     met.wait_for(2);
@@ -41,7 +42,7 @@ fn a_result_goes_on_before_the_next_one_is_computed() {
     check(2_000, || {
         let out = Gate::new();
         let before = |number: u64, _: &u64| number.checked_sub(1);
-        let results = Stream::from_iter(0..4u64).workers(2).window(4).map_needing(1, before, |n, _| {
+        let results = Stream::from_iter(0..4u64).workers(2).window(4).map_dependent(1, before, |n, _| {
             out.wait_for(n);
             n
         });
@@ -65,7 +66,7 @@ fn few_items_wait_for_one_that_is_slow() {
             }
             n
         };
-        let results = Stream::from_iter(0..9u64).workers(2).window(2).map_needing(1, needs, slow);
+        let results = Stream::from_iter(0..9u64).workers(2).window(2).map_dependent(1, needs, slow);
         assert_eq!(results.count(), Ok(9));
     });
 }
@@ -86,7 +87,7 @@ fn a_failure_comes_behind_the_results_before_it() {
         let mut seen = Vec::new();
         let star = |number: u64, _: &u64| (number > 0).then_some(0);
         let fails = |n: u64, _: &[_]| if n >= 2 { Err(Trouble::At(n)) } else { Ok(n) };
-        let results = Stream::from_iter(0..5u64).workers(2).window(3).try_map_needing(5, star, fails);
+        let results = Stream::from_iter(0..5u64).workers(2).window(3).try_map_dependent(5, star, fails);
         assert_eq!(results.for_each(|n| seen.push(*n)), Err(Trouble::At(2)));
         assert_eq!(seen, [0, 1]);
     });

@@ -24,7 +24,7 @@ fn run(workers: usize, window: usize, others: &[fn(&CancelToken)]) -> Vec<u64> {
         .workers(workers)
         .window(window)
         .burst(1)
-        .cancel(&token)
+        .cancel_by(&token)
         .map(|n| n + 10)
         .for_each(|n| seen.push(n));
     threads.into_iter().for_each(|thread| thread.join().unwrap());

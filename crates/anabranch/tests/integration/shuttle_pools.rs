@@ -12,7 +12,7 @@ fn gated(pool: &Pool, items: u64) {
     let passed = Gate::new();
     let source = (0..items).inspect(|&n| passed.wait_for(n));
     let stream = Stream::from_iter(source).pool(pool).window(4);
-    stream.map(|n| n + 1).serial(|n| n).map(|n| n).for_each(|_| passed.pass());
+    stream.map(|n| n + 1).serial_map(|n| n).map(|n| n).for_each(|_| passed.pass());
     assert_eq!(passed.count(), items);
 }
 
@@ -84,7 +84,7 @@ fn a_source_that_waits_while_workers_leave() {
             }
         });
         let stream = Stream::from_iter(source).workers(&workers).window(4);
-        stream.map(|n| n + 1).serial(|n| n).map(|n| n).for_each(|_| passed.pass());
+        stream.map(|n| n + 1).serial_map(|n| n).map(|n| n).for_each(|_| passed.pass());
         assert_eq!(passed.count(), 5);
     });
 }

@@ -28,7 +28,7 @@ fn three_items_wait_for_one_another() {
 fn three_items_meet_behind_a_serial_stage() {
     check(1_000, || {
         let started = Gate::new();
-        let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1).map(|n| n).serial(|n| n);
+        let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1).map(|n| n).serial_map(|n| n);
         let meet = |n| {
             started.pass();
             started.wait_for(3);
@@ -63,7 +63,7 @@ fn a_source_that_waits_for_its_results() {
                 .workers(workers)
                 .window(window)
                 .map(|n| n + 1)
-                .serial(|n| n)
+                .serial_map(|n| n)
                 .map(|n| n)
                 .for_each(|_| passed.pass());
             assert_eq!(passed.count(), 4);
@@ -78,7 +78,7 @@ fn a_dedicated_source_that_waits_for_its_results() {
             let passed = Gate::new();
             let items = (0..4).inspect(|&n| passed.wait_for(n));
             let stream = Stream::from_iter(items).dedicated().workers(workers).window(2);
-            stream.map(|n| n + 1).serial(|n| n).dedicated().for_each(|_| passed.pass());
+            stream.map(|n| n + 1).serial_map(|n| n).dedicated().for_each(|_| passed.pass());
             assert_eq!(passed.count(), 4);
         });
     }
@@ -158,7 +158,7 @@ fn a_quantum_ends_before_an_item_that_others_wait_for() {
             n
         };
         let stream = Stream::from_iter(0..3).workers(3).window(2).burst(1);
-        assert_eq!(stream.map(bring).serial(serve).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(stream.map(bring).serial_map(serve).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
     });
 }
 
@@ -176,7 +176,7 @@ fn two_items_wait_for_a_third_at_a_serial_stage() {
             n
         };
         let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
-        assert_eq!(stream.map(|n| n).serial(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(stream.map(|n| n).serial_map(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
     });
 }
 
@@ -192,7 +192,7 @@ fn two_items_wait_for_a_third_between_serial_neighbours() {
             n
         };
         let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
-        assert_eq!(stream.serial(|n| n).serial(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(stream.serial_map(|n| n).serial_map(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
     });
 }
 

@@ -42,12 +42,12 @@ fn two_serial_stages_between_parallel_ones() {
             .window(window)
             .burst(1)
             .map(|n| n + 1)
-            .serial(|n| {
+            .serial_map(|n| {
                 first += n;
                 first
             })
             .map(|n| n * 2)
-            .serial(|n| {
+            .serial_map(|n| {
                 second += n;
                 second
             })
@@ -64,7 +64,7 @@ fn serial_neighbours_hand_over() {
         let out: Vec<(usize, u64)> = Stream::from_iter(0..ITEMS)
             .workers(workers)
             .window(window)
-            .serial(|n| {
+            .serial_map(|n| {
                 sum += n;
                 sum
             })
@@ -93,7 +93,7 @@ fn dedicated_stages_and_a_dedicated_source() {
                 .workers(workers)
                 .window(window)
                 .map(|n| n + 1)
-                .serial(|n| {
+                .serial_map(|n| {
                     sum += n;
                     sum
                 })
@@ -110,7 +110,7 @@ fn a_dedicated_stage_right_behind_a_dedicated_source() {
     for (workers, window) in [(1, 1), (2, 2)] {
         check(150, move || {
             let stream = Stream::from_iter(0..ITEMS).dedicated().workers(workers).window(window);
-            let out: Vec<u64> = stream.serial(|n| n + 1).dedicated().map(|n| n).collect();
+            let out: Vec<u64> = stream.serial_map(|n| n + 1).dedicated().map(|n| n).collect();
             assert_eq!(out, [1, 2, 3, 4, 5]);
         });
     }

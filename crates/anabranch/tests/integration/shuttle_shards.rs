@@ -96,7 +96,7 @@ fn items_at_every_depth_of_a_line_meet() {
         let at_first = |n| if n == 2 { meet(n) } else { n };
         let in_the_middle = |n| if n == 1 { meet(n) } else { n };
         let at_last = |n| if n == 0 { meet(n) } else { n };
-        let met = stream.serial(at_first).map(in_the_middle).serial(|n| n).map(at_last);
+        let met = stream.serial_map(at_first).map(in_the_middle).serial_map(|n| n).map(at_last);
         assert_eq!(met.collect::<Vec<_>>(), [0, 1, 2]);
     });
 }

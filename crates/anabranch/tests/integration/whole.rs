@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anabranch::plan::Executor;
-use anabranch::{CancelToken, Lap, Monitor, Pool, Post, Stopped, Stream, TryPostError};
+use anabranch::{CancelToken, Lap, Monitor, Pool, Sender, Stopped, Stream, TrySendError};
 use proptest::prelude::*;
 
 use crate::contract_support::random::{for_all, within};
@@ -101,7 +101,7 @@ struct Set {
 
 #[derive(Default)]
 struct World {
-    posts: Vec<Post<u64>>,
+    posts: Vec<Sender<u64>>,
     numbers: u64,
     tokens: Vec<Set>,
     /// The tokens that were set on the stream that is being built. What is put into it later belongs to them.
@@ -132,8 +132,8 @@ impl World {
         let (first, numbers) = (self.posts.len(), self.numbers);
         let mut line = match &placed.tree {
             Tree::Posted => {
-                let (post, line) = Stream::channel(4);
-                self.posts.push(post);
+                let (sender, line) = Stream::channel(4);
+                self.posts.push(sender);
                 line
             }
             Tree::Numbers => {
@@ -165,7 +165,7 @@ impl World {
                 let mut inside = Vec::new();
                 let joined = branches
                     .branch(|line| {
-                        let line = line.serial(|n| n);
+                        let line = line.serial_map(|n| n);
                         inside = settings;
                         self.set_all(&inside, line, first, numbers)
                     })
@@ -200,7 +200,7 @@ impl World {
         settings.iter().fold(line, |line, setting| match setting {
             Setting::Token => {
                 let token = CancelToken::new();
-                let line = line.cancel(&token);
+                let line = line.cancel_by(&token);
                 let posts = first..self.posts.len();
                 self.own.push(self.tokens.len());
                 self.tokens.push(Set { token, posts, numbers: self.numbers - numbers });
@@ -228,15 +228,15 @@ enum Stop {
 }
 
 /// Posts to the channels until each refuses. Returns how many each has accepted.
-fn post_all(posts: Vec<(u64, Post<u64>)>, accepted: &[AtomicU64]) {
+fn post_all(posts: Vec<(u64, Sender<u64>)>, accepted: &[AtomicU64]) {
     let mut open = posts;
     while !open.is_empty() {
-        open.retain(|(channel, post)| {
+        open.retain(|(channel, sender)| {
             let count = &accepted[*channel as usize];
-            match post.try_post((channel << 32) | count.load(Ordering::Relaxed)) {
+            match sender.try_send((channel << 32) | count.load(Ordering::Relaxed)) {
                 Ok(()) => _ = count.fetch_add(1, Ordering::Relaxed),
-                Err(TryPostError::Closed(_)) => return false,
-                Err(TryPostError::Full(_)) => std::thread::yield_now(),
+                Err(TrySendError::Closed(_)) => return false,
+                Err(TrySendError::Full(_)) => std::thread::yield_now(),
             }
             true
         });
@@ -263,7 +263,7 @@ fn hold(placed: &Placed, stop: Stop, which: prop::sample::Index) -> Result<(), T
     let mut world = World::default();
     let line = world.build(placed);
     let last = CancelToken::new();
-    let line = line.cancel(&last);
+    let line = line.cancel_by(&last);
     world.tokens.push(Set { token: last, posts: 0..world.posts.len(), numbers: world.numbers });
     let set = &world.tokens[which.index(world.tokens.len())];
     let accepted: Arc<Vec<AtomicU64>> = Arc::new(world.posts.iter().map(|_| AtomicU64::new(0)).collect());
@@ -278,7 +278,7 @@ fn hold(placed: &Placed, stop: Stop, which: prop::sample::Index) -> Result<(), T
         drop(began);
         seen
     });
-    let posts: Vec<(u64, Post<u64>)> = (0..).zip(world.posts.iter().cloned()).collect();
+    let posts: Vec<(u64, Sender<u64>)> = (0..).zip(world.posts.iter().cloned()).collect();
     let poster = std::thread::spawn({
         let accepted = Arc::clone(&accepted);
         move || post_all(posts, &accepted)
@@ -299,7 +299,7 @@ fn hold(placed: &Placed, stop: Stop, which: prop::sample::Index) -> Result<(), T
         .iter()
         .enumerate()
         .filter(|(at, _)| !set.posts.contains(at))
-        .for_each(|(_, post)| post.close());
+        .for_each(|(_, sender)| sender.close());
     poster.join().unwrap();
     let seen = run.join().unwrap();
     let _ = begins.recv();
@@ -402,10 +402,10 @@ fn a_pool_a_runtime_a_monitor_and_a_report_hold_for_the_streams_inside() {
 fn a_drained_zip_pairs_what_both_have_accepted() {
     let token = CancelToken::new();
     let ((left, lefts), (right, rights)) = (Stream::channel(20), Stream::channel(20));
-    (0..20u64).for_each(|n| left.post(n).unwrap());
-    (0..13u64).for_each(|n| right.post(n).unwrap());
+    (0..20u64).for_each(|n| left.send(n).unwrap());
+    (0..13u64).for_each(|n| right.send(n).unwrap());
     token.drain();
-    let pairs: Vec<(u64, u64)> = lefts.zip(rights).cancel(&token).collect();
+    let pairs: Vec<(u64, u64)> = lefts.zip(rights).cancel_by(&token).collect();
     assert!(pairs.into_iter().eq((0..13).map(|n| (n, n))));
     assert_eq!(token.stopped(), Some(Stopped { delivered: 13, dropped: 7 }));
 }
@@ -413,16 +413,16 @@ fn a_drained_zip_pairs_what_both_have_accepted() {
 #[test]
 fn a_stream_inside_that_was_not_run_is_dropped_and_its_channel_refuses() {
     for (name, compose) in compositions() {
-        let (post, line) = Stream::channel(3);
-        post.post(1).unwrap();
+        let (sender, line) = Stream::channel(3);
+        sender.send(1).unwrap();
         drop(compose(line));
-        assert!(post.post(2).is_err(), "{name}");
+        assert!(sender.send(2).is_err(), "{name}");
         if matches!(name, "chain" | "interleave") {
             continue; // its last items are asked for
         }
-        let (post, line) = Stream::channel(3);
+        let (sender, line) = Stream::channel(3);
         assert_eq!(compose(line).take(0).count(), 0, "{name}");
-        assert!(post.post(2).is_err(), "{name}");
+        assert!(sender.send(2).is_err(), "{name}");
     }
 }
 

@@ -220,7 +220,7 @@ impl Setting {
         let events = events.to_vec();
         let stream = match self.source {
             Source::Single => Stream::from_iter(events).map(|event| event),
-            Source::Blocks => Stream::from_iter(events).never_waits().map(|event| event),
+            Source::Blocks => Stream::from_iter(events).in_blocks().map(|event| event),
             Source::FlatMap => {
                 let parts: Vec<Vec<Event>> = events.chunks(7).map(<[Event]>::to_vec).collect();
                 Stream::from_iter(parts).flat_map(|part| part)
@@ -386,21 +386,21 @@ fn a_failure_comes_behind_the_windows_that_closed_before_it() {
 fn a_window_comes_out_while_the_source_waits() {
     within(|| {
         for workers in [2, 4] {
-            let (post, stream) = Stream::channel(4);
-            let (sender, receiver) = std::sync::mpsc::channel();
+            let (sender, stream) = Stream::channel(4);
+            let (results, receiver) = std::sync::mpsc::channel();
             std::thread::scope(|scope| {
                 scope.spawn(move || {
                     stream
                         .workers(workers)
                         .aggregate_windows_by_key(|n| n % 2, CountWindows::tumbling(3), |n| n, |a, b| a + b)
-                        .for_each(|window| sender.send(window.value).unwrap());
+                        .for_each(|window| results.send(window.value).unwrap());
                 });
                 // Nothing else is posted until the window is there.
                 for round in 0..5u32 {
-                    (0..3).for_each(|n| post.post(100 * round + 2 * n).unwrap());
+                    (0..3).for_each(|n| sender.send(100 * round + 2 * n).unwrap());
                     assert_eq!(receiver.recv().unwrap(), 300 * round + 6);
                 }
-                drop(post);
+                drop(sender);
             });
         }
     });
@@ -416,20 +416,20 @@ fn ready_chunks_have_all_items_in_order_and_wait_for_none() {
         Ok(())
     });
     within(|| {
-        let (post, stream) = Stream::channel(16);
-        let (sender, receiver) = std::sync::mpsc::channel();
+        let (sender, stream) = Stream::channel(16);
+        let (results, receiver) = std::sync::mpsc::channel();
         let run = std::thread::spawn(move || {
-            stream.workers(2).ready_chunks(10).for_each(|chunk| sender.send(chunk.len()).unwrap());
+            stream.workers(2).ready_chunks(10).for_each(|chunk| results.send(chunk.len()).unwrap());
         });
         for _ in 0..20 {
-            (0..5).for_each(|n| post.post(n).unwrap());
+            (0..5).for_each(|n| sender.send(n).unwrap());
             // The five come out before anything else is posted.
             let mut came = 0;
             while came < 5 {
                 came += receiver.recv().unwrap();
             }
         }
-        drop(post);
+        drop(sender);
         run.join().unwrap();
     });
 }

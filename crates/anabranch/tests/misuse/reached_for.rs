@@ -16,7 +16,7 @@ fn joined() -> usize {
 /// A stream with another error.
 fn needing() -> Result<usize, String> {
     let numbers = Stream::from_iter(0..9u64).try_map(|n| if n < 9 { Ok(n) } else { Err("nine".to_owned()) });
-    numbers.map_needing(8, |_, _| [], |n, _| n).count()
+    numbers.map_dependent(8, |_, _| [], |n, _| n).count()
 }
 
 fn main() {

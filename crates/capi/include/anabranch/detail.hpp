@@ -229,7 +229,7 @@ constexpr void check_parallel() {
     using changes = std::conjunction<std::negation<fits>, std::is_invocable<F &, Args..., Item>>;
     static_assert(!changes::value,
                   "the stage runs for several items at once, so its function must not change itself: leave out `mutable`, or use "
-                  "serial, or map_with for a state of each worker");
+                  "serial, or map_init for a state of each worker");
     check_item<std::disjunction<fits, changes>, F, Item, Args...>();
 }
 

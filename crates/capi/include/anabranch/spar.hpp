@@ -206,7 +206,7 @@ class region {
         }
         stages_ += 1;
         threads_ += count.count > 0 ? count.count : 1;
-        auto describe = count.count == 0 ? &anabranch_serial : &anabranch_map;
+        auto describe = count.count == 0 ? &anabranch_serial_map : &anabranch_map;
         set(describe(stream_.get(), code, owned.release(), release, destroyer));
         if (count.count > 0) set(anabranch_set(stream_.get(), ANABRANCH_REPLICAS, count.count));
         char name[32];

@@ -68,8 +68,8 @@ impl Handle {
                 "a stream whose items are sent has threads of its own, so it cannot have ANABRANCH_INLINE",
             );
         }
-        if self.line()?.settings.never_waits {
-            return invalid("ANABRANCH_NEVER_WAITS is for a stream with a source, and this stream has none");
+        if self.line()?.settings.in_blocks {
+            return invalid("ANABRANCH_IN_BLOCKS is for a stream with a source, and this stream has none");
         }
         let State::Described(line) = std::mem::replace(&mut self.state, State::Over(Line::default())) else {
             return invalid("the stream was run");

@@ -48,7 +48,7 @@ fn set(line: &mut Line, setting: c_int, value: i64) -> Result<(), Refusal> {
         }
         4 => settings.spin = switch("ANABRANCH_SPIN")?,
         5 => settings.inline = switch("ANABRANCH_INLINE")?,
-        6 => settings.never_waits = switch("ANABRANCH_NEVER_WAITS")?,
+        6 => settings.in_blocks = switch("ANABRANCH_IN_BLOCKS")?,
         _ => return invalid(format!("there is no setting {setting}: the settings are 0 to 6")),
     }
     Ok(())
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn anabranch_on_progress(
 /// `stream` is null or a stream that was not freed, and no other thread uses it; `of` is null or a token that
 /// was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn anabranch_cancel_with(stream: *mut Handle, of: *mut CancelToken) -> c_int {
+pub unsafe extern "C" fn anabranch_cancel_by(stream: *mut Handle, of: *mut CancelToken) -> c_int {
     status(|| {
         // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;

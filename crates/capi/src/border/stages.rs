@@ -58,7 +58,7 @@ pub unsafe extern "C" fn anabranch_map(
 /// # Safety
 /// As for [`anabranch_source`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn anabranch_serial(
+pub unsafe extern "C" fn anabranch_serial_map(
     stream: *mut Handle,
     call: Option<StageFn>,
     context: *mut c_void,

@@ -106,7 +106,7 @@ static void a_stream_gives_what_the_loop_gives(void) {
     CHECK(anabranch_name(stream, ANABRANCH_STAGE, "square") == ANABRANCH_OK);
     CHECK(anabranch_set(stream, ANABRANCH_REPLICAS, 2) == ANABRANCH_OK);
     CHECK(anabranch_map(stream, drop_odd, NULL, NULL, free) == ANABRANCH_OK);
-    CHECK(anabranch_serial(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
+    CHECK(anabranch_serial_map(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
     CHECK(anabranch_set(stream, ANABRANCH_WORKERS, 3) == ANABRANCH_OK);
     CHECK(anabranch_set(stream, ANABRANCH_WINDOW, 16) == ANABRANCH_OK);
     CHECK(anabranch_measure(stream, 0) == ANABRANCH_OK);
@@ -136,7 +136,7 @@ static void the_first_failure_in_order_is_given(void) {
         CHECK(anabranch_source(stream, count, &counter, NULL, free) == ANABRANCH_OK);
         CHECK(anabranch_map(stream, square, NULL, NULL, free) == ANABRANCH_OK);
         CHECK(anabranch_map(stream, fail_late, NULL, NULL, free) == ANABRANCH_OK);
-        CHECK(anabranch_serial(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
+        CHECK(anabranch_serial_map(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
         void *error = NULL;
         CHECK(anabranch_run(stream, &error) == ANABRANCH_FAILED);
         CHECK(error != NULL && strcmp((char *)error, "item 10000") == 0);
@@ -152,7 +152,7 @@ static void a_stage_may_end_the_stream(void) {
     anabranch_stream *stream = anabranch_stream_new();
     CHECK(anabranch_source(stream, count, &counter, NULL, free) == ANABRANCH_OK);
     CHECK(anabranch_map(stream, end_at_nine, NULL, NULL, free) == ANABRANCH_OK);
-    CHECK(anabranch_serial(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
+    CHECK(anabranch_serial_map(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
     CHECK(anabranch_run(stream, NULL) == ANABRANCH_OK);
     CHECK(sum == 36);
     anabranch_stream_free(stream);
@@ -166,7 +166,7 @@ static void items_may_be_sent(void) {
         CHECK(anabranch_map(stream, square, NULL, NULL, free) == ANABRANCH_OK);
         if (fails) CHECK(anabranch_map(stream, fail_late, NULL, NULL, free) == ANABRANCH_OK);
         CHECK(anabranch_unordered(stream) == ANABRANCH_OK);
-        CHECK(anabranch_serial(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
+        CHECK(anabranch_serial_map(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
         CHECK(anabranch_send(stream, NULL) == ANABRANCH_INVALID);
         CHECK(anabranch_start(stream, free) == ANABRANCH_OK);
         CHECK(anabranch_set(stream, ANABRANCH_WORKERS, 3) == ANABRANCH_INVALID);
@@ -189,7 +189,7 @@ static void a_token_stops_a_stream(void) {
     CHECK(!anabranch_token_stopped(token, &delivered, &dropped));
     anabranch_token_drain(token);
     anabranch_stream *stream = anabranch_stream_new();
-    CHECK(anabranch_cancel_with(stream, token) == ANABRANCH_OK);
+    CHECK(anabranch_cancel_by(stream, token) == ANABRANCH_OK);
     CHECK(anabranch_source(stream, count, &counter, NULL, free) == ANABRANCH_OK);
     CHECK(anabranch_run(stream, NULL) == ANABRANCH_OK);
     CHECK(anabranch_token_stopped(token, &delivered, &dropped) && delivered == 0 && dropped == 0);
@@ -210,13 +210,13 @@ static void calls_that_make_no_sense_are_refused(void) {
     CHECK(strcmp(anabranch_last_error(), "ANABRANCH_WORKERS is 0: it can be 1 to 65536") == 0);
     CHECK(anabranch_set(stream, ANABRANCH_WINDOW, -3) == ANABRANCH_INVALID);
     CHECK(anabranch_set(stream, 99, 1) == ANABRANCH_INVALID);
-    CHECK(anabranch_set(stream, ANABRANCH_NEVER_WAITS, 2) == ANABRANCH_INVALID);
+    CHECK(anabranch_set(stream, ANABRANCH_IN_BLOCKS, 2) == ANABRANCH_INVALID);
     CHECK(anabranch_measure(NULL, 0) == ANABRANCH_INVALID);
     CHECK(anabranch_set(stream, ANABRANCH_REPLICAS, 2) == ANABRANCH_INVALID);
     CHECK(anabranch_name(stream, ANABRANCH_TITLE, NULL) == ANABRANCH_INVALID);
     CHECK(anabranch_state(stream, make_state, free) == ANABRANCH_INVALID);
     CHECK(anabranch_plan(stream, 9) == NULL);
-    CHECK(anabranch_cancel_with(stream, NULL) == ANABRANCH_INVALID);
+    CHECK(anabranch_cancel_by(stream, NULL) == ANABRANCH_INVALID);
     anabranch_stream_free(stream);
     anabranch_stream_free(NULL);
     anabranch_token_free(NULL);

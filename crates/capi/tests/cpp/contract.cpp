@@ -27,7 +27,7 @@ struct failure {
     long item;
 };
 
-enum class op { map, filter, filter_map, inspect, map_with, serial, serial_filter_map, take_while };
+enum class op { map, filter, filter_map, inspect, map_init, serial, serial_filter_map, take_while };
 
 struct step {
     op what;
@@ -64,7 +64,7 @@ static outcome plain_loop(const std::vector<step> &steps, long items) {
                 may_fail(s, value);
                 switch (s.what) {
                 case op::map:
-                case op::map_with: value = (value * 3 + s.number) % 10007; break;
+                case op::map_init: value = (value * 3 + s.number) % 10007; break;
                 case op::inspect: break;
                 case op::filter:
                 case op::filter_map: is_dropped = value % (s.number + 2) == 0; break;
@@ -88,15 +88,15 @@ static anabranch::stream<long, Sent> add(anabranch::stream<long, Sent> stream, c
     auto stays = [s](long value) { return may_fail(s, value) % (s.number + 2) != 0; };
     switch (s.what) {
     case op::map: return std::move(stream).map(next);
-    case op::map_with:
-        return std::move(stream).map_with([] { return std::make_unique<int>(0); },
+    case op::map_init:
+        return std::move(stream).map_init([] { return std::make_unique<int>(0); },
                                           [next](std::unique_ptr<int> &calls, long value) { return ++*calls, next(value); });
     case op::inspect: return std::move(stream).inspect([s](long value) { may_fail(s, value); });
     case op::filter: return std::move(stream).filter(stays);
     case op::filter_map:
         return std::move(stream).filter_map([stays](long value) { return stays(value) ? std::optional(value) : std::nullopt; });
     case op::serial:
-        return std::move(stream).serial(
+        return std::move(stream).serial_map(
             [s, sum = 0L](long value) mutable { return (sum += may_fail(s, value)) % 10007; });
     case op::serial_filter_map:
         return std::move(stream).serial_filter_map([s, calls = 0L](long value) mutable {
@@ -194,7 +194,7 @@ CASE(random_pipelines_are_prompt_without_order_and_when_they_are_cancelled) {
         };
         auto build = [&] {
             auto stream = anabranch::from_fn(next).workers(pick(1, 4)).window(pick(1, 3) == 1 ? pick(1, 3) : pick(4, 64));
-            stream = set(set(std::move(stream).cancel(token), pick(0, 8)), pick(1, 8));
+            stream = set(set(std::move(stream).cancel_by(token), pick(0, 8)), pick(1, 8));
             for (std::size_t at = 0; at < steps.size(); at++) {
                 if (at == unordered_at) stream = std::move(stream).unordered();
                 stream = add(std::move(stream), steps[at]);
@@ -290,10 +290,10 @@ CASE(exceptions_of_sources_serial_stages_states_and_ends_reach_the_caller) {
     int sum = 0;
     CHECK(message([&] { anabranch::from_fn(source).for_each([&](int item) { sum += item; }); }) == "source");
     CHECK(sum == 49 * 50 / 2);
-    CHECK(message([] { anabranch::iota(0, 9).serial([](int item) { return item == 4 ? throw "serial" : item; }).count(); }) == "serial");
+    CHECK(message([] { anabranch::iota(0, 9).serial_map([](int item) { return item == 4 ? throw "serial" : item; }).count(); }) == "serial");
     CHECK(message([] { anabranch::iota(0, 9).for_each([](int item) { if (item == 4) throw "end"; }); }) == "end");
     CHECK(message([] {
-              anabranch::iota(0, 9).map_with([]() -> int { throw "state"; }, [](int &, int item) { return item; }).count();
+              anabranch::iota(0, 9).map_init([]() -> int { throw "state"; }, [](int &, int item) { return item; }).count();
           }) == "state");
     CHECK(message([] { anabranch::iota(0, 9).count(); }) == "nothing");
 }
@@ -338,7 +338,7 @@ CASE(a_token_stops_an_endless_stream) {
     anabranch::cancel_token token;
     std::atomic<int> drained{0};
     std::size_t count = anabranch::from_fn([n = 0L]() mutable { return std::optional(n++); })
-                            .cancel(token)
+                            .cancel_by(token)
                             .workers(2)
                             .inspect([&](long item) { if (item == 1000) token.drain(); })
                             .count();
@@ -346,7 +346,7 @@ CASE(a_token_stops_an_endless_stream) {
     CHECK(stopped && stopped->delivered == count && stopped->dropped == 0);
 
     anabranch::cancel_token other;
-    auto started = anabranch::sent<int>().cancel(other).start([&](int) { drained++; });
+    auto started = anabranch::sent<int>().cancel_by(other).start([&](int) { drained++; });
     CHECK(started.send(1));
     other.cancel();
     while (started.send(2)) {}
@@ -368,7 +368,7 @@ CASE(every_item_is_destroyed_exactly_once_however_the_stream_ends) {
             return c.number % 3 != 0;
         });
     };
-    CHECK(stream().serial([](counted c) { return c; }).count() == 1333);
+    CHECK(stream().serial_map([](counted c) { return c; }).count() == 1333);
     CHECK(alive == 0);
     CHECK(stream().find([](const counted &c) { return c.number == 700; })->number == 700);
     CHECK(alive == 0);
@@ -511,7 +511,7 @@ CASE(a_source_that_never_waits_gives_the_same) {
     CHECK(anabranch::from(words).workers(2).map(twice).collect() == expected);
     CHECK(anabranch::from(std::move(deque)).workers(2).map(twice).collect() == expected);
     CHECK(anabranch::from(list).workers(2).map(twice).collect() == expected);
-    CHECK(anabranch::from(list).never_waits().workers(2).window(3).map(twice).serial(twice).count() == 3000);
+    CHECK(anabranch::from(list).in_blocks().workers(2).window(3).map(twice).serial_map(twice).count() == 3000);
     CHECK(anabranch::iota(0, 10).plan() == anabranch::from(std::array<int, 3>()).plan());
     std::vector<long> seen;
     try {
@@ -549,23 +549,23 @@ CASE(settings_out_of_range_are_refused) {
     CHECK(is_refused([] { anabranch::iota(0, 3).workers(0).count(); }));
     CHECK(is_refused([] { anabranch::iota(0, 3).window(-1).count(); }));
     CHECK(is_refused([] { anabranch::iota(0, 3).replicate(2).count(); }));
-    CHECK(is_refused([] { anabranch::iota(0, 3).serial([](int i) { return i; }).replicate(2).count(); }));
-    CHECK(is_refused([] { anabranch::sent<int>().never_waits().start([](int) {}); }));
+    CHECK(is_refused([] { anabranch::iota(0, 3).serial_map([](int i) { return i; }).replicate(2).count(); }));
+    CHECK(is_refused([] { anabranch::sent<int>().in_blocks().start([](int) {}); }));
     CHECK(is_refused([] { anabranch::sent<int>().run_inline().start([](int) {}); }));
     // What belongs to the source is refused after each kind of stage: the items have other types there.
     auto weigh = [](const auto &) { return 8u; };
     auto longer = [](int i) { return std::string(100, char('a' + i)); };
     auto after_each_stage = [&](auto set) {
         CHECK(is_refused([&] { set(anabranch::iota(0, 3).map(longer)).count(); }));
-        CHECK(is_refused([&] { set(anabranch::iota(0, 3).serial(longer)).count(); }));
+        CHECK(is_refused([&] { set(anabranch::iota(0, 3).serial_map(longer)).count(); }));
         CHECK(is_refused([&] { set(anabranch::iota(0, 3).filter([](int) { return true; })).count(); }));
-        CHECK(is_refused([&] { set(anabranch::iota(0, 3).map_with([] { return 1; }, [](int, int i) { return i; })).count(); }));
+        CHECK(is_refused([&] { set(anabranch::iota(0, 3).map_init([] { return 1; }, [](int, int i) { return i; })).count(); }));
         CHECK(is_refused([&] { set(anabranch::sent<int>().map(longer)).start([](std::string) {}); }));
     };
     after_each_stage([&](auto stream) { return std::move(stream).window_bytes(50, weigh); });
-    after_each_stage([](auto stream) { return std::move(stream).never_waits(); });
-    CHECK(is_refused([&] { anabranch::from(std::list<int>{1}).window_bytes(50, weigh).never_waits().count(); }));
-    CHECK(anabranch::from(std::list<int>{1, 2}).never_waits().window_bytes(50, weigh).map(longer).count() == 2);
+    after_each_stage([](auto stream) { return std::move(stream).in_blocks(); });
+    CHECK(is_refused([&] { anabranch::from(std::list<int>{1}).window_bytes(50, weigh).in_blocks().count(); }));
+    CHECK(anabranch::from(std::list<int>{1, 2}).in_blocks().window_bytes(50, weigh).map(longer).count() == 2);
 }
 
 // The numbers from 0, as an iterator that notes what is done with it, and fails when it advances past a number.

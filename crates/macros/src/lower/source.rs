@@ -91,13 +91,13 @@ impl Loop<'_> {
                 }
             }
         };
-        let StreamOptions { window, workers, burst, pool, cancel, title, .. } = &self.options;
+        let StreamOptions { window, workers, burst, pool, cancel_by, title, .. } = &self.options;
         let set = [
             ("window", window),
             ("workers", workers),
             ("burst", burst),
             ("pool", pool),
-            ("cancel", cancel),
+            ("cancel_by", cancel_by),
             ("title", title),
         ];
         if self.options.is_dedicated {

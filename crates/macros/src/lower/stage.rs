@@ -1,7 +1,7 @@
 //! Writes one stage as a call of the builder.
 //!
 //! It takes a segment and adds one method call to the chain: `map` or one of its relatives for a replicated
-//! stage, `serial`, `for_each` or one of their relatives otherwise. The closure takes the variables that come
+//! stage, `serial_map`, `for_each` or one of their relatives otherwise. The closure takes the variables that come
 //! in as one tuple and gives the variables that go on as one tuple. A replicated stage has a closure that is
 //! `Fn`, so the compiler rejects one that changes what its replicas share.
 
@@ -60,9 +60,9 @@ impl Loop<'_> {
             let name = match (is_end, fails, skips && !is_guarded) {
                 (true, false, _) => "for_each",
                 (true, true, _) => "try_for_each",
-                (false, false, false) => "serial",
+                (false, false, false) => "serial_map",
                 (false, false, true) => "serial_filter_map",
-                (false, true, false) => "try_serial",
+                (false, true, false) => "try_serial_map",
                 (false, true, true) => "try_serial_filter_map",
             };
             let name = method(name);
@@ -107,8 +107,8 @@ impl Loop<'_> {
                 None => (None, None),
             };
             let name = match (has_state, fails, skips) {
-                (true, false, _) => "map_with",
-                (true, true, _) => "try_map_with",
+                (true, false, _) => "map_init",
+                (true, true, _) => "try_map_init",
                 (false, false, true) => "filter_map",
                 (false, false, false) => "map",
                 (false, true, _) => "try_map",

@@ -451,12 +451,12 @@ fn stage<'env>(
         Inside::Parallel => items.map(|item| mix(item, 3)),
         Inside::Serial => {
             let mut count = 0;
-            let numbered = items.serial(move |item| {
+            let numbered = items.serial_map(move |item| {
                 count += 1;
                 (count, item)
             });
             let mut last = 0;
-            numbered.map(|(count, item)| (count, mix(item, 3))).serial(move |(count, item)| {
+            numbered.map(|(count, item)| (count, mix(item, 3))).serial_map(move |(count, item)| {
                 last += 1;
                 assert_eq!(count, last, "the items come in order");
                 item

@@ -273,7 +273,7 @@ fn a_stage_in_a_cycle_is_quiet_only_while_it_has_no_work() {
         let mut net = Network::<String>::new().workers(1);
         let (mut give, take) = net.record::<u64>(1);
         let (back, mut early) = net.record::<u64>(1);
-        net.stage("add", take, back, |items| items.workers(2).map(|n| n + 1).serial(|n| n).map(|n| n));
+        net.stage("add", take, back, |items| items.workers(2).map(|n| n + 1).serial_map(|n| n).map(|n| n));
         net.process("turns", |_| {
             for _ in 0..2 {
                 give.push(last).unwrap();

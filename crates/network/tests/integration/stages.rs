@@ -16,7 +16,7 @@ const SETTINGS: [(&str, Setting); 9] = [
     ("four workers", |items, _| items.workers(4)),
     ("a narrow window", |items, _| items.workers(3).window(2)),
     ("spinning", |items, _| items.workers(2).with_plan(|plan| plan.settings.wait = Wait::Spin)),
-    ("a dedicated stage", |items, _| items.workers(2).serial(|n| n).dedicated()),
+    ("a dedicated stage", |items, _| items.workers(2).serial_map(|n| n).dedicated()),
     ("a dedicated source", |items, _| items.dedicated().workers(2)),
     ("a pool", |items, pool| items.workers(3).pool(pool)),
 ];
@@ -53,7 +53,7 @@ fn a_stage_in_a_cycle_is_never_taken_for_a_deadlock() {
         let (mut give, take) = net.record::<u64>(1);
         let (back, mut early) = net.record::<u64>(1);
         let pool = &pool;
-        net.stage("add", take, back, move |items| set(items, pool).map(|n| n + 1).serial(|n| n));
+        net.stage("add", take, back, move |items| set(items, pool).map(|n| n + 1).serial_map(|n| n));
         net.process("turns", |_| {
             for _ in 0..2_000 {
                 give.push(last).map_err(|closed| closed.to_string())?;

@@ -14,7 +14,7 @@ fn domains_and_units_are_clusters() {
     plan.then(item("std::path::PathBuf", 24), Node::serial("serial_flat_map").named("split").fallible());
     plan.then(
         item("Block", 24),
-        Node::parallel("map_with").named("encode").state(State::PerWorker).cost(310_000),
+        Node::parallel("map_init").named("encode").state(State::PerWorker).cost(310_000),
     );
     plan.compose(item("Member", 24), Node::parallel("inspect"));
     plan.then(item("Member", 24), Node::sink("for_each").named("write"));

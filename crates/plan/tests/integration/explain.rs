@@ -13,7 +13,7 @@ fn compressor(settings: Settings) -> Plan {
     plan.push(Node::source("try_from_iter").named("read blocks").fallible().cost(1_234));
     plan.then(
         item("abz::block::Block", 48),
-        Node::parallel("map_with").named("encode").state(State::PerWorker).cost(310_000),
+        Node::parallel("map_init").named("encode").state(State::PerWorker).cost(310_000),
     );
     plan.compose(
         item("core::result::Result<abz::Member, std::io::Error>", 24),

@@ -18,7 +18,7 @@ fn compressor() -> Plan {
     plan.push(Node::source("try_from_iter").named("read blocks").fallible().cost(1_234));
     plan.then(
         item("abz::block::Block", 48),
-        Node::parallel("map_with").named("encode").state(State::PerWorker).cost(310_000),
+        Node::parallel("map_init").named("encode").state(State::PerWorker).cost(310_000),
     );
     plan.compose(item("Result<Member, Error>", 24), Node::parallel("try_map").fallible().cost(85));
     plan.then(item("abz::Member", 24), Node::sink("try_for_each").named("write").fallible().cost(12_000));

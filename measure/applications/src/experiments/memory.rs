@@ -47,7 +47,7 @@ pub fn arena(input: &'static Input, workers: usize, mut output: Output) -> Outpu
     Stream::from_iter(0..input.items)
         .window(WINDOW)
         .workers(workers)
-        .map_with(BytesMut::new, |arena, item| {
+        .map_init(BytesMut::new, |arena, item| {
             if arena.capacity() < input.bytes {
                 // Takes the old memory if nobody uses it any more.
                 arena.reserve(ARENA_BUFFERS * input.bytes);

@@ -34,13 +34,13 @@ fn bare(setup: &Setup) -> Vec<Row> {
     let (work, items) = (setup.works.none, 4 * setup.bare_items());
     let contenders = vec![
         Contender::timed("from_range", work.fold(0..items), move || from_range(work, items, 2)),
-        Contender::timed("never_waits", work.fold(0..items), move || never_waits(work, items, 2)),
+        Contender::timed("in_blocks", work.fold(0..items), move || in_blocks(work, items, 2)),
         Contender::timed("chunks", work.fold(0..items), move || chunks(work, items, 2)),
     ];
     let rounds = measure(setup.budget, Some(setup.probe()), contenders);
     let named = [
         ("from_range", Target::AtMost(2.5)),
-        ("from_iter().never_waits()", Target::AtMost(2.5)),
+        ("from_iter().in_blocks()", Target::AtMost(2.5)),
         ("chunks by hand", Target::None),
     ];
     let row = |(at, (name, target)): (usize, (&str, Target))| {
@@ -110,9 +110,9 @@ fn from_range(work: Work, items: u64, workers: usize) -> Digest {
         .fold(Digest::EMPTY, Digest::with)
 }
 
-fn never_waits(work: Work, items: u64, workers: usize) -> Digest {
+fn in_blocks(work: Work, items: u64, workers: usize) -> Digest {
     Stream::from_iter(0..items)
-        .never_waits()
+        .in_blocks()
         .workers(workers)
         .map(move |item| work.run(item))
         .fold(Digest::EMPTY, Digest::with)

@@ -44,8 +44,8 @@ fn serial(work: Work, items: u64) -> Digest {
     Stream::from_iter(0..items)
         .workers(2)
         .broadcast()
-        .branch(|items| items.serial(move |item| work.run(item)))
-        .branch(|items| items.serial(move |item: u64| work.run(!item)))
+        .branch(|items| items.serial_map(move |item| work.run(item)))
+        .branch(|items| items.serial_map(move |item: u64| work.run(!item)))
         .merge()
         .fold(Digest::EMPTY, Digest::with)
 }

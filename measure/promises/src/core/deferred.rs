@@ -95,7 +95,7 @@ fn waiting(setup: &Setup) -> Vec<Row> {
         };
         Stream::from_range(0..WAITING_ITEMS + 1)
             .workers(2)
-            .map_needing(WAITING_ITEMS as usize, needs, |item, _| item)
+            .map_dependent(WAITING_ITEMS as usize, needs, |item, _| item)
             .fold(Digest::EMPTY, |digest, result| digest.with(*result))
             .expect("each item has what it needs")
     };
@@ -134,7 +134,7 @@ fn needing(work: Work, items: u64) -> Digest {
     };
     Stream::from_iter(0..items)
         .workers(2)
-        .map_needing(2, neighbours, f)
+        .map_dependent(2, neighbours, f)
         .fold(Digest::EMPTY, |digest, result| digest.with(*result))
         .expect("each item has what it needs")
 }

@@ -1,11 +1,11 @@
 //! Many services and a network that wait on one pool: how much of a core they use together, and how many threads the services use.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{self, channel};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::Duration;
 
-use anabranch::{Items, Pool, Post, Stream};
+use anabranch::{Items, Pool, Sender, Stream};
 use anabranch_network::{Fill, Network, Window};
 
 use super::Setup;
@@ -72,16 +72,16 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
 
 /// Services that have answered a request each, and wait for more.
 #[derive(Debug)]
-struct Services(#[allow(dead_code)] Vec<(Post<u64>, Items<u64>)>);
+struct Services(#[allow(dead_code)] Vec<(Sender<u64>, Items<u64>)>);
 
 impl Services {
     fn start(pool: &Arc<Pool>) -> Self {
         let start = |n| {
-            let (post, requests) = Stream::channel(4);
+            let (sender, requests) = Stream::channel(4);
             let mut results = requests.pool(pool).map(|n: u64| n * n).into_iter();
-            post.post(n).expect("it runs");
+            sender.send(n).expect("it runs");
             assert_eq!(results.next(), Some(n * n));
-            (post, results)
+            (sender, results)
         };
         Self((0..STREAMS).map(start).collect())
     }
@@ -90,7 +90,7 @@ impl Services {
 /// A line of rules and of processes behind a process that waits for something else. It has handed an item on once.
 #[derive(Debug)]
 struct IdleNetwork {
-    end: Sender<()>,
+    end: mpsc::Sender<()>,
     thread: JoinHandle<()>,
 }
 

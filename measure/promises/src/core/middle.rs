@@ -66,7 +66,7 @@ impl Shape {
         Stream::from_iter(0..self.items)
             .workers(workers)
             .map(|item| self.around.run(item))
-            .serial(|item| self.serial.run(running.next(item)))
+            .serial_map(|item| self.serial.run(running.next(item)))
             .map(|item| self.around.run(item))
             .fold(Digest::EMPTY, Digest::with)
     }

@@ -123,17 +123,18 @@ impl Service {
 
     fn serial(&self) -> Results {
         self.served_by(|requests| {
-            let requests = requests.serial(|request| self.step(request)).serial(|request| self.step(request));
-            requests.serial(|request| self.step(request)).serial(|request| self.step(request))
+            let requests =
+                requests.serial_map(|request| self.step(request)).serial_map(|request| self.step(request));
+            requests.serial_map(|request| self.step(request)).serial_map(|request| self.step(request))
         })
     }
 
     /// Posts the requests to a stream, to which `stages` adds the stages.
     fn served_by<'s>(&'s self, stages: impl FnOnce(Stream<'s, Request>) -> Stream<'s, Request>) -> Results {
-        let (post, requests) = Stream::channel(WAITING);
+        let (sender, requests) = Stream::channel(WAITING);
         let mut results = Results::default();
         thread::scope(|scope| {
-            scope.spawn(move || self.post(|request| post.post(request).expect("the service runs")));
+            scope.spawn(move || self.post(|request| sender.send(request).expect("the service runs")));
             stages(requests).workers(WORKERS).for_each(|request| results.take(request));
         });
         results
@@ -141,7 +142,7 @@ impl Service {
 
     /// Two threads take requests from one channel, and run all stages of a request.
     fn shared(&self) -> Results {
-        let (post, requests) = sync_channel::<Request>(WAITING);
+        let (sender, requests) = sync_channel::<Request>(WAITING);
         let requests = Mutex::new(requests);
         let (give, take) = channel();
         thread::scope(|scope| {
@@ -157,14 +158,14 @@ impl Service {
                 });
             }
             drop(give);
-            scope.spawn(move || self.post(|request| post.send(request).expect("the service runs")));
+            scope.spawn(move || self.post(|request| sender.send(request).expect("the service runs")));
             taken(take)
         })
     }
 
     /// Each stage has a thread, and a channel to the next one.
     fn chain(&self) -> Results {
-        let (post, mut last) = sync_channel::<Request>(WAITING);
+        let (sender, mut last) = sync_channel::<Request>(WAITING);
         thread::scope(|scope| {
             for _ in 0..STAGES {
                 let (give, next) = sync_channel(WAITING);
@@ -173,7 +174,7 @@ impl Service {
                     take.iter().for_each(|request| give.send(self.step(request)).expect("it is taken"));
                 });
             }
-            scope.spawn(move || self.post(|request| post.send(request).expect("the service runs")));
+            scope.spawn(move || self.post(|request| sender.send(request).expect("the service runs")));
             taken(last)
         })
     }

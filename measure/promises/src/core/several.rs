@@ -76,9 +76,9 @@ fn run(half: Work, items: u64, workers: usize) -> Digest {
     let (mut first, mut second) = (Running::default(), Running::default());
     Stream::from_iter(0..items)
         .workers(workers)
-        .serial(move |item| first.next(item))
+        .serial_map(move |item| first.next(item))
         .map(move |item| half.run(item))
-        .serial(move |item| second.next(item))
+        .serial_map(move |item| second.next(item))
         .map(move |item| half.run(item))
         .fold(Digest::EMPTY, Digest::with)
 }

@@ -47,11 +47,11 @@ fn run() -> Digest {
     let (mut before, mut after) = (Running::default(), Running::default());
     Stream::from_iter(0..ITEMS)
         .workers(WORKERS)
-        .serial(|item| before.next(item))
+        .serial_map(|item| before.next(item))
         .map(|item| {
             sleep(SLEEP);
             item
         })
-        .serial(|item| after.next(item))
+        .serial_map(|item| after.next(item))
         .fold(Digest::EMPTY, Digest::with)
 }

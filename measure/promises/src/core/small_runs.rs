@@ -65,7 +65,7 @@ fn three_stages(first: u64, pool: &Pool) -> Digest {
     Stream::from_iter(first..first + ITEMS)
         .pool(pool)
         .map(|item| item ^ 5)
-        .serial(|item| running.next(item))
+        .serial_map(|item| running.next(item))
         .map(|item| item ^ 9)
         .fold(Digest::EMPTY, Digest::with)
 }

@@ -29,7 +29,7 @@ pub fn source(library: Library, pipelines: usize) -> String {
                 "    let mut sum = {number}u64;\n    \
                  anabranch::Stream::from_iter(items.iter().copied())\n        \
                  .map(|n| n.wrapping_mul({number}7) ^ 5)\n        \
-                 .serial(move |n| {{\n            sum = sum.wrapping_add(n);\n            sum\n        }})\n        \
+                 .serial_map(move |n| {{\n            sum = sum.wrapping_add(n);\n            sum\n        }})\n        \
                  .map(|n| (n, n.rotate_left({number})))\n        \
                  .fold({number}u64, |all, (n, m)| all.wrapping_mul(31).wrapping_add(n ^ m))\n"
             ),
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_program_has_as_many_stages_as_it_says() {
         let text = source(Library::Anabranch, STAGES / 3);
-        assert_eq!(text.matches(".map(").count() + text.matches(".serial(").count(), STAGES);
+        assert_eq!(text.matches(".map(").count() + text.matches(".serial_map(").count(), STAGES);
         assert!(!source(Library::Rayon, 2).contains("anabranch"));
     }
 }

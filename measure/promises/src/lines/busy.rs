@@ -13,29 +13,29 @@ pub const LINES: &[Line] = &[
     Line::new("slow source, cheap serial stage", "read", 30.0, |job| {
         let (mut sum, encode) = (Running::default(), job.busy(15.0));
         let stream = Stream::from_iter(job.source(30.0)).name("read").map(encode).name("encode");
-        let stream = job.replicated(stream).serial(move |item| sum.next(item)).name("number");
+        let stream = job.replicated(stream).serial_map(move |item| sum.next(item)).name("number");
         job.run(stream, 2.0)
     }),
     Line::new("slow serial stage in the middle", "check", 24.0, |job| {
         let (check, parse, encode) = (job.busy(24.0), job.busy(6.0), job.busy(6.0));
         let stream = Stream::from_iter(job.source(1.0)).name("read").map(parse).name("parse");
-        let stream = job.replicated(stream).serial(check).name("check").map(encode).name("encode");
+        let stream = job.replicated(stream).serial_map(check).name("check").map(encode).name("encode");
         job.run(stream, 1.0)
     }),
     Line::new("slow serial stage after the source", "split", 20.0, |job| {
-        let stream = Stream::from_iter(job.source(1.0)).name("read").serial(job.busy(20.0)).name("split");
+        let stream = Stream::from_iter(job.source(1.0)).name("read").serial_map(job.busy(20.0)).name("split");
         job.run(job.replicated(stream.map(job.busy(10.0)).name("encode")), 1.0)
     }),
     Line::new("second of two serial stages", "merge", 30.0, |job| {
         let (split, encode, merge) = (job.busy(3.0), job.busy(12.0), job.busy(30.0));
-        let stream = Stream::from_iter(job.source(1.0)).name("read").serial(split).name("split");
-        let stream = job.replicated(stream.map(encode).name("encode")).serial(merge).name("merge");
+        let stream = Stream::from_iter(job.source(1.0)).name("read").serial_map(split).name("split");
+        let stream = job.replicated(stream.map(encode).name("encode")).serial_map(merge).name("merge");
         job.run(stream, 2.0)
     }),
     Line::new("two slow serial stages side by side", "sort", 20.0, |job| {
         let (sort, merge) = (job.busy(20.0), job.busy(10.0));
         let stream = Stream::from_iter(job.source(1.0)).name("read").map(job.busy(4.0)).name("parse");
-        job.run(job.replicated(stream).serial(sort).name("sort").serial(merge).name("merge"), 1.0)
+        job.run(job.replicated(stream).serial_map(sort).name("sort").serial_map(merge).name("merge"), 1.0)
     }),
     Line::new("costly parallel stage", "encode", 26.0, |job| {
         let stream = Stream::from_iter(job.source(1.0)).name("read").map(job.busy(50.0)).name("encode");
@@ -44,7 +44,7 @@ pub const LINES: &[Line] = &[
     Line::new("second of two parallel stages", "encode", 38.0, |job| {
         let (mut sum, parse, encode) = (Running::default(), job.busy(10.0), job.busy(60.0));
         let stream = Stream::from_iter(job.source(1.0)).name("read").map(parse).name("parse");
-        let stream = stream.serial(move |item| sum.next(item)).name("number").map(encode).name("encode");
+        let stream = stream.serial_map(move |item| sum.next(item)).name("number").map(encode).name("encode");
         job.run(job.replicated(stream), 2.0)
     }),
     Line::new("costly uneven parallel stage", "encode", 21.0, |job| {
@@ -57,7 +57,7 @@ pub const LINES: &[Line] = &[
         let (search, keep) = (job.busy(40.0), one_in(4));
         let filter = move |item: u64| Some(search(item)).filter(keep);
         let stream = Stream::from_iter(job.source(1.0)).name("read").filter_map(filter).name("match");
-        job.run(job.replicated(stream).serial(job.busy(2.0)).name("number"), 2.0)
+        job.run(job.replicated(stream).serial_map(job.busy(2.0)).name("number"), 2.0)
     }),
     Line::new("costly flat_map", "unpack", 23.0, |job| {
         let decode = job.busy(40.0);
@@ -89,7 +89,7 @@ pub const LINES: &[Line] = &[
         let (mut sum, encrypt, pack) = (Running::default(), job.busy(40.0), job.busy(10.0));
         let stream =
             Stream::from_iter(job.source(1.0)).name("read").map(encrypt).name("encrypt").replicate(1);
-        let stream = stream.serial(move |item| sum.next(item)).name("number").map(pack).name("pack");
+        let stream = stream.serial_map(move |item| sum.next(item)).name("number").map(pack).name("pack");
         job.run(job.replicated(stream), 1.0)
     }),
     Line::new("slow serial_flat_map", "open", 60.0, |job| {
@@ -104,7 +104,7 @@ pub const LINES: &[Line] = &[
     Line::new("five stages alike", "", 12.5, |job| {
         let five = || job.busy(5.0);
         let stream = Stream::from_iter(job.source(5.0)).name("read").map(five()).name("parse");
-        let stream = job.replicated(stream).serial(five()).name("number").map(five()).name("encode");
+        let stream = job.replicated(stream).serial_map(five()).name("number").map(five()).name("encode");
         job.run(stream, 5.0)
     }),
     Line::new("long items", "encode", 510.0, |job| {

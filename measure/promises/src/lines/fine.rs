@@ -18,8 +18,9 @@ pub const LINES: &[Line] = &[
     Line::new("two parallel stages of 500 ns, cheap serial stages between", "", 0.56, |job| {
         let (mut before, mut after) = (Running::default(), Running::default());
         let half = || job.busy(0.5);
-        let stream = Stream::from_iter(0..job.items).serial(move |item| before.next(item)).name("number");
-        let stream = job.replicated(stream.map(half()).name("parse")).serial(move |item| after.next(item));
+        let stream = Stream::from_iter(0..job.items).serial_map(move |item| before.next(item)).name("number");
+        let stream =
+            job.replicated(stream.map(half()).name("parse")).serial_map(move |item| after.next(item));
         job.run(stream.name("sum").map(half()).name("encode"), 0.0)
     }),
     Line::new("slow sink, items of 2 us", "fold", 2.0, |job| {

@@ -27,7 +27,7 @@ pub const LINES: &[Line] = &[
     Line::new("parallel stage that waits, 16 workers", "fetch", 130.0, |job| {
         let mut sum = Running::default();
         let stream = Stream::from_iter(job.source(1.0)).name("list").map(nap(2_000)).name("fetch");
-        job.run(job.replicated(stream).serial(move |item| sum.next(item)).name("number"), 5.0)
+        job.run(job.replicated(stream).serial_map(move |item| sum.next(item)).name("number"), 5.0)
     })
     .waiting()
     .with(16),
@@ -35,14 +35,14 @@ pub const LINES: &[Line] = &[
         let mut sum = Running::default();
         let stream =
             Stream::from_iter(job.source(1.0)).name("list").map(nap(1_000)).name("fetch").replicate(4);
-        let stream = stream.serial(move |item| sum.next(item)).name("number").map(job.busy(20.0));
+        let stream = stream.serial_map(move |item| sum.next(item)).name("number").map(job.busy(20.0));
         job.run(job.replicated(stream.name("encode")), 1.0)
     })
     .waiting()
     .with(16),
     Line::new("serial stage that waits, 4 workers", "commit", 370.0, |job| {
         let stream = Stream::from_iter(job.source(1.0)).name("read").map(job.busy(100.0)).name("encode");
-        job.run(job.replicated(stream).serial(nap(300)).name("commit"), 1.0)
+        job.run(job.replicated(stream).serial_map(nap(300)).name("commit"), 1.0)
     })
     .waiting()
     .with(4),

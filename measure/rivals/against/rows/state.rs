@@ -6,7 +6,7 @@ use measure_harness::work::{Digest, Work};
 pub fn run(work: Work, items: u64, workers: usize) -> Digest {
     Stream::from_iter(0..items)
         .workers(workers)
-        .map_with(Vec::new, move |kept: &mut Vec<u64>, item| {
+        .map_init(Vec::new, move |kept: &mut Vec<u64>, item| {
             kept.clear();
             kept.push(work.run(item));
             kept[0]

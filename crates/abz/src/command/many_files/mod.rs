@@ -169,7 +169,7 @@ impl ManyFiles<'_> {
             .workers(workers)
             .window(window)
             .pool(self.pool())
-            .map_with(Tools::new, move |tools, input| match input {
+            .map_init(Tools::new, move |tools, input| match input {
                 Ok(input) => {
                     let run_options = RunOptions { tools: Some(tools), ..RunOptions::default() };
                     take(action, setting, input, run_options)

@@ -25,7 +25,7 @@ pub use tuple::{Broadcast, Split};
 ///
 /// # What a branch does
 ///
-/// A branch has any stages that give their results for one item at a time: `map`, `filter`, `flat_map`, `serial`,
+/// A branch has any stages that give their results for one item at a time: `map`, `filter`, `flat_map`, `serial_map`,
 /// `map_sharded`, `chunks`, and their relatives, and forks of its own. The result is that of this loop:
 ///
 /// ```text
@@ -89,7 +89,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let results: Vec<(u64, u64)> = Stream::from_iter(1..=4u64)
     ///     .broadcast()
     ///     .branch(|items| items.map(|n| n * n))                     // on all cores
-    ///     .branch(|items| items.serial(|n| { sum += n; sum }))      // in order, beside the other branch
+    ///     .branch(|items| items.serial_map(|n| { sum += n; sum }))      // in order, beside the other branch
     ///     .zip()
     ///     .collect();
     /// assert_eq!(results, [(1, 1), (4, 3), (9, 6), (16, 10)]);
@@ -112,7 +112,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let words = Stream::from_iter(["down", "7", "river", "x9"])
     ///     .split(|word: &&str| if word.parse::<u32>().is_ok() { 0 } else { 1 })
     ///     .branch(|numbers| numbers.map(|number| format!("number {number}")))
-    ///     .branch(|words| words.serial(str::to_uppercase))
+    ///     .branch(|words| words.serial_map(str::to_uppercase))
     ///     .join();
     /// assert_eq!(words.collect::<Vec<_>>(), ["DOWN", "number 7", "RIVER", "X9"]);
     /// ```

@@ -98,7 +98,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// streams. The results have the order of the items. `make` creates the state of a shard before the first
     /// item of the shard.
     ///
-    /// After a [`flat_map`](Self::flat_map), or if the source [never waits](Self::never_waits), the items become single
+    /// After a [`flat_map`](Self::flat_map), or if the source [never waits](Self::in_blocks), the items become single
     /// items first, as by [`spread`](Self::spread).
     ///
     /// ```

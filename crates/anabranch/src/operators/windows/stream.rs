@@ -90,7 +90,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Windows by count keep a state for each key until the stream ends; the others forget keys without items.
     ///
     /// Items go through the stage in blocks of those that are ready, so that no item waits for another. Items
-    /// that come from a source that [never waits](Self::never_waits) cost the least. `key`, and the functions of `windows`,
+    /// that come from a source that [never waits](Self::in_blocks) cost the least. `key`, and the functions of `windows`,
     /// run for several items at once.
     ///
     /// ```

@@ -88,7 +88,7 @@ fn settings_reach_the_stream() {
     fn run(pool: &anabranch::Pool, token: &anabranch::CancelToken, texts: &mut Vec<String>) -> u64 {
         let mut sum = 0;
         #[to_stream(
-            pool = pool, cancel = token, window = 8, burst = 1, title = "settings", wait = park,
+            pool = pool, cancel_by = token, window = 8, burst = 1, title = "settings", wait = park,
             schedule = on_demand, dedicated, report = |report| texts.push(format!("{report}"))
         )]
         for n in 0..100u64 {

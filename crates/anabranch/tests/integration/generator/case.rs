@@ -34,6 +34,7 @@ pub enum Step {
     MapAsync(usize),
     TryMapAsync(usize),
     FilterMapAsync(usize),
+    TryFilterMapAsync(usize),
     /// A state for each group of items, in so many shards.
     Sharded(usize),
     TrySharded(usize),
@@ -194,6 +195,7 @@ impl Step {
                 | NewError
                 | TryFlat
                 | TryMapAsync(_)
+                | TryFilterMapAsync(_)
                 | TrySharded(_)
                 | Needing(_)
                 | TryEach
@@ -258,7 +260,10 @@ impl Step {
     }
 
     fn is_async(&self) -> bool {
-        matches!(self, Step::MapAsync(_) | Step::TryMapAsync(_) | Step::FilterMapAsync(_))
+        matches!(
+            self,
+            Step::MapAsync(_) | Step::TryMapAsync(_) | Step::FilterMapAsync(_) | Step::TryFilterMapAsync(_)
+        )
     }
 
     /// Whether it makes several items of one.
@@ -288,6 +293,7 @@ impl Step {
             MapAsync(_)
                 | TryMapAsync(_)
                 | FilterMapAsync(_)
+                | TryFilterMapAsync(_)
                 | Sharded(_)
                 | TrySharded(_)
                 | ByKey
@@ -319,7 +325,8 @@ impl Step {
             | Fork(Way::Merge, _) => 1,
             // One for the items that are issued, and one for the results in order; one for the chunks, and one for their
             // items.
-            Needing(_) | MapAsync(_) | TryMapAsync(_) | FilterMapAsync(_) | ReadyChunks(_) => 2,
+            Needing(_) | MapAsync(_) | TryMapAsync(_) | FilterMapAsync(_) | TryFilterMapAsync(_)
+            | ReadyChunks(_) => 2,
             _ => 0,
         }
     }
@@ -328,8 +335,8 @@ impl Step {
     fn drops(&self) -> bool {
         use Step::*;
         match self {
-            Filter | FilterMap | TryFilterMap | FilterMapAsync(_) | Option | TryOption | Skip(_)
-            | EveryNth(_) => true,
+            Filter | FilterMap | TryFilterMap | FilterMapAsync(_) | TryFilterMapAsync(_) | Option
+            | TryOption | Skip(_) | EveryNth(_) => true,
             Windows(size, step) | Aggregated(size, step) => step > size,
             Feedback { flat, .. } => *flat,
             _ => self.is_flat(),
@@ -349,7 +356,10 @@ impl Step {
     /// How many items it may have beside those in windows, because so many futures may be under way.
     fn under_way(&self) -> usize {
         match *self {
-            Step::MapAsync(most) | Step::TryMapAsync(most) | Step::FilterMapAsync(most) => most,
+            Step::MapAsync(most)
+            | Step::TryMapAsync(most)
+            | Step::FilterMapAsync(most)
+            | Step::TryFilterMapAsync(most) => most,
             _ => 0,
         }
     }
@@ -592,9 +602,9 @@ impl Case {
         self.faults.iter().any(Fault::cancels)
     }
 
-    /// Whether the step of a node passes a panic on in order.
+    /// Whether the step of a node passes a panic on in order. So does a stream that is put into another one.
     pub fn keeps_panics(&self, at: usize) -> bool {
-        let mut keeps = false;
+        let mut keeps = at == SOURCE && self.from == From::Select;
         self.walk(|step, node| keeps |= node == at && step.keeps_panics());
         keeps
     }
@@ -875,6 +885,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (1..9usize).prop_map(Step::MapAsync),
         2 => (1..9usize).prop_map(Step::TryMapAsync),
         1 => (1..9usize).prop_map(Step::FilterMapAsync),
+        1 => (1..9usize).prop_map(Step::TryFilterMapAsync),
         1 => (1..5usize).prop_map(Step::Sharded),
         2 => (1..5usize).prop_map(Step::TrySharded),
         1 => Just(Step::ByKey),

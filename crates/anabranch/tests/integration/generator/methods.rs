@@ -15,8 +15,8 @@ fn step(step: &Step) -> &'static [&'static str] {
     match step {
         Step::Map => &["map"],
         Step::Try => &["try_map"],
-        Step::With => &["map_with"],
-        Step::TryWith => &["try_map_with"],
+        Step::With => &["map_init"],
+        Step::TryWith => &["try_map_init"],
         Step::Inspect => &["inspect"],
         Step::Filter => &["filter"],
         Step::FilterMap => &["filter_map"],
@@ -31,13 +31,14 @@ fn step(step: &Step) -> &'static [&'static str] {
         Step::MapAsync(_) => &["map_async"],
         Step::TryMapAsync(_) => &["try_map_async"],
         Step::FilterMapAsync(_) => &["filter_map_async"],
+        Step::TryFilterMapAsync(_) => &["try_filter_map_async"],
         Step::Sharded(_) => &["map_sharded"],
         Step::TrySharded(_) => &["try_map_sharded"],
         Step::ByKey => &["map_by_key"],
-        Step::Needing(_) => &["try_map_needing"],
+        Step::Needing(_) => &["try_map_dependent"],
         Step::Unordered => &["unordered"],
-        Step::Each => &["serial"],
-        Step::TryEach => &["try_serial"],
+        Step::Each => &["serial_map"],
+        Step::TryEach => &["try_serial_map"],
         Step::Option => &["serial_filter_map"],
         Step::TryOption => &["try_serial_filter_map"],
         Step::Take(_) => &["take"],
@@ -90,7 +91,7 @@ fn setting(setting: Setting) -> &'static [&'static str] {
 fn source(from: From) -> &'static [&'static str] {
     match from {
         From::Iter | From::Fn => &["try_from_iter"],
-        From::Blocks => &["never_waits"],
+        From::Blocks => &["in_blocks"],
         From::Channel(_) => &["channel"],
         From::Async => &["from_async", "try_from_async"],
         From::Select => &["select_all"],
@@ -127,7 +128,7 @@ fn end(end: End) -> &'static [&'static str] {
 }
 
 /// What each case calls.
-const ALWAYS: [&str; 4] = ["burst", "cancel", "on", "window"];
+const ALWAYS: [&str; 4] = ["burst", "cancel_by", "on", "window"];
 /// What the generators of other files draw, and each of these files.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("chunks_timeout", "whole.rs"),
@@ -135,7 +136,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("from_iter", "whole.rs"),
     ("from_range", "blocks.rs"),
     ("from_slice", "operators.rs"),
-    ("map_needing", "deferred.rs"),
+    ("map_dependent", "deferred.rs"),
 ];
 
 fn methods_of(case: &Case) -> Vec<&'static str> {

@@ -260,7 +260,11 @@ impl Run<'_> {
                 self.visit(node, item, fallible, false)?;
                 Some(item)
             }
-            Step::Filter | Step::FilterMap | Step::TryFilterMap | Step::FilterMapAsync(_) => {
+            Step::Filter
+            | Step::FilterMap
+            | Step::TryFilterMap
+            | Step::FilterMapAsync(_)
+            | Step::TryFilterMapAsync(_) => {
                 self.visit(node, item, fallible, false)?;
                 kept.then_some(if *step == Step::Filter { item } else { marked })
             }

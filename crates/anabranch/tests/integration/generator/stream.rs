@@ -186,14 +186,14 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
     match *step {
         Step::Map => line.map(f),
         Step::Try => line.try_map(tries),
-        Step::With => line.map_with(
+        Step::With => line.map_init(
             move || Local::new(world),
             move |local, item| {
                 local.check();
                 f(item)
             },
         ),
-        Step::TryWith => line.try_map_with(
+        Step::TryWith => line.try_map_init(
             move || Local::new(world),
             move |local, item| {
                 local.check();
@@ -249,6 +249,9 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
                 kept(node, item)
             })
         }),
+        Step::TryFilterMapAsync(most) => line.try_filter_map_async(most, move |item| {
+            later(world, item.key, move || world.try_visit(node, &item).map(|()| kept(node, item)))
+        }),
         Step::Sharded(shards) => {
             let keyed = keyed(world, node);
             let call = move |groups: &mut Groups, item: Item| {
@@ -277,12 +280,12 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
                 item.key = needed.iter().fold(item.key, |key, other| mix(key, other.0));
                 Ok((item.key, Mutex::new(Some(item))))
             };
-            let results = line.try_map_needing(need.reach(), needs, compute);
-            results.serial(|result| result.1.lock().unwrap().take().expect("each item leaves once"))
+            let results = line.try_map_dependent(need.reach(), needs, compute);
+            results.serial_map(|result| result.1.lock().unwrap().take().expect("each item leaves once"))
         }
         Step::Unordered => line.unordered(),
-        Step::Each => line.serial(meets),
-        Step::TryEach => line.try_serial(try_meets),
+        Step::Each => line.serial_map(meets),
+        Step::TryEach => line.try_serial_map(try_meets),
         Step::Option => line.serial_filter_map(move |item| {
             world.meet(node, &item);
             kept(node, item)
@@ -311,7 +314,7 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
         Step::Zip(most) => line.zip(0..most as usize).map(|(item, number)| item.marked(number)),
         Step::Skip(count) => line.skip(count),
         Step::EveryNth(step) => line.step_by(step),
-        Step::Chunks(size) => line.chunks(size).serial(merged(world, node)),
+        Step::Chunks(size) => line.chunks(size).serial_map(merged(world, node)),
         Step::Throttle => line.throttle(3, Duration::from_nanos(50)),
         Step::SerialFlat => line.serial_flat_map(move |item| {
             world.meet(node, &item);
@@ -337,26 +340,26 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
         Step::Interleave(most) => line.interleave((0..most).map(|number| world.other(number))),
         Step::ChunkBy => {
             let merged = merged(world, node);
-            line.chunk_by(|item| group(item.key)).serial(move |(_, items)| merged(items))
+            line.chunk_by(|item| group(item.key)).serial_map(move |(_, items)| merged(items))
         }
         Step::SortedWithin(window) => line.sorted_within_by_key(window, |item| item.key),
-        Step::ReadyChunks(most) => line.ready_chunks(most).flatten().spread().serial(meets),
+        Step::ReadyChunks(most) => line.ready_chunks(most).flatten().spread().serial_map(meets),
         Step::Windows(size, step) => {
             let windows =
                 if size == step { CountWindows::tumbling(size) } else { CountWindows::sliding(size, step) };
             let merged = merged(world, node);
-            line.windows(windows).serial(move |window| merged(window.value))
+            line.windows(windows).serial_map(move |window| merged(window.value))
         }
         Step::Aggregated(size, step) => {
             let merged = merged(world, node);
             let windows = CountWindows::sliding(size, step);
             line.aggregate_windows(windows, |item| vec![item], joined)
-                .serial(move |window| merged(window.value))
+                .serial_map(move |window| merged(window.value))
         }
         Step::WindowsByKey(size) => {
             let merged = merged(world, node);
             line.windows_by_key(|_| (), CountWindows::tumbling(size))
-                .serial(move |window| merged(window.value))
+                .serial_map(move |window| merged(window.value))
         }
         Step::Times(length) => {
             let merged = merged(world, node);
@@ -364,14 +367,14 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
             let windows = TimeWindows::tumbling(length as i64, at);
             line.enumerate()
                 .aggregate_windows_by_key(|_| (), windows, |(_, item)| vec![item], joined)
-                .serial(move |window| merged(window.value))
+                .serial_map(move |window| merged(window.value))
         }
         Step::Sessions(gap) => {
             let merged = merged(world, node);
             let at = |(number, item): &(usize, Item)| time(*number as u64, item.key) as i64;
             line.enumerate()
                 .windows(SessionWindows::new(gap as i64, at))
-                .serial(move |window| merged(window.value.into_iter().map(|(_, item)| item).collect()))
+                .serial_map(move |window| merged(window.value.into_iter().map(|(_, item)| item).collect()))
         }
         Step::Feedback { flat, first, places, ref stages } => {
             let first = (0..first).map(|number| world.inside(number));
@@ -494,7 +497,7 @@ fn source(world: At) -> Line {
     let mut source = Source { world, next: 0 };
     match case.from {
         From::Iter => Stream::try_from_iter(source),
-        From::Blocks => Stream::try_from_iter(source).never_waits(),
+        From::Blocks => Stream::try_from_iter(source).in_blocks(),
         From::Select => Stream::select_all([Stream::try_from_iter(source)]),
         From::Fn => Stream::try_from_iter(std::iter::from_fn(move || source.next())),
         From::Async if case.faults.iter().all(|fault| fault.node > 0) => {
@@ -503,10 +506,10 @@ fn source(world: At) -> Line {
         }
         From::Async => Stream::try_from_async(Hesitant { source, polls: 0 }),
         From::Channel(capacity) => {
-            let (post, line) = Stream::channel(capacity);
+            let (sender, line) = Stream::channel(capacity);
             // It ends when the stream takes no more, or is dropped.
             std::thread::spawn(move || {
-                source.map_while(Result::ok).map_while(|item| post.post(item).ok()).for_each(drop);
+                source.map_while(Result::ok).map_while(|item| sender.send(item).ok()).for_each(drop);
             });
             line.into()
         }
@@ -515,7 +518,7 @@ fn source(world: At) -> Line {
 
 fn build_and_run(world: At) -> Result<Ended, Planted> {
     let case = &world.case;
-    let mut line = source(world).window(case.window).title(world.title()).cancel(&world.token);
+    let mut line = source(world).window(case.window).title(world.title()).cancel_by(&world.token);
     if case.is_in_runtime() {
         static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().build().unwrap());
         line = line.on(RUNTIME.handle());
@@ -594,7 +597,7 @@ fn finish(line: Line, world: At) -> Result<Ended, Planted> {
             Ok(found((!all).then_some(last)))
         }
         End::Collect => {
-            let items = line.inspect(|_| ()).serial(|item| {
+            let items = line.inspect(|_| ()).serial_map(|item| {
                 world.deliver(&item);
                 item.key
             });
@@ -603,7 +606,7 @@ fn finish(line: Line, world: At) -> Result<Ended, Planted> {
             Ok(Ended::Complete)
         }
         End::Summary(summary) => {
-            let keys = line.serial(|item| {
+            let keys = line.serial_map(|item| {
                 world.deliver(&item);
                 item.key >> 8
             });

@@ -10,7 +10,7 @@ pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output 
     Stream::from_iter(input.chunks())
         .workers(workers)
         .map(hash)
-        .serial(|hashed| index.look_up(hashed))
+        .serial_map(|hashed| index.look_up(hashed))
         .map(pack)
         .for_each(|entry| output.write(&entry));
     output

@@ -7,7 +7,7 @@ use measure_programs::farm::{Input, compute};
 /// Runs with this many workers.
 pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
     Stream::from_iter(input.tasks())
-        .never_waits()
+        .in_blocks()
         .workers(workers)
         .map(compute)
         .for_each(|result| output.write(&result.to_le_bytes()));

@@ -8,7 +8,7 @@ use measure_programs::log::{Figures, Input, parse};
 pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
     let mut figures = Figures::default();
     Stream::from_iter(input.lines())
-        .never_waits()
+        .in_blocks()
         .workers(workers)
         .map(parse)
         .for_each(|request| figures.add(request));

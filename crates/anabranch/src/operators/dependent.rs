@@ -19,7 +19,7 @@ use super::in_order::{Failure, Finished, InOrder};
 use crate::engine::{Kept, Later, Pulled, Spread};
 use crate::stream::{Admit, ErrorAfter, Mode, Stream};
 
-/// Why an item never gets the results that it needs; see [`Stream::map_needing`](crate::Stream::map_needing).
+/// Why an item never gets the results that it needs; see [`Stream::map_dependent`](crate::Stream::map_dependent).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unmet {
     /// Items wait for each other: each needs the result of the next, and the last that of the first.
@@ -528,7 +528,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Errors
     /// The stream fails with [`Unmet`] at the first item that never gets what it needs: because items wait for each other
     /// in a cycle, because an item is out of reach, or because the stream ends before it. In a stream with another error,
-    /// use [`try_map_needing`](Self::try_map_needing).
+    /// use [`try_map_dependent`](Self::try_map_dependent).
     ///
     /// ```
     /// use anabranch::{Stream, Unmet};
@@ -539,7 +539,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     0 => vec![],
     ///     _ => vec![number - 1, number + 1],
     /// };
-    /// let decoded = Stream::from_iter(frames).map_needing(2, between, |frame, others| match others {
+    /// let decoded = Stream::from_iter(frames).map_dependent(2, between, |frame, others| match others {
     ///     [before, behind] => (**before + **behind) / 2,
     ///     _ => frame,
     /// });
@@ -547,12 +547,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// // Items 1 and 2 wait for each other.
     /// let needs = |number: u64, _: &u32| (number == 1 || number == 2).then_some(3 - number);
-    /// let stuck = Stream::from_iter(frames).map_needing(2, needs, |frame, _| frame);
+    /// let stuck = Stream::from_iter(frames).map_dependent(2, needs, |frame, _| frame);
     /// assert_eq!(stuck.count(), Err(Unmet::Cycle { items: vec![1, 2] }));
     /// ```
     #[doc(alias = "defer")]
     #[track_caller]
-    pub fn map_needing<V, N, I, F, X>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, X>
+    pub fn map_dependent<V, N, I, F, X>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, X>
     where
         M: Admit<Unmet, Then = X>,
         X: Mode<Error: From<Unmet> + 'env>,
@@ -561,10 +561,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         I: IntoIterator<Item = u64>,
         F: Fn(T, &[Arc<V>]) -> V + Send + Sync + 'env,
     {
-        self.try_map_needing(reach, needs, move |item, needed: &[Arc<V>]| Ok::<V, Unmet>(f(item, needed)))
+        self.try_map_dependent(reach, needs, move |item, needed: &[Arc<V>]| Ok::<V, Unmet>(f(item, needed)))
     }
 
-    /// Like [`map_needing`](Self::map_needing), with a function that may fail. The stream ends with the failure of the first
+    /// Like [`map_dependent`](Self::map_dependent), with a function that may fail. The stream ends with the failure of the first
     /// item that fails or that needs, directly or not, an item that fails.
     ///
     /// ```
@@ -583,11 +583,16 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// }
     ///
     /// let decode = |frame, _: &[_]| if frame == 7 { Err(Trouble::Broken(frame)) } else { Ok(frame) };
-    /// let frames = Stream::from_iter([1, 7, 2]).try_map_needing(1, |number, _| number.checked_sub(1), decode);
+    /// let frames = Stream::from_iter([1, 7, 2]).try_map_dependent(1, |number, _| number.checked_sub(1), decode);
     /// assert_eq!(frames.count(), Err(Trouble::Broken(7)));
     /// ```
     #[track_caller]
-    pub fn try_map_needing<V, E, N, I, F>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, M::Then>
+    pub fn try_map_dependent<V, E, N, I, F>(
+        self,
+        reach: usize,
+        needs: N,
+        f: F,
+    ) -> Stream<'env, Arc<V>, M::Then>
     where
         M: Admit<E>,
         E: From<Unmet> + Send + 'env,
@@ -597,14 +602,14 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         I: IntoIterator<Item = u64>,
         F: Fn(T, &[Arc<V>]) -> Result<V, E> + Send + Sync + 'env,
     {
-        self.draft.outline.assert_may_renumber("map_needing");
+        self.draft.outline.assert_may_renumber("map_dependent");
         let schedule = Schedule::new(reach);
         let issue = Issue::new(reach, needs, Arc::clone(&schedule));
         let left = Arc::clone(&schedule);
         let in_order = InOrder::new(false, move |results| left.left.store(results, Ordering::Release));
         let issued = self.admit::<E>().spreading(Node::serial("issue"), issue);
         let call = move |task| Some(schedule.call(task, &f));
-        let computed = issued.each(Node::parallel("map_needing"), call);
+        let computed = issued.each(Node::parallel("map_dependent"), call);
         computed.spreading(Node::serial("in_order").fallible(), in_order)
     }
 }
