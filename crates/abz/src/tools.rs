@@ -51,9 +51,15 @@ impl Tools {
         Tools { idle: Idle::default(), buffers: Buffers { any, inputs: inputs::buffers(KEPT_BUFFERS) } }
     }
 
+    /// Returns a lender of the buffers into which an input is read, which keeps other tools for one run.
+    pub(crate) fn lender_of_inputs(&self) -> Lender {
+        Lender { inputs: Some(self.buffers.inputs.clone()), ..Lender::of_tools() }
+    }
+
     /// Returns a lender of these tools and buffers.
     pub(crate) fn lender(&self) -> Lender {
-        Lender { idle: Some(Arc::clone(&self.idle)), buffers: Some(self.buffers.clone()) }
+        let Buffers { any, inputs } = self.buffers.clone();
+        Lender { idle: Some(Arc::clone(&self.idle)), any: Some(any), inputs: Some(inputs) }
     }
 }
 
@@ -79,13 +85,14 @@ impl fmt::Debug for Lender {
 #[derive(Clone, Default)]
 pub(crate) struct Lender {
     idle: Option<Idle>,
-    buffers: Option<Buffers>,
+    any: Option<Recycler<Vec<u8>>>,
+    inputs: Option<Recycler<Vec<u8>>>,
 }
 
 impl Lender {
     /// Keeps the tools of one run, whose threads come and go.
     pub(crate) fn of_tools() -> Self {
-        Lender { idle: Some(Idle::default()), buffers: None }
+        Lender { idle: Some(Idle::default()), ..Lender::default() }
     }
 
     /// Lends an encoder or decoder that was kept and `fits`, or a new one.
@@ -101,13 +108,12 @@ impl Lender {
     /// A recycler of buffers, which keeps at most `keep` idle ones if there are no tools. They have the contents that
     /// their last user left.
     pub(crate) fn buffers(&self, keep: usize) -> Recycler<Vec<u8>> {
-        let kept = self.buffers.as_ref();
-        kept.map_or_else(|| Recycler::new(keep, Vec::new), |buffers| buffers.any.clone())
+        self.any.clone().unwrap_or_else(|| Recycler::new(keep, Vec::new))
     }
 
     /// As [`buffers`](Self::buffers), with the buffers into which an input is read.
     pub(crate) fn inputs(&self, keep: usize) -> Recycler<Vec<u8>> {
-        self.buffers.as_ref().map_or_else(|| inputs::buffers(keep), |buffers| buffers.inputs.clone())
+        self.inputs.clone().unwrap_or_else(|| inputs::buffers(keep))
     }
 }
 

@@ -73,7 +73,7 @@ impl Options {
     }
 }
 
-/// A builder of readers with these settings.
+/// A builder of readers with these settings. Each thread keeps the buffers into which its readers read.
 pub(crate) fn reading(py: Python<'_>, threads: Option<usize>, memory_limit: Option<u64>) -> ReaderBuilder {
     let mut builder = Reader::builder();
     if let Some(threads) = threads {
@@ -85,7 +85,7 @@ pub(crate) fn reading(py: Python<'_>, threads: Option<usize>, memory_limit: Opti
     if threads != Some(1) {
         builder = builder.pool(&pool(py));
     }
-    builder
+    with_tools(|tools| builder.tools(tools))
 }
 
 /// The format of that name, if it is written.

@@ -22,6 +22,8 @@ def ratio(ours, standard, times):
 def test_compressing_little_makes_no_encoder_and_counts_no_cores():
     data = text(350)
     assert ratio(lambda: abz.compress(data), lambda: gzip.compress(data), 50) < LIMIT
+    small = gzip.compress(data)
+    assert ratio(lambda: abz.decompress(small), lambda: gzip.decompress(small), 50) < 2 * LIMIT
 
 
 def test_writing_small_files_makes_no_encoders(tmp_path):

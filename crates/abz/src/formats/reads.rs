@@ -89,8 +89,13 @@ pub(crate) trait Reads: Sync {
     }
 
     /// Begins to decode a file whose bytes the caller reads. The first of them are `start`.
-    fn read(&self, how: &Decompression, start: &[u8], threads: Option<Threads>) -> Box<dyn Decode> {
-        let equipment = Equipment { lender: Lender::of_tools(), ..Equipment::default() };
+    fn read(
+        &self,
+        how: &Decompression,
+        start: &[u8],
+        (threads, lender): (Option<Threads>, Lender),
+    ) -> Box<dyn Decode> {
+        let equipment = Equipment { lender, ..Equipment::default() };
         DecodeLine::new(self.decode_steps(how, start, equipment), threads)
     }
 

@@ -13,6 +13,7 @@ use crate::decompress::Decompression;
 use crate::error::Failure;
 use crate::formats::Format;
 use crate::threads::Threads;
+use crate::tools::{Lender, Tools};
 use crate::zeros::Zeros;
 
 /// The settings of a [`Reader`].
@@ -30,6 +31,7 @@ use crate::zeros::Zeros;
 pub struct ReaderBuilder {
     settings: Decompression,
     pool: Option<Arc<Pool>>,
+    lender: Option<Lender>,
     index: Option<PathBuf>,
 }
 
@@ -53,6 +55,12 @@ impl ReaderBuilder {
     /// with as many threads as it may use cores.
     pub fn pool(self, pool: &Arc<Pool>) -> Self {
         ReaderBuilder { pool: Some(Arc::clone(pool)), ..self }
+    }
+
+    /// Takes the buffers for the compressed bytes from `tools`, and gives them back at the end, for the next reader. This makes
+    /// readers of small files quicker.
+    pub fn tools(self, tools: &Tools) -> Self {
+        ReaderBuilder { lender: Some(tools.lender_of_inputs()), ..self }
     }
 
     /// Seeks by the index that is stored in the file `path`: one that [`Reader::index`] or the command `abz --index` made. It
@@ -114,7 +122,7 @@ impl ReaderBuilder {
 
     /// Creates a reader that has not read anything yet, not even to find out the format.
     pub(crate) fn begin<R>(self, inner: R, name: Option<PathBuf>) -> io::Result<Reader<R>> {
-        let ReaderBuilder { settings, pool, index } = self;
+        let ReaderBuilder { settings, pool, lender, index } = self;
         if settings.workers == 0 {
             let message = "expected 1 worker or more, found 0";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -126,6 +134,7 @@ impl ReaderBuilder {
             is_at_end: false,
             settings,
             threads,
+            lender: lender.unwrap_or_else(Lender::of_tools),
             name,
             format: Format::default(),
             has_format: false,

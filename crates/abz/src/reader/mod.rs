@@ -25,6 +25,7 @@ use crate::error::{Error, Failure, is_passing};
 use crate::formats::Format;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
+use crate::tools::Lender;
 use crate::wait::block_on;
 use crate::zeros::Zeros;
 
@@ -83,6 +84,7 @@ pub struct Reader<R> {
     is_at_end: bool,
     settings: Decompression,
     threads: Option<Threads>,
+    lender: Lender,
     /// The name of the file, for messages.
     name: Option<PathBuf>,
     format: Format,
@@ -290,7 +292,10 @@ impl<R: Read> Reader<R> {
             Some(line) => line,
             None => {
                 source.extend().map_err(Error::Read)?;
-                let line = self.format.reads().read(&self.settings, source.start, self.threads.clone());
+                let line = {
+                    let equipment = (self.threads.clone(), self.lender.clone());
+                    self.format.reads().read(&self.settings, source.start, equipment)
+                };
                 self.line.insert(line)
             }
         };

@@ -26,6 +26,9 @@ use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::parts::CHUNK;
 
+/// The size of a new chunk in bytes. It grows up to [`CHUNK`] when it is full.
+const FIRST_CHUNK: usize = 16 << 10;
+
 /// The number of bytes that are first held for a header. Most headers are shorter.
 const GLANCE: usize = 512;
 
@@ -224,7 +227,10 @@ impl Scanner {
 
     /// Decodes until the chunk is full or the deflate data ends.
     fn data(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
-        self.feed.chunk.resize(CHUNK, 0);
+        // A member of little contents needs little of a new chunk.
+        let is_new = self.feed.chunk.capacity() < CHUNK;
+        let len = if is_new { self.feed.chunk.len().max(FIRST_CHUNK) } else { CHUNK };
+        self.feed.chunk.resize(len, 0);
         let inflater = self.inflater.as_mut().expect("it was made where the member began");
         match self.aim {
             Aim::At(earliest, _) => {
@@ -233,7 +239,8 @@ impl Scanner {
             }
             _ => inflater.stop_behind(u64::MAX),
         }
-        while !input.is_empty() {
+        let mut has_grown = false;
+        while mem::take(&mut has_grown) || !input.is_empty() {
             let before = inflater.consumed();
             match inflater.step(input, &mut self.feed.chunk[self.feed.filled..]) {
                 Ok(step) => {
@@ -254,8 +261,12 @@ impl Scanner {
                             return Ok(self.give_out(data, None));
                         }
                     }
+                    let len = self.feed.chunk.len();
                     if self.feed.filled == CHUNK {
                         return Ok(self.give_out(data, None));
+                    } else if self.feed.filled == len {
+                        self.feed.chunk.resize((4 * len).min(CHUNK), 0);
+                        has_grown = true;
                     }
                 }
                 Err(fault) => {
