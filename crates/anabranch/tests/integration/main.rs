@@ -88,6 +88,8 @@ mod pooled;
 #[cfg(not(shuttle))]
 mod report;
 #[cfg(not(shuttle))]
+mod reports;
+#[cfg(not(shuttle))]
 mod select;
 #[cfg(not(shuttle))]
 mod shutdown;
