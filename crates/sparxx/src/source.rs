@@ -12,7 +12,7 @@ pub type Span = Range<usize>;
 pub struct Source {
     /// The name of the file, as in messages and in `#line`.
     pub name: String,
-    /// The content of the file. A byte that is not UTF-8 is one of the [`STRAY`] characters.
+    /// The content of the file. A private character stands for each byte that is not UTF-8: see [`bytes`].
     pub text: String,
     line_starts: Vec<usize>,
 }
