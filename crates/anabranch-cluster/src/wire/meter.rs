@@ -98,6 +98,11 @@ struct State {
     next: u64,
 }
 
+/// Whether a line with this window is quick: it carries much, and its trips are so short that it needs no larger window.
+pub(super) fn is_quick(window: usize) -> bool {
+    window == QUICK
+}
+
 impl State {
     fn window(&self) -> usize {
         let Some(shortest) = self.meter.shortest() else { return FIRST };
