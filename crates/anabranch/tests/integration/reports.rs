@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use anabranch::network::Network;
-use anabranch::{CancelToken, Items, Offload, Pool, Post, Stream};
+use anabranch::{CancelToken, Items, Offload, Pool, Sender, Stream};
+use anabranch_network::Network;
 
 use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, within};
 
@@ -26,14 +26,14 @@ impl Drop for Counted {
     }
 }
 
-/// Items that wait are dropped with the stream, while a `Post` lives (rust-lang/rust#107466, crossbeam-rs/crossbeam#1102).
+/// Items that wait are dropped with the stream, while a `Sender` lives (rust-lang/rust#107466, crossbeam-rs/crossbeam#1102).
 #[test]
 fn items_that_wait_are_dropped_with_their_stream() {
     within(|| {
         for (capacity, ends) in [(1, 0), (4, 0), (4, 1), (4, 2), (4, 3)] {
             let alive = Arc::<AtomicUsize>::default();
-            let (post, stream) = Stream::channel(capacity);
-            (0..capacity).for_each(|_| assert!(post.post(Counted::new(&alive)).is_ok()));
+            let (sender, stream) = Stream::channel(capacity);
+            (0..capacity).for_each(|_| assert!(sender.send(Counted::new(&alive)).is_ok()));
             match ends {
                 0 => drop(stream),
                 1 => _ = panic_of(|| stream.inline().for_each(|_| panic!("expected"))),
@@ -44,28 +44,28 @@ fn items_that_wait_are_dropped_with_their_stream() {
                 comes_true(LIMIT, || alive.load(Ordering::SeqCst) == 0),
                 "capacity {capacity}, end {ends}"
             );
-            assert!(post.post(Counted::new(&alive)).is_err());
+            assert!(sender.send(Counted::new(&alive)).is_err());
         }
     });
 }
 
-/// An item that has a `Post` of its own stream is dropped without a deadlock (tokio-rs/tokio#1886).
+/// An item that has a `Sender` of its own stream is dropped without a deadlock (tokio-rs/tokio#1886).
 #[test]
 fn items_may_own_a_post_of_their_own_stream() {
     struct Owner {
-        _post: Post<Owner>,
+        _post: Sender<Owner>,
     }
     within(|| {
         for ends in 0..4 {
-            let (post, stream) = Stream::<Owner>::channel(4);
-            (0..3).for_each(|_| assert!(post.post(Owner { _post: post.clone() }).is_ok()));
+            let (sender, stream) = Stream::<Owner>::channel(4);
+            (0..3).for_each(|_| assert!(sender.send(Owner { _post: sender.clone() }).is_ok()));
             match ends {
                 0 => drop(stream),
                 1 => drop(stream.pool(Arc::new(Pool::new(2))).map(|item| item).into_iter()),
                 2 => assert_eq!(stream.workers(2).map(|item| item).take(1).count(), 1),
-                _ => drop(post.take_back()),
+                _ => drop(sender.take_back()),
             }
-            drop(post);
+            drop(sender);
         }
     });
 }
@@ -80,7 +80,10 @@ fn sources_and_stages_may_use_the_pool_that_runs_them() {
             let expected: u64 = (0..60).map(|n| (1..=n % 20).sum::<u64>()).sum();
             assert_eq!(Stream::from_iter((0..60).map(inner)).pool(&pool).map(|n| n).sum::<u64>(), expected);
             assert_eq!(Stream::from_iter(0..60).pool(&pool).map(inner).sum::<u64>(), expected);
-            assert_eq!(Stream::from_iter(0..60).pool(&pool).serial(inner).map(|n| n).sum::<u64>(), expected);
+            assert_eq!(
+                Stream::from_iter(0..60).pool(&pool).serial_map(inner).map(|n| n).sum::<u64>(),
+                expected
+            );
         }
     });
 }
@@ -92,8 +95,8 @@ fn a_task_may_wait_for_others_of_a_pool_that_is_full() {
         let pool = Arc::new(Pool::new(1));
         let deeper = Arc::clone(&pool);
         let posted = |items: u64, pool: &Arc<Pool>| {
-            let (post, stream) = Stream::channel(items.max(1) as usize);
-            (0..items).for_each(|n| post.post(n).unwrap());
+            let (sender, stream) = Stream::channel(items.max(1) as usize);
+            (0..items).for_each(|n| sender.send(n).unwrap());
             stream.pool(pool)
         };
         let sums = posted(4, &pool).map(move |n| posted(n, &deeper).map(|n| n + 1).into_iter().sum::<u64>());
@@ -106,16 +109,16 @@ fn a_task_may_wait_for_others_of_a_pool_that_is_full() {
 fn a_failure_ends_a_stream_whose_source_waits() {
     within(|| {
         for workers in 1..4 {
-            let (post, stream) = Stream::channel(4);
-            post.post(1).unwrap();
+            let (sender, stream) = Stream::channel(4);
+            sender.send(1).unwrap();
             assert_eq!(stream.workers(workers).try_map(|n: u8| Err::<u8, _>(n)).count(), Err(1));
-            assert!(post.is_closed());
-            let (post, stream) = Stream::channel(4);
-            post.post(1).unwrap();
+            assert!(sender.is_closed());
+            let (sender, stream) = Stream::channel(4);
+            sender.send(1).unwrap();
             let text =
                 panic_of(|| stream.workers(workers).map(|_: u8| -> u8 { panic!("expected") }).for_each(drop));
             assert_eq!(message(&*text), "expected");
-            drop(post);
+            drop(sender);
         }
     });
 }
@@ -163,11 +166,11 @@ fn pools_iterators_and_posts_are_dropped_in_any_order() {
         let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
         for (number, order) in orders.into_iter().enumerate() {
             let pool = Arc::new(Pool::new(2));
-            let (post, stream) = Stream::channel(4);
+            let (sender, stream) = Stream::channel(4);
             let items: Items<u64> = stream.pool(&pool).map(|n| n + 1).into_iter();
-            post.post(1u64).unwrap();
+            sender.send(1u64).unwrap();
             let parts: Vec<Box<dyn FnOnce() + Send>> =
-                vec![Box::new(|| drop(pool)), Box::new(|| drop(items)), Box::new(|| drop(post))];
+                vec![Box::new(|| drop(pool)), Box::new(|| drop(items)), Box::new(|| drop(sender))];
             let mut parts: Vec<_> = parts.into_iter().map(Some).collect();
             let ordered = order.map(|at| parts[at].take().unwrap());
             match number % 2 {
@@ -182,7 +185,7 @@ fn pools_iterators_and_posts_are_dropped_in_any_order() {
         }
         // The last share of a pool is dropped by a stage that this pool runs.
         let pool = Arc::new(Pool::new(2));
-        let (post, stream) = Stream::channel(1);
+        let (sender, stream) = Stream::channel(1);
         let share = Mutex::new(Some(Arc::clone(&pool)));
         let items = stream.pool(&pool).map(move |n: u64| {
             drop(share.lock().unwrap().take());
@@ -190,9 +193,9 @@ fn pools_iterators_and_posts_are_dropped_in_any_order() {
         });
         let mut items = items.into_iter();
         drop(pool);
-        post.post(3).unwrap();
+        sender.send(3).unwrap();
         assert_eq!(items.next(), Some(3));
-        drop(post);
+        drop(sender);
         assert_eq!(items.next(), None);
     });
 }
@@ -209,7 +212,7 @@ fn a_token_stops_its_run_from_within_and_from_the_drop_of_an_item() {
     within(|| {
         for workers in 1..4 {
             let token = CancelToken::new();
-            let stream = Stream::from_iter(0..).workers(workers).cancel(&token);
+            let stream = Stream::from_iter(0..).workers(workers).cancel_by(&token);
             let count = stream.map(|n: u64| (n == 50).then(|| Stops(token.clone()))).count();
             assert!(count < 10_000 && token.is_stopping(), "{count}");
             assert!(token.wait(Duration::from_secs(60)).is_some());
