@@ -138,7 +138,7 @@ fn side(look: &Look, name: &str, commit: Option<&str>) -> Result<Rival, String> 
 }
 
 /// Methods that rows call, and their names before. A row calls what the library of its commit has.
-const RENAMED: [(&str, &str); 2] = [("serial_map", "serial"), ("map_init", "map_init")];
+const RENAMED: [(&str, &str); 2] = [("serial_map", "serial"), ("map_init", "map_with")];
 
 /// The methods that the sources in a folder have under their names before.
 fn old_names(folder: &Path) -> std::io::Result<Vec<(&'static str, &'static str)>> {
