@@ -1,7 +1,7 @@
 // Runs a variant for each request, and answers as `serve` in ../programs/src/serve.rs does.
 #pragma once
 
-#include "../../rivals/rival.hpp"
+#include "../../harness/rival.hpp"
 
 #include <chrono>
 #include <cmath>
