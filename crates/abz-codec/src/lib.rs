@@ -67,7 +67,7 @@
 //! - The formats xz, lzip and `.lzma` are the feature `lzma`, a default. Leave it out beside crates that link liblzma themselves, such
 //!   as `xz2`.
 //! - This crate opens no file, starts no thread and prints nothing. ([`mapped`] copies parts of open files.)
-// What only those formats use is small.
+// Without these formats, some small functions have no caller.
 #![cfg_attr(not(feature = "lzma"), allow(dead_code))]
 #![deny(unsafe_code)]
 

@@ -53,7 +53,7 @@
 //!
 //! [`Reader::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes any; the command
 //! does that.
-// What only those formats use is small.
+// Without these formats, some small functions have no caller.
 #![cfg_attr(not(feature = "lzma"), allow(dead_code))]
 #![forbid(unsafe_code)]
 

@@ -14,7 +14,7 @@ const ROOM: usize = 4 << 10;
 /// A stream of blocks. Each piece may refer to the pieces before it, and can be decoded without those after it.
 pub(super) struct Flushed {
     context: CCtx<'static>,
-    /// What a decoder knows that has decoded other blocks before the stream.
+    /// The state of a decoder that has decoded other blocks before the stream.
     joint: Joint,
     has_begun: bool,
     /// The blocks as libzstd made them.

@@ -229,7 +229,7 @@ impl Pooled {
             let Some(sender) = self.sender.as_ref().filter(|_| self.may_read()) else { return Poll::Pending };
             let input = match Input::read(source, inputs.take(), *read) {
                 Err(error) if error.is_passing() && !self.has_all() => {
-                    // What was read before has results that are still to come.
+                    // The pieces that were read before still have results.
                     self.is_full = false;
                     continue;
                 }

@@ -63,7 +63,7 @@ enum Job {
     Portion(Box<dyn Join<Item>>, Item),
 }
 
-/// What a job has made, and what it was given for that.
+/// The result of a job, with the encoder that the job was given.
 enum Done {
     Block(Result<Item, Error>),
     Flushed(Flushing<'static>, Result<Item, Error>),

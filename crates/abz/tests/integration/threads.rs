@@ -165,7 +165,7 @@ fn a_signal_ends_a_program_without_threads_and_leaves_no_file() {
     fs::create_dir(bound.folder.path("out")).unwrap();
     fs::set_permissions(bound.folder.path("out"), Permissions::from_mode(0o777)).unwrap();
     let names = || fs::read_dir(bound.folder.path("out")).unwrap().count();
-    for signal in [2, 15, 24, 31, 11] {
+    for signal in [2, 15, 24, 31, 11].into_iter().filter(|&signal| !crate::support::is_ignored(signal)) {
         let mut command = bound.command();
         let mut child = command.args(["-o", "out/x"]).stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

@@ -130,6 +130,15 @@ pub fn send(signal: &str, process: u32) {
     let _ = kill.status();
 }
 
+/// Whether this process ignores a signal, as one does that a shell without job control runs in the background. Its children
+/// ignore the signal, too, and abz leaves it so.
+pub fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 /// Returns whether the system has a device that is always full. If not, notes that the test is left out.
 pub fn have_full_device() -> bool {
     let is_there = std::path::Path::new("/dev/full").exists();

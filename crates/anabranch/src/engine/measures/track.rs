@@ -137,7 +137,7 @@ impl Track {
     pub(crate) fn idle(&mut self, event: Event) {
         if event.nanos >= MAY_PARK_NS {
             let off = self.look_at_clocks(event.at + event.nanos);
-            // What a thread that was woken had to wait for a processor is no part of its next piece of work.
+            // A thread that was woken may have waited for a processor. This time is no part of its next piece of work.
             if event.nanos >= MAY_WAIT_NS {
                 self.look_at_delay(off);
             }
