@@ -16,7 +16,6 @@ use anabranch_record::{EventCount, Word};
 
 use super::blocks::is_in_blocks;
 use super::claims::Claims;
-use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
 use super::gate::Gate;
@@ -204,10 +203,6 @@ impl<'run> Assembly<'run> {
         Spot { site: self.site(id), errors: Arc::clone(errors) }
     }
 
-    pub(crate) fn counter(&self, id: usize) -> Counter {
-        Counter::new(&self.run, self.takes_blocks(id))
-    }
-
     /// Whether node `id` takes blocks of items. A node that begins a domain makes single items of them.
     fn takes_blocks(&self, id: usize) -> bool {
         is_in_blocks(&self.plan) && self.domain_of(id) == 0
@@ -228,9 +223,9 @@ impl<'run> Assembly<'run> {
         let number = self.domain_of(sink);
         let exit = self.take_exit(number);
         let ends = &self.domains[number];
-        let notice = ends.notice.clone();
+        let exit = ends.notice.clone().map(|notice| (exit, notice));
         let mark = Mark::new(self.run.measures(), ends.opened_by, 0);
-        LineEnd::new(exit, notice, mark, reporter, &self.run)
+        LineEnd::new(exit, mark, reporter, &self.run)
     }
 
     fn notice(&self, number: usize) -> &RoomNotice {

@@ -27,12 +27,6 @@ impl ItemCosts {
         Self((0..nodes).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Whether the costs are measured.
-    #[inline]
-    pub(crate) fn are_measured(&self) -> bool {
-        !self.0.is_empty()
-    }
-
     /// Notes that node `id` has handled `items` items in `nanos` nanoseconds.
     ///
     /// Of two workers that do this at once, one may overwrite what the other has noted. Either value will do.

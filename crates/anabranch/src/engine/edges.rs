@@ -7,7 +7,7 @@ use super::assembly::Assembly;
 use super::consumer::{Consumer, End};
 use super::head::Head;
 use super::input::{Input, Lane};
-use super::push::Out;
+use super::step::Out;
 
 impl<'run> Assembly<'run> {
     /// Joins serial node `giver` to `consumer`, as the plan says: by a call, or through a lane that the consumer
@@ -21,7 +21,7 @@ impl<'run> Assembly<'run> {
             self.plan.edge(NodeId(giver), NodeId(consumer.id)).expect("the plan joins what the code joins");
         let is_call = edge.kind == EdgeKind::Call;
         let consumer = match consumer {
-            Consumer { end: End::Push(push), .. } if is_call => return Out::Call(push),
+            Consumer { end: End::Serial(step), .. } if is_call => return Out::Call(step),
             consumer => consumer,
         };
         let event = self.event_of(consumer.id);
@@ -34,9 +34,18 @@ impl<'run> Assembly<'run> {
     pub(crate) fn read<S: Send + 'run>(&mut self, consumer: Consumer<'run, S>, lane: Lane<S>) {
         let Consumer { id, end } = consumer;
         match end {
-            End::Read(read) => read.read(self, lane),
-            End::Pass(_) => unreachable!("a direct line has no lanes"),
-            End::Push(unit) => {
+            End::Lane(read) => read(self, lane),
+            End::Parallel(stage) => {
+                let Lane::Committed(lane) = lane else {
+                    unreachable!(
+                        "the node before a parallel unit is serial, because parallel stages are composed"
+                    )
+                };
+                let (dealer, outlet) = lane.dealer();
+                stage.unit(self, dealer, outlet);
+            }
+            End::Direct(_) => unreachable!("a direct line has no lanes"),
+            End::Serial(unit) => {
                 let (input, word) = match lane {
                     Lane::Committed(lane) => (Input::Ordered(lane.reader()), None),
                     Lane::Stamped(lane) => (Input::Ordered(lane.reader()), None),

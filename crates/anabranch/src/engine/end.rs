@@ -8,57 +8,50 @@ use anabranch_record::sync::{Arc, Ordering};
 
 use super::failure::Cause;
 use super::measures::Mark;
-use super::push::Demand;
 use super::room::RoomNotice;
 use super::run::Run;
 use super::site::Site;
+use super::step::Demand;
 use crate::engine::progress::Reporter;
 
 /// The end of a line.
 pub(crate) struct LineEnd<'run> {
-    exit: Exit,
-    /// Tells the source of the sink's domain that the window has room. `None` in a direct line, where
-    /// no thread waits.
-    notice: Option<RoomNotice>,
+    /// Takes the indices back, and tells the source of the sink's domain that the window has room. `None` in a direct line, whose
+    /// indices are just numbers.
+    exit: Option<(Exit, RoomNotice)>,
     mark: Mark,
     reporter: Option<Reporter<'run>>,
     run: Arc<Run>,
     has_stopped: bool,
-    /// How many items of a direct line have passed. Its indices are given back to nobody.
+    /// How many items of a direct line have passed.
     passed: u64,
 }
 
 impl<'run> LineEnd<'run> {
     pub(crate) fn new(
-        exit: Exit,
-        notice: Option<RoomNotice>,
+        exit: Option<(Exit, RoomNotice)>,
         mark: Mark,
         reporter: Option<Reporter<'run>>,
         run: &Arc<Run>,
     ) -> Self {
-        Self { exit, notice, mark, reporter, run: Arc::clone(run), has_stopped: false, passed: 0 }
+        Self { exit, mark, reporter, run: Arc::clone(run), has_stopped: false, passed: 0 }
     }
 
-    /// The sink is done with the item of this turn: gives its index back.
+    /// The sink is done with the item of this turn: gives its index back. `DIRECT` says whether the line is direct.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn pass(&mut self, turn: &mut Turn) {
+    pub(crate) fn pass<const DIRECT: bool>(&mut self, turn: &mut Turn) -> Demand {
         let index = turn.index();
+        if DIRECT {
+            self.passed = index + 1;
+            return if self.reporter.is_some() { self.report(index + 1) } else { Demand::More };
+        }
         if self.reporter.is_some() {
             self.report(index + 1);
         }
-        self.exit.release(turn);
-        if let Some(notice) = &self.notice {
+        if let Some((exit, notice)) = &mut self.exit {
+            exit.release(turn);
             notice.give();
-        }
-        self.mark.has_left(index);
-    }
-
-    /// The sink of a direct line is done with the item of an index.
-    #[inline]
-    pub(crate) fn pass_direct(&mut self, index: u64) -> Demand {
-        self.passed = index + 1;
-        if self.reporter.is_some() {
-            return self.report(index + 1);
+            self.mark.has_left(index);
         }
         Demand::More
     }
@@ -74,7 +67,7 @@ impl<'run> LineEnd<'run> {
     /// The stream has stopped at this index: ends the run. `is_item` says whether the cell that stopped it
     /// counts as an item.
     #[cold]
-    pub(crate) fn stop(&mut self, index: u64, is_item: bool, site: &Site) {
+    pub(crate) fn stop(&mut self, index: u64, is_item: bool, site: &Site) -> Demand {
         let items = index + u64::from(is_item);
         let run = &*self.run;
         self.has_stopped = true;
@@ -86,6 +79,7 @@ impl<'run> LineEnd<'run> {
             site.halt(index, Cause::Panic(payload));
         }
         run.finish();
+        Demand::Nothing
     }
 }
 
@@ -93,7 +87,8 @@ impl<'run> LineEnd<'run> {
 impl Drop for LineEnd<'_> {
     fn drop(&mut self) {
         if !self.has_stopped {
-            self.run.delivered.store(self.exit.next().max(self.passed), Ordering::Relaxed);
+            let passed = self.exit.as_ref().map_or(self.passed, |(exit, _)| exit.next());
+            self.run.delivered.store(passed, Ordering::Relaxed);
         }
     }
 }

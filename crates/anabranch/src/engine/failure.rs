@@ -11,6 +11,9 @@ use std::sync::{Mutex, MutexGuard};
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const LAST_FAILURE_WINS: Mutant = Mutant("last_failure_wins");
 
+/// The payload of a panic.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
 /// The reason why a stream stopped at an index.
 pub(crate) enum Cause {
     /// A stage or the sink needs no more items.
@@ -18,7 +21,7 @@ pub(crate) enum Cause {
     /// A fallible call failed; the error is in the [`ErrorSlot`].
     Error,
     /// User code panicked with this payload.
-    Panic(Box<dyn Any + Send>),
+    Panic(Payload),
 }
 
 /// Calls `f`, and returns the payload of its panic if it panics.
@@ -26,12 +29,12 @@ pub(crate) enum Cause {
 /// `f` is a trait object so that the code that catches a panic is compiled once, and not for each stage of
 /// each user's crate.
 #[inline(never)]
-pub(crate) fn caught(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
+pub(crate) fn caught(f: &mut dyn FnMut()) -> Result<(), Payload> {
     catch_unwind(AssertUnwindSafe(f))
 }
 
 /// Drops `value`, and returns the payload of its panic if that panics.
-pub(crate) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
+pub(crate) fn caught_drop<T>(value: T) -> Result<(), Payload> {
     let mut value = Some(value);
     caught(&mut || drop(value.take()))
 }

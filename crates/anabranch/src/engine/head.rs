@@ -5,16 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc as StdArc;
 
 use anabranch_record::Word;
-use anabranch_record::lane::{Cell, Stop};
 use anabranch_record::sync::{Arc, Ordering};
 
-use super::failure::{Cause, discard};
-use super::input::{Input, InputWatch};
-use super::push::{Demand, Push};
+use super::input::{Feed, Input, InputWatch};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::serving::{ServedNode, Serving};
 use super::site::Site;
+use super::step::{Demand, Step, stop_at_panic};
 
 /// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
 pub(crate) trait ResultQueue: Send + Sync {
@@ -24,7 +22,7 @@ pub(crate) trait ResultQueue: Send + Sync {
 
 pub(crate) struct HeadState<'run, S: Send> {
     input: Input<S>,
-    unit: Box<dyn Push<S> + 'run>,
+    unit: Box<dyn Step<S> + Send + 'run>,
 }
 
 /// The head of a serial unit.
@@ -45,7 +43,7 @@ impl<'run, S: Send> Head<'run, S> {
     pub(crate) fn new(
         site: Site,
         input: Input<S>,
-        unit: Box<dyn Push<S> + 'run>,
+        unit: Box<dyn Step<S> + Send + 'run>,
         word: Option<Arc<Word>>,
         is_sink: bool,
         queue: Option<StdArc<dyn ResultQueue>>,
@@ -60,19 +58,20 @@ impl<'run, S: Send> Head<'run, S> {
     }
 }
 
-/// Like [`Push::serve`], but takes a cell only while the queue has room. Without room the quantum is used up: the holder looks
+/// Like [`Step::serve`], but takes a cell only while the queue has room. Without room the quantum is used up: the holder looks
 /// again after it has released the baton.
 #[cold]
 fn serve_while_room<S: Send>(
     queue: &dyn ResultQueue,
-    unit: &mut dyn Push<S>,
-    input: &mut Input<S>,
+    unit: &mut dyn Step<S>,
+    feed: &mut Feed<'_, S>,
     quantum: &mut Quantum,
     run: &Run,
 ) -> Served {
     while !run.is_ending() && queue.has_room() {
-        let Some((turn, cell)) = input.take() else { return Served::Drained };
-        if unit.push(turn, cell) == Demand::Nothing {
+        let Some((turn, cell)) = feed.take() else { return Served::Drained };
+        quantum.count_items(cell.len());
+        if unit.cell(turn, cell) == Demand::Nothing {
             return Served::Closed;
         }
         if quantum.count() {
@@ -91,21 +90,19 @@ impl<'run, S: Send> Serving for Head<'run, S> {
 
     fn serve(&self, HeadState { input, unit }: &mut HeadState<'run, S>, quantum: &mut Quantum) -> Served {
         let run = &*self.site.run;
+        let mut feed = input.feed();
         let served = catch_unwind(AssertUnwindSafe(|| match &self.queue {
-            None => unit.serve(input, quantum, run),
-            Some(queue) => serve_while_room(&**queue, &mut **unit, input, quantum, run),
+            None => unit.serve(&mut feed, quantum, run),
+            Some(queue) => serve_while_room(&**queue, &mut **unit, &mut feed, quantum, run),
         }));
         let served = served.unwrap_or_else(|payload| {
-            let turn = input.turn();
-            self.site.halt(turn.index(), Cause::Panic(payload));
-            let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(Stop::Fail))));
-            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
-            discard(stopped);
+            stop_at_panic(&self.site, payload, feed.turn(), |turn, cell| unit.cell(turn, cell));
             Served::Closed
         });
+        drop(feed);
         input.show();
-        if run.measures().is_some() || run.costs.are_measured() {
-            quantum.tally.add(unit.take_tally());
+        if run.measures().is_some() {
+            quantum.gain = unit.take_gain();
         }
         served
     }

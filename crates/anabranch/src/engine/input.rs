@@ -1,13 +1,56 @@
-//! Inputs of serial nodes: a lane in the order of its indices, or the results of a parallel unit in the order
-//! in which they are done.
+//! Where the cells of a step come from: a lane in the order of its indices, the results of a parallel unit in the order in which they
+//! are done, or a claim.
 
 use anabranch_record::lane::{
-    ArrivalSink, ArrivalWatch, Arrived, Cell, Committed, Domain, Exit, Indices, Reader, Stamped, Turn, Watch,
+    ArrivalSink, ArrivalWatch, Arrived, Cell, Claim, Committed, Domain, Exit, Indices, Reader, Stamped, Turn,
+    Watch,
 };
+use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::Arc;
 
 use super::measures::Crossing;
 use super::room::RoomNotice;
+
+// This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
+const DROP_AT_THE_STOP: Mutant = Mutant("drop_at_the_stop");
+
+/// The cells that a step takes in one serving, or of one claim.
+pub(crate) enum Feed<'f, A> {
+    Ordered(&'f mut Reader<A>),
+    Arrivals(&'f mut Arrivals<A>),
+    /// The cells of a claim, with the turn for their results. Cells behind the index at which `domain` has stopped are not taken.
+    Claim {
+        claim: Claim<'f, A>,
+        turn: Turn,
+        domain: &'f Domain,
+    },
+}
+
+impl<A: Send> Feed<'_, A> {
+    /// Takes the next cell, and opens the turn for its index. `None` if no cell is ready, or the domain has no room.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn take(&mut self) -> Option<(&mut Turn, Cell<A>)> {
+        match self {
+            Feed::Ordered(reader) => reader.take(),
+            Feed::Claim { claim, turn, domain } => {
+                if turn.index() + u64::from(DROP_AT_THE_STOP.is_on()) > domain.stop() {
+                    return None;
+                }
+                claim.take().map(|cell| (turn, cell))
+            }
+            Feed::Arrivals(arrivals) => arrivals.take(),
+        }
+    }
+
+    /// The turn that was last opened.
+    pub(crate) fn turn(&mut self) -> &mut Turn {
+        match self {
+            Feed::Ordered(reader) => reader.turn(),
+            Feed::Claim { turn, .. } => turn,
+            Feed::Arrivals(arrivals) => arrivals.indices.turn(),
+        }
+    }
+}
 
 /// The reading end of a lane. The writer of the lane decides the kind.
 pub(crate) enum Lane<S> {
@@ -40,21 +83,12 @@ impl<S: Send> Input<S> {
         Input::Arrivals(Box::new(Arrivals { drain, indices, crossing }))
     }
 
-    /// Takes the next cell, and opens the turn for its index. `None` if no cell is ready, or the domain has
-    /// no room.
+    /// The cells that are ready, for one serving.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<(&mut Turn, Cell<S>)> {
+    pub(crate) fn feed(&mut self) -> Feed<'_, S> {
         match self {
-            Input::Ordered(reader) => reader.take(),
-            Input::Arrivals(arrivals) => arrivals.take(),
-        }
-    }
-
-    /// The turn that was last opened.
-    pub(crate) fn turn(&mut self) -> &mut Turn {
-        match self {
-            Input::Ordered(reader) => reader.turn(),
-            Input::Arrivals(arrivals) => arrivals.indices.turn(),
+            Input::Ordered(reader) => Feed::Ordered(reader),
+            Input::Arrivals(arrivals) => Feed::Arrivals(arrivals),
         }
     }
 

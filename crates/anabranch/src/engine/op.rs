@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::Arc as StdArc;
 
 use anabranch_record::sync;
 
@@ -22,70 +22,107 @@ pub enum Halt<E> {
     Error(E),
 }
 
-/// The code of a parallel stage of a stream whose error is `E`. Workers call it for several items at once.
-pub(crate) trait Parallel<T, E>: Send + Sync {
+/// The code of a stage of a stream whose error is `E`, for one thread at a time: a serial stage, or a worker's side of a parallel one.
+///
+/// A release build inlines it in the loop over the cells. A debug build calls it through a pointer, see [`Stage`](super::stage::Stage).
+pub(crate) trait Serial<T, E> {
     /// The type of the items that the stage gives.
     type Out: Send;
-    /// The state that each worker has for the stage.
-    type Local;
-    /// Whether an item may have several results.
-    const GIVES_MANY: bool;
 
-    /// Creates the state of a worker, on that worker's thread.
-    fn local(&self) -> Self::Local;
+    /// Whether an item may have several results. Then [`many`](Self::many) is called, and [`one`](Self::one) is not.
+    fn gives_many(&self) -> bool {
+        false
+    }
 
-    /// Processes one item, and gives its results by calls of `give`.
-    fn call(&self, local: &mut Self::Local, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E>;
+    /// Processes an item that has at most one result, and puts the result into `given`.
+    fn one(&mut self, item: T, given: &mut Option<Self::Out>) -> Flow<E>;
+
+    /// Processes an item, and adds its results to `given`.
+    #[inline]
+    fn many(&mut self, item: T, given: &mut Vec<Self::Out>) -> Flow<E> {
+        let mut result = None;
+        let flow = self.one(item, &mut result);
+        given.extend(result);
+        flow
+    }
+
+    /// The stream has ended: adds what the stage has kept to `given`.
+    fn finish(&mut self, _given: &mut Vec<Self::Out>) -> Flow<E> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// The code of a parallel stage. Each worker has a side of its own.
+pub(crate) trait Parallel<T, E>: Send + Sync {
+    /// A worker's side.
+    type Side: Serial<T, E>;
+
+    /// Creates a worker's side. Runs no code of the user: a state is created for the first item.
+    fn side(&self) -> Self::Side;
 }
 
 /// A parallel stage that gives at most one result for an item. `make` creates the state of a worker, and `call` returns the
 /// result.
-pub(crate) struct ParallelEach<N, F, X> {
-    make: N,
-    call: F,
-    fails: PhantomData<fn() -> X>,
+pub(crate) struct ParallelEach<N, F, L, X> {
+    code: StdArc<(N, F)>,
+    types: PhantomData<fn() -> (L, X)>,
 }
 
-impl<N, F, X> ParallelEach<N, F, X> {
-    pub(crate) fn new<T, U, L>(make: N, call: F) -> Self
+impl<N, F, L, X> ParallelEach<N, F, L, X> {
+    pub(crate) fn new<T, U>(make: N, call: F) -> Self
     where
         N: Fn() -> L,
         F: Fn(&mut L, T) -> Result<Option<U>, X>,
     {
-        Self { make, call, fails: PhantomData }
+        Self { code: StdArc::new((make, call)), types: PhantomData }
     }
 }
 
-impl<T, U, L, X, E, N, F> Parallel<T, E> for ParallelEach<N, F, X>
+impl<T, U, L, X, E, N, F> Parallel<T, E> for ParallelEach<N, F, L, X>
 where
     U: Send,
     E: From<X>,
     N: Fn() -> L + Send + Sync,
     F: Fn(&mut L, T) -> Result<Option<U>, X> + Send + Sync,
 {
-    type Out = U;
-    type Local = L;
-    const GIVES_MANY: bool = false;
+    type Side = EachSide<N, F, L, X>;
 
-    #[inline]
-    fn local(&self) -> L {
-        (self.make)()
+    fn side(&self) -> Self::Side {
+        EachSide { code: StdArc::clone(&self.code), state: None, fails: PhantomData }
     }
+}
+
+/// A worker's side of a [`ParallelEach`].
+pub(crate) struct EachSide<N, F, L, X> {
+    code: StdArc<(N, F)>,
+    /// Created for the first item.
+    state: Option<L>,
+    fails: PhantomData<fn() -> X>,
+}
+
+impl<T, U, L, X, E, N, F> Serial<T, E> for EachSide<N, F, L, X>
+where
+    U: Send,
+    E: From<X>,
+    N: Fn() -> L,
+    F: Fn(&mut L, T) -> Result<Option<U>, X>,
+{
+    type Out = U;
 
     #[inline]
-    fn call(&self, local: &mut L, item: T, give: &mut impl FnMut(U)) -> Flow<E> {
-        match (self.call)(local, item) {
-            Ok(Some(result)) => give(result),
-            Ok(None) => {}
+    fn one(&mut self, item: T, given: &mut Option<U>) -> Flow<E> {
+        let (make, call) = &*self.code;
+        match call(self.state.get_or_insert_with(make), item) {
+            Ok(result) => *given = result,
             Err(error) => return ControlFlow::Break(Halt::Error(error.into())),
         }
         ControlFlow::Continue(())
     }
 }
 
-/// A parallel stage that gives any number of results for an item.
+/// A parallel stage that gives any number of results for an item, and a worker's side of it.
 pub(crate) struct ParallelMany<F, X> {
-    call: F,
+    call: StdArc<F>,
     fails: PhantomData<fn() -> X>,
 }
 
@@ -95,7 +132,7 @@ impl<F, X> ParallelMany<F, X> {
         I: IntoIterator<Item = Result<U, X>>,
         F: Fn(T) -> I,
     {
-        Self { call, fails: PhantomData }
+        Self { call: StdArc::new(call), fails: PhantomData }
     }
 }
 
@@ -106,18 +143,35 @@ where
     I: IntoIterator<Item = Result<U, X>>,
     F: Fn(T) -> I + Send + Sync,
 {
+    type Side = Self;
+
+    fn side(&self) -> Self {
+        Self { call: StdArc::clone(&self.call), fails: PhantomData }
+    }
+}
+
+impl<T, U, I, X, E, F> Serial<T, E> for ParallelMany<F, X>
+where
+    U: Send,
+    E: From<X>,
+    I: IntoIterator<Item = Result<U, X>>,
+    F: Fn(T) -> I,
+{
     type Out = U;
-    type Local = ();
-    const GIVES_MANY: bool = true;
+
+    fn gives_many(&self) -> bool {
+        true
+    }
+
+    fn one(&mut self, _: T, _: &mut Option<U>) -> Flow<E> {
+        unreachable!("an item may have several results")
+    }
 
     #[inline]
-    fn local(&self) {}
-
-    #[inline]
-    fn call(&self, (): &mut (), item: T, give: &mut impl FnMut(U)) -> Flow<E> {
+    fn many(&mut self, item: T, given: &mut Vec<U>) -> Flow<E> {
         for result in (self.call)(item) {
             match result {
-                Ok(result) => give(result),
+                Ok(result) => given.push(result),
                 Err(error) => return ControlFlow::Break(Halt::Error(error.into())),
             }
         }
@@ -125,31 +179,15 @@ where
     }
 }
 
-/// The code of a serial stage. It is called with one item at a time, in order.
-pub(crate) trait Serial<T, E>: Send {
-    /// The type of the items that the stage gives.
-    type Out: Send;
-
-    /// Processes one item, and gives at most one result by a call of `give`.
-    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E>;
-
-    /// Called at the end of the stream. Gives what the stage has kept.
-    fn finish(&mut self, _give: &mut impl FnMut(Self::Out)) -> Flow<E> {
-        ControlFlow::Continue(())
-    }
-}
-
 /// A serial stage that gives at most one result for an item. The function returns the result, or why the stream stops.
 pub(crate) struct SerialEach<F>(pub(crate) F);
 
-impl<T, U: Send, E, F: FnMut(T) -> ControlFlow<Halt<E>, Option<U>> + Send> Serial<T, E> for SerialEach<F> {
+impl<T, U: Send, E, F: FnMut(T) -> ControlFlow<Halt<E>, Option<U>>> Serial<T, E> for SerialEach<F> {
     type Out = U;
 
     #[inline]
-    fn call(&mut self, item: T, give: &mut impl FnMut(U)) -> Flow<E> {
-        if let Some(result) = (self.0)(item)? {
-            give(result);
-        }
+    fn one(&mut self, item: T, given: &mut Option<U>) -> Flow<E> {
+        *given = (self.0)(item)?;
         ControlFlow::Continue(())
     }
 }
@@ -157,11 +195,11 @@ impl<T, U: Send, E, F: FnMut(T) -> ControlFlow<Halt<E>, Option<U>> + Send> Seria
 /// The function of an end, as a serial stage that gives nothing.
 pub(crate) struct Last<F, E>(pub(crate) F, pub(crate) PhantomData<fn() -> E>);
 
-impl<T, E, F: FnMut(T) -> Flow<E> + Send> Serial<T, E> for Last<F, E> {
+impl<T, E, F: FnMut(T) -> Flow<E>> Serial<T, E> for Last<F, E> {
     type Out = Infallible;
 
     #[inline]
-    fn call(&mut self, item: T, _: &mut impl FnMut(Infallible)) -> Flow<E> {
+    fn one(&mut self, item: T, _: &mut Option<Infallible>) -> Flow<E> {
         (self.0)(item)
     }
 }
@@ -206,7 +244,7 @@ pub(crate) trait Spread<T, E>: Send {
     }
 
     /// The results that other stages make ready, for a stage that has such results.
-    fn later<'s>(&self) -> Option<Arc<dyn Later + 's>>
+    fn later<'s>(&self) -> Option<StdArc<dyn Later + 's>>
     where
         Self: 's,
     {

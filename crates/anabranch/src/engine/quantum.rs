@@ -32,13 +32,23 @@ pub(crate) struct Quantum {
     /// Whether the stream has stopped here.
     pub(crate) closed: bool,
     began: Option<Moment>,
-    /// The counts of the items that were served.
+    /// How many more items than cells were served.
+    surplus: i64,
+    /// How many more items the unit gave than it took.
+    pub(crate) gain: i64,
+    /// The counts of a node that counts its cells itself.
     pub(crate) tally: Tally,
 }
 
 impl Quantum {
     pub(crate) fn begin(site: &Site) -> Self {
-        Self { served: 0, look: CLOCK_ITEMS, closed: false, began: site.clock(), tally: Tally::default() }
+        Self { look: CLOCK_ITEMS, began: site.clock(), ..Self::unlimited() }
+    }
+
+    /// A quantum that is never used up.
+    pub(crate) fn unlimited() -> Self {
+        let tally = Tally::default();
+        Self { served: 0, look: u32::MAX, closed: false, began: None, surplus: 0, gain: 0, tally }
     }
 
     /// Counts one item. Returns whether the quantum is used up.
@@ -46,6 +56,17 @@ impl Quantum {
     pub(crate) fn count(&mut self) -> bool {
         self.served += 1;
         self.served >= self.look && self.is_used_up()
+    }
+
+    /// Counts the items of a cell that has not one.
+    pub(crate) fn count_items(&mut self, items: u64) {
+        self.surplus += items as i64 - 1;
+    }
+
+    /// The counts of `cells` cells that were served.
+    pub(crate) fn tally_of(&self, cells: u64) -> Tally {
+        let items = cells.saturating_add_signed(self.surplus);
+        Tally { cells, items, given: items.saturating_add_signed(self.gain) }
     }
 
     #[cold]
@@ -66,15 +87,19 @@ impl Quantum {
     /// Ends a serving, and measures it. `counts_cells` says whether the node has counted its cells itself. Returns the outcome of
     /// the poke.
     pub(crate) fn end(mut self, site: &Site, counts_cells: bool) -> Poked {
-        if !counts_cells {
-            self.tally.cells = u64::from(self.served + u32::from(self.closed));
+        if counts_cells {
+            self.tally.given = self.tally.given.saturating_add_signed(self.gain);
+        } else {
+            self.tally = self.tally_of(u64::from(self.served + u32::from(self.closed)));
         }
         if self.served == 0 && !self.closed {
             return Poked::Idle;
         }
         if let Some(began) = self.began {
             let nanos = began.elapsed();
-            site.run.costs.note(site.id, nanos, self.tally.items);
+            if site.number == 0 {
+                site.run.costs.note(site.id, nanos, self.tally.items);
+            }
             site.measure(self.tally, began, nanos);
         }
         Poked::Worked

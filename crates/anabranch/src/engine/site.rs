@@ -111,6 +111,12 @@ impl<E> Deref for Spot<E> {
     }
 }
 
+impl<E> Clone for Spot<E> {
+    fn clone(&self) -> Self {
+        Self { site: self.site.clone(), errors: Arc::clone(&self.errors) }
+    }
+}
+
 impl<E> Spot<E> {
     /// Notes an error at `index`.
     #[cold]

@@ -1,22 +1,21 @@
 //! The source of a line. It pulls items into its domain while the window has room (rule 3).
 
 use anabranch_record::Baton;
-use anabranch_record::lane::{Cell, Domain, Indices, Stop};
+use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 
 use super::assembly::Assembly;
 use super::blocks::{Length, is_in_blocks};
-use super::clock::Mean;
+use super::clock::{Mean, Moment};
 use super::consumer::Consumer;
-use super::direct::{DirectSource, pass_of};
-use super::failure::{Cause, ErrorSlot, Position, caught, discard};
+use super::failure::{Cause, ErrorSlot, Position, caught};
 use super::gate::Gate;
 use super::measures::{Mark, Tally};
-use super::node::{Poked, SerialNode};
-use super::push::{Demand, Out};
+use super::node::{Drive, Poked, SerialNode};
 use super::run::Run;
 use super::site::{Site, Spot};
+use super::step::{Demand, Out, Step, stop_at_panic};
 use super::upstream::{Blocks, Upstream};
 use super::weight::{Weigher, WeightInFlight};
 use crate::engine::pull::{Pull, Pulled, SourceEnd};
@@ -63,7 +62,7 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         let spot = assembly.spot(id, &errors);
         if assembly.is_direct() {
             let length = Length::new(&assembly.plan);
-            let source = DirectSource { spot, pull, next: pass_of(consumer), length };
+            let source = DirectSource { spot, pull, next: consumer.into_direct(), length };
             assembly.drive = Some(Box::new(source));
             return;
         }
@@ -167,6 +166,7 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
         most: u64,
         items: &mut u64,
     ) -> PullEnd {
+        let is_limited = flow.weight.is_some() || conditions.gate.is_some();
         while *items < most && flow.indices.room() > 0 {
             if !PULL_PAST_A_FAILURE.is_on() && !conditions.site.run.may_pull() {
                 break;
@@ -187,7 +187,9 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
             if !flow.put(conditions, mark, cell) {
                 return PullEnd::Closed;
             }
-            if !conditions.allows_weight(flow) || conditions.site.is_alone() || !conditions.is_fed() {
+            if conditions.site.is_alone()
+                || is_limited && (!conditions.allows_weight(flow) || !conditions.is_fed())
+            {
                 break;
             }
         }
@@ -228,10 +230,10 @@ impl<T: Send> SourceOutput<'_, T> {
         mark.enters(self.indices.next());
         let turn = self.indices.open();
         // A worker that goes on with the item wakes another one itself, if it leaves work behind.
-        let demand = if NO_NOTICE_OF_AN_ITEM.is_on() || conditions.goes_on {
-            self.out.push_quietly(turn, cell)
-        } else {
-            self.out.push(turn, cell)
+        let wakes = !NO_NOTICE_OF_AN_ITEM.is_on() && !conditions.goes_on;
+        let demand = match cell {
+            Cell::Value(item) => self.out.item_if(wakes, turn, item),
+            cell => self.out.cell(turn, cell),
         };
         demand == Demand::More
     }
@@ -318,7 +320,7 @@ impl<T: Send> SourceNode<'_, T> {
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, items);
-            let given = flow.out.given().unwrap_or(items);
+            let given = items.saturating_add_signed(flow.out.take_gain());
             site.measure(Tally { cells, items, given }, began, nanos);
             site.run.costs.note(site.id, nanos, items);
             self.mean.store(mean.bits(), Ordering::Relaxed);
@@ -357,10 +359,9 @@ impl<T: Send> SourceNode<'_, T> {
     fn put_stop(&self, flow: &mut SourceOutput<'_, T>, stop: Stop) -> bool {
         let SourceOutput { indices, out, .. } = flow;
         let turn = if indices.turn().is_open() { indices.turn() } else { indices.open() };
-        if let Err(payload) = caught(&mut || _ = out.push(turn, Cell::Stop(stop))) {
+        if let Err(payload) = caught(&mut || _ = out.cell(turn, Cell::Stop(stop))) {
             // A serial stage of this unit panicked at the end of the stream.
-            self.conditions.site.halt(turn.index(), Cause::Panic(payload));
-            discard(caught(&mut || _ = out.push(turn, Cell::Stop(Stop::Fail))));
+            stop_at_panic(&self.conditions.site, payload, turn, |turn, cell| out.cell(turn, cell));
         }
         true
     }
@@ -416,5 +417,90 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
 
     fn mean_ns(&self) -> u64 {
         Mean::from_bits(self.mean.load(Ordering::Relaxed)).nanos()
+    }
+}
+
+/// The source of a direct line.
+struct DirectSource<'run, P: Pull> {
+    spot: Spot<P::Error>,
+    pull: P,
+    next: Box<dyn Step<P::Item> + 'run>,
+    length: Length,
+}
+
+impl<P: Pull> DirectSource<'_, P> {
+    /// Does what somebody has ordered from outside. Returns whether the source is not to be asked again.
+    #[cold]
+    fn obey(&mut self, turn: &mut Turn) -> bool {
+        let run = &*self.spot.run;
+        run.wait_while_paused();
+        if run.is_done() {
+            // A token has cancelled the run. Items that stages have kept are dropped with the stages.
+            return true;
+        }
+        if run.is_stopping() {
+            self.next.cell(turn, Cell::Stop(Stop::End));
+            return true;
+        }
+        false
+    }
+
+    #[cold]
+    fn end(&mut self, turn: &mut Turn, error: Option<P::Error>) {
+        let stop = match error {
+            None => Stop::End,
+            Some(error) => {
+                self.spot.fail(turn.index(), error);
+                Stop::Fail
+            }
+        };
+        // A source that waits from outside also ends because the run was cancelled. Then the stages drop what they have kept.
+        if !self.spot.run.is_done() {
+            self.next.cell(turn, Cell::Stop(stop));
+        }
+    }
+
+    /// Passes one item on, or one block of items. Returns what the source has given.
+    #[inline]
+    fn step(&mut self, turn: &mut Turn) -> Pulled<Demand, P::Error> {
+        if !P::IN_BATCHES {
+            return match self.pull.pull() {
+                Pulled::Item(item) => Pulled::Item(self.next.item(turn, item)),
+                Pulled::End => Pulled::End,
+                Pulled::Fail(error) => Pulled::Fail(error),
+            };
+        }
+        self.pull.limit(self.length.next_direct());
+        let began = Moment::now();
+        match self.pull.pull_cell() {
+            Pulled::Item(cell) => {
+                let demand = self.next.cell(turn, cell);
+                self.length.took(began.elapsed());
+                Pulled::Item(demand)
+            }
+            Pulled::End => Pulled::End,
+            Pulled::Fail(error) => Pulled::Fail(error),
+        }
+    }
+}
+
+impl<P: Pull> Drive for DirectSource<'_, P> {
+    fn drive(&mut self) -> u64 {
+        let mut index = 0;
+        let error = loop {
+            // It is no part of `self`, so that the fields of the source stay in registers.
+            let turn = &mut Turn::without_lanes(index);
+            if self.spot.run.has_orders() && self.obey(turn) {
+                return index;
+            }
+            match self.step(turn) {
+                Pulled::Item(Demand::More) => index += 1,
+                Pulled::Item(Demand::Nothing) => return index,
+                Pulled::End => break None,
+                Pulled::Fail(error) => break Some(error),
+            }
+        };
+        self.end(&mut Turn::without_lanes(index), error);
+        index
     }
 }

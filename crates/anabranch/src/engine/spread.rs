@@ -6,20 +6,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc as StdArc;
 
 use anabranch_record::Word;
-use anabranch_record::lane::{Cell, Domain, Indices, Stop};
+use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
 use super::assembly::Assembly;
-use super::consumer::{Consumer, Read};
-use super::direct::{DirectSpread, pass_of};
-use super::failure::{Cause, ErrorSlot};
-use super::input::{Drain, DrainWatch, Lane};
+use super::consumer::Consumer;
+use super::failure::ErrorSlot;
+use super::input::{Drain, DrainWatch};
 use super::measures::Crossing;
-use super::push::{Demand, Out};
 use super::quantum::{Quantum, Served};
 use super::serving::{ServedNode, Serving};
 use super::site::{Site, Spot};
+use super::step::{Demand, Out, Step, stop_at_panic};
 use super::upstream::Upstream;
 use crate::engine::pull::Pulled;
 use crate::engine::{Later, Spread};
@@ -48,60 +47,180 @@ impl<T: Send, E: Send, Op: Spread<T, E>> Upstream<Op::Out> for SpreadUpstream<'_
         let Self { before, errors, mut op, id } = *self;
         op.limit(assembly.items_in_blocks(id));
         op.starts(&assembly.run, assembly.plan.domains[assembly.domain_of(id)].ordered);
+        let (spot, opening) = (assembly.spot(id, &errors), Opening::new(op));
         if assembly.is_direct() {
-            let stage = DirectSpread::new(assembly.spot(id, &errors), op, pass_of(consumer));
-            let consumer = Consumer::pass(assembly, id, stage);
+            let (next, turn) = (consumer.into_direct(), Turn::without_lanes(0));
+            let consumer = Consumer::direct(assembly, id, DirectSpread { spot, opening, next, turn });
             return before.connect(assembly, consumer);
         }
         let out = assembly.after_serial(id, consumer);
-        let read = SpreadRead::<T, E, Op> { id, errors, op, out, takes: PhantomData };
-        before.connect(assembly, Consumer::read(id, read));
+        let read = move |assembly: &mut Assembly<'run>, lane| {
+            let drain = assembly.drain_before(id, lane);
+            let crossing = assembly.crossing(id);
+            let (word, indices) = (assembly.word_of(id), assembly.indices_of(id));
+            assembly.serial(id, SpreadNode::new(spot, drain, indices, opening, out, crossing, word));
+        };
+        before.connect(assembly, Consumer::lane(id, read));
     }
 }
 
-/// A spreading stage that reads a lane.
-struct SpreadRead<'run, T, E, Op: Spread<T, E>> {
-    id: usize,
-    errors: Arc<ErrorSlot<E>>,
+/// A spreading operation, and what it has still to open.
+pub(crate) struct Opening<T, E, Op> {
     op: Op,
-    out: Out<'run, Op::Out>,
-    takes: PhantomData<fn(T)>,
+    /// The items of the last cell that are not opened yet, in reverse order.
+    waiting: Vec<T>,
+    /// Whether an item is open: the operation may have more results of it.
+    is_open: bool,
+    /// The stop of the last cell. It is passed on after the cell's items.
+    stop: Option<Stop>,
+    /// Whether the operation was told that the stream has ended.
+    has_ended: bool,
+    fails: PhantomData<fn(E)>,
 }
 
-impl<T: Send, E: Send, Op: Spread<T, E>> Read<T> for SpreadRead<'_, T, E, Op> {
-    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<T>)
-    where
-        Self: 'run,
-    {
-        let Self { id, errors, op, out, .. } = *self;
-        let drain = assembly.drain_before(id, lane);
-        let crossing = assembly.crossing(id);
-        let (word, indices) = (assembly.word_of(id), assembly.indices_of(id));
-        let spot = assembly.spot(id, &errors);
-        let node = SpreadNode::<T, Op, E>::new(spot, drain, indices, op, out, crossing, word);
-        assembly.serial(id, node);
+/// What a step of an [`Opening`] gives.
+enum Given<U, E> {
+    Result(U),
+    /// Nothing. The next step may give something.
+    Nothing,
+    /// The stream stops here, because the items before have ended.
+    Stop(Stop),
+    Fail(E),
+    /// Nothing, until a stage behind has made a result ready or has left room.
+    Waits,
+    /// Nothing, until another cell comes.
+    NeedsCell,
+}
+
+impl<T, E, Op: Spread<T, E>> Opening<T, E, Op> {
+    fn new(op: Op) -> Self {
+        Self { op, waiting: Vec::new(), is_open: false, stop: None, has_ended: false, fails: PhantomData }
+    }
+
+    /// Whether there may be results without another cell.
+    fn has_more(&self) -> bool {
+        self.is_open || !self.waiting.is_empty() || self.stop.is_some()
+    }
+
+    /// Takes a cell. All results of the cell before were given.
+    #[inline]
+    fn take(&mut self, cell: Cell<T>) {
+        match cell {
+            Cell::Value(item) => self.waiting.push(item),
+            Cell::Empty => {}
+            Cell::Stop(stop) => self.stop = Some(stop),
+            Cell::Batch(batch) => {
+                self.stop = batch.stop;
+                self.waiting.extend(batch.items.into_iter().rev());
+            }
+        }
+    }
+
+    /// Gives a result, opens an item, or ends. `may_open` says whether another item may be opened, and `is_waiting` whether results
+    /// are still to come that stages behind make ready.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn step(
+        &mut self,
+        may_open: impl FnOnce() -> bool,
+        is_waiting: impl FnOnce() -> bool,
+    ) -> Given<Op::Out, E> {
+        if self.is_open {
+            return match self.op.next() {
+                Pulled::Item(item) => Given::Result(item),
+                Pulled::Fail(error) => Given::Fail(error),
+                Pulled::End => {
+                    self.is_open = false;
+                    Given::Nothing
+                }
+            };
+        }
+        if !self.waiting.is_empty() {
+            if !may_open() {
+                return Given::Waits;
+            }
+            // `open_last` removes the item from the list before it opens it. If it panics, the item is not opened
+            // again.
+            self.is_open = self.op.open_last(&mut self.waiting);
+            return Given::Nothing;
+        }
+        let Some(stop) = self.stop else { return Given::NeedsCell };
+        if self.op.idle() {
+            self.is_open = true;
+        } else if stop == Stop::End && !std::mem::replace(&mut self.has_ended, true) {
+            self.is_open = self.op.end();
+        } else if is_waiting() {
+            return Given::Waits;
+        } else {
+            return Given::Stop(stop);
+        }
+        Given::Nothing
+    }
+}
+
+/// A spreading stage of a direct line. The items behind it have indices of their own.
+struct DirectSpread<'run, T, E, Op: Spread<T, E>> {
+    spot: Spot<E>,
+    opening: Opening<T, E, Op>,
+    next: Box<dyn Step<Op::Out> + 'run>,
+    /// The turn of the next result.
+    turn: Turn,
+}
+
+impl<T, E, Op: Spread<T, E>> DirectSpread<'_, T, E, Op> {
+    /// Gives all results, and what the operation keeps: here, nothing else is ready before the next cell.
+    #[inline]
+    fn give(&mut self) -> Demand {
+        let Self { spot, opening, next, turn } = self;
+        while !spot.run.is_ending() {
+            match opening.step(|| true, || false) {
+                Given::Result(item) => {
+                    if next.item(turn, item) == Demand::Nothing {
+                        return Demand::Nothing;
+                    }
+                    *turn = Turn::without_lanes(turn.index() + 1);
+                }
+                Given::Nothing => {}
+                Given::NeedsCell if opening.op.idle() => opening.is_open = true,
+                Given::NeedsCell | Given::Waits => return Demand::More,
+                Given::Stop(stop) => return next.cell(turn, Cell::Stop(stop)),
+                Given::Fail(error) => {
+                    spot.fail(turn.index(), error);
+                    return next.cell(turn, Cell::Stop(Stop::Fail));
+                }
+            }
+        }
+        Demand::Nothing
+    }
+}
+
+impl<T: Send, E, Op: Spread<T, E>> Step<T> for DirectSpread<'_, T, E, Op> {
+    #[inline]
+    fn item(&mut self, _: &mut Turn, item: T) -> Demand {
+        self.opening.op.open(item);
+        self.opening.is_open = true;
+        self.give()
+    }
+
+    fn cell(&mut self, _: &mut Turn, cell: Cell<T>) -> Demand {
+        self.opening.take(cell);
+        self.give()
+    }
+
+    fn take_gain(&mut self) -> i64 {
+        0
     }
 }
 
 pub(crate) struct SpreadState<'run, T: Send, Op: Spread<T, E>, E> {
     drain: Drain<T>,
     indices: Indices,
-    op: Op,
+    opening: Opening<T, E, Op>,
     out: Out<'run, Op::Out>,
-    /// The items of the last cell that are not opened yet, in reverse order.
-    waiting: Vec<T>,
-    /// Whether an item is open: the operation may have more results of it.
-    is_open: bool,
     /// Whether the index of the last cell was not given back yet.
     has_cell: bool,
-    /// The stop of the last cell. It is passed on after the cell's items.
-    stop: Option<Stop>,
-    /// Whether the operation was told that the stream has ended.
-    has_ended: bool,
     /// How often in a row results of [`Later`] came first.
     later_in_a_row: u32,
     crossing: Option<Crossing>,
-    fails: PhantomData<fn(E)>,
 }
 
 /// The node of a spreading stage.
@@ -132,27 +251,15 @@ where
         spot: Spot<E>,
         drain: Drain<T>,
         indices: Indices,
-        op: Op,
+        opening: Opening<T, E, Op>,
         out: Out<'run, Op::Out>,
         crossing: Option<Crossing>,
         word: Arc<Word>,
     ) -> ServedNode<Self> {
         let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
-        let later = op.later();
-        let state = SpreadState {
-            drain,
-            indices,
-            op,
-            out,
-            waiting: Vec::new(),
-            is_open: false,
-            has_cell: false,
-            stop: None,
-            has_ended: false,
-            later_in_a_row: 0,
-            crossing,
-            fails: PhantomData,
-        };
+        let later = opening.op.later();
+        let state =
+            SpreadState { drain, indices, opening, out, has_cell: false, later_in_a_row: 0, crossing };
         let flag = || AtomicBool::new(false);
         let (is_open, gives, is_ending) = (flag(), flag(), flag());
         let node = Self { spot, op: PhantomData, watch, domain, is_open, later, gives, is_ending };
@@ -174,89 +281,59 @@ where
     /// ends here.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn advance(&self, state: &mut SpreadState<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
-        if state.is_open {
-            match state.op.next() {
-                Pulled::Item(item) => {
-                    quantum.tally.given += 1;
-                    return Self::put(state, Cell::Value(item));
-                }
-                Pulled::End => {
-                    state.is_open = false;
-                    Self::pass(state);
-                }
-                Pulled::Fail(error) => {
-                    self.spot.fail(state.indices.next(), error);
-                    Self::put(state, Cell::Stop(Stop::Fail));
-                    return Some(Served::Closed);
-                }
-            }
-            return None;
-        }
-        if state.later_in_a_row < LATER_IN_A_ROW && self.is_later_ready() {
+        let was_open = state.opening.is_open;
+        if !was_open && state.later_in_a_row < LATER_IN_A_ROW && self.is_later_ready() {
             state.later_in_a_row += 1;
-            state.is_open = true;
+            state.opening.is_open = true;
             return None;
         }
-        let served = self.take(state, quantum);
+        let is_waiting = || self.later.as_ref().is_some_and(|later| later.is_waiting());
+        let served = match state.opening.step(|| self.may_open(), is_waiting) {
+            Given::Result(item) => {
+                quantum.tally.given += 1;
+                return Self::put(state, Cell::Value(item));
+            }
+            Given::Nothing => {
+                Self::pass(state);
+                None
+            }
+            Given::Stop(stop) => {
+                Self::put(state, Cell::Stop(stop));
+                Some(Served::Closed)
+            }
+            Given::Fail(error) => {
+                self.spot.fail(state.indices.next(), error);
+                Self::put(state, Cell::Stop(Stop::Fail));
+                Some(Served::Closed)
+            }
+            Given::Waits => Some(Served::Drained),
+            Given::NeedsCell => self.take(state, quantum),
+        };
         // A serving that finds nothing from its first step on lets the worker go on to the source.
-        if served != Some(Served::Drained) || quantum.is_fresh() {
+        if !was_open && (served != Some(Served::Drained) || quantum.is_fresh()) {
             state.later_in_a_row = 0;
         }
         served
     }
 
-    /// Opens an item, or takes a cell. Returns how the serving ends, if it ends here.
+    /// Takes a cell. Returns how the serving ends, if it ends here.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&self, state: &mut SpreadState<'run, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
-        if !state.waiting.is_empty() {
-            if !self.may_open() {
-                return Some(Served::Drained);
-            }
-            // `open_last` removes the item from the list before it opens it. If it panics, the item is not opened
-            // again.
-            state.is_open = state.op.open_last(&mut state.waiting);
-            if !state.is_open {
-                Self::pass(state);
-            }
-        } else if let Some(stop) = state.stop {
-            if state.op.idle() {
-                state.is_open = true;
-            } else if stop == Stop::End && !std::mem::replace(&mut state.has_ended, true) {
-                state.is_open = state.op.end();
-            } else if self.later.as_ref().is_some_and(|later| later.is_waiting()) {
-                return Some(Served::Drained);
-            } else {
-                Self::put(state, Cell::Stop(stop));
-                return Some(Served::Closed);
-            }
-        } else {
-            let Some(cell) = self.may_open().then(|| state.drain.take()).flatten() else {
-                if state.op.idle() {
-                    state.is_open = true;
-                    return None;
-                }
-                return Some(Served::Drained);
-            };
-            state.has_cell = true;
-            quantum.tally.cells += 1;
-            quantum.tally.items += cell.len();
-            match cell {
-                Cell::Value(item) => state.waiting.push(item),
-                Cell::Empty => {}
-                Cell::Stop(stop) => state.stop = Some(stop),
-                Cell::Batch(batch) => {
-                    state.stop = batch.stop;
-                    state.waiting.extend(batch.items.into_iter().rev());
-                }
-            }
-            Self::pass(state);
-        }
+        let Some(cell) = self.may_open().then(|| state.drain.take()).flatten() else {
+            state.opening.is_open = state.opening.op.idle();
+            return (!state.opening.is_open).then_some(Served::Drained);
+        };
+        state.has_cell = true;
+        quantum.tally.cells += 1;
+        quantum.tally.items += cell.len();
+        state.opening.take(cell);
+        Self::pass(state);
         None
     }
 
     /// Gives back the index of the last cell, if all of its results were given.
     fn pass(state: &mut SpreadState<'run, T, Op, E>) {
-        if state.has_cell && !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
+        if state.has_cell && !state.opening.has_more() {
             state.has_cell = false;
             state.drain.release();
             if let Some(crossing) = &mut state.crossing {
@@ -270,7 +347,7 @@ where
         if let Some(crossing) = &mut state.crossing {
             crossing.enters(state.indices.next());
         }
-        let demand = state.out.push(state.indices.open(), cell);
+        let demand = state.out.cell(state.indices.open(), cell);
         (demand == Demand::Nothing).then_some(Served::Closed)
     }
 }
@@ -308,23 +385,19 @@ where
             }
         }));
         let served = served.unwrap_or_else(|payload| {
-            let index = match state.indices.turn() {
-                turn if turn.is_open() => turn.index(),
-                _ => state.indices.next(),
-            };
-            self.spot.halt(index, Cause::Panic(payload));
-            let turn =
-                if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
-            state.out.push(turn, Cell::Stop(Stop::Fail));
+            let is_open = state.indices.turn().is_open();
+            let turn = if is_open { state.indices.turn() } else { state.indices.open() };
+            stop_at_panic(&self.spot, payload, turn, |turn, cell| state.out.cell(turn, cell));
             Served::Closed
         });
         state.indices.show();
-        let is_open = state.is_open || !state.waiting.is_empty() || state.stop.is_some() || state.op.holds();
-        self.is_open.store(is_open, Ordering::Relaxed);
+        quantum.gain = state.out.take_gain();
+        let opening = &state.opening;
+        self.is_open.store(opening.has_more() || opening.op.holds(), Ordering::Relaxed);
         if self.later.is_some() {
-            let is_last = state.stop.is_some_and(|stop| stop == Stop::Fail || state.has_ended);
-            self.gives.store(state.is_open, Ordering::Relaxed);
-            self.is_ending.store(is_last && state.waiting.is_empty(), Ordering::Relaxed);
+            let is_last = opening.stop.is_some_and(|stop| stop == Stop::Fail || opening.has_ended);
+            self.gives.store(opening.is_open, Ordering::Relaxed);
+            self.is_ending.store(is_last && opening.waiting.is_empty(), Ordering::Relaxed);
         }
         served
     }

@@ -93,21 +93,21 @@ impl<T: Send, E> Serial<T, E> for Chunks<T> {
     type Out = Vec<T>;
 
     #[inline]
-    fn call(&mut self, item: T, give: &mut impl FnMut(Vec<T>)) -> Flow<E> {
+    fn one(&mut self, item: T, given: &mut Option<Vec<T>>) -> Flow<E> {
         if self.gathered.capacity() == 0 {
             // A very large `size` may never be reached, so the memory for it is not reserved at once.
             self.gathered.reserve(self.size.min(1024));
         }
         self.gathered.push(item);
         if self.gathered.len() == self.size {
-            give(std::mem::take(&mut self.gathered));
+            *given = Some(std::mem::take(&mut self.gathered));
         }
         ControlFlow::Continue(())
     }
 
-    fn finish(&mut self, give: &mut impl FnMut(Vec<T>)) -> Flow<E> {
+    fn finish(&mut self, given: &mut Vec<Vec<T>>) -> Flow<E> {
         if !self.gathered.is_empty() {
-            give(std::mem::take(&mut self.gathered));
+            given.push(std::mem::take(&mut self.gathered));
         }
         ControlFlow::Continue(())
     }
@@ -127,21 +127,17 @@ where
 {
     type Out = (K, Vec<T>);
 
-    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
+    fn one(&mut self, item: T, given: &mut Option<Self::Out>) -> Flow<E> {
         let key = (self.key)(&item);
         match &mut self.open {
             Some((open, items)) if *open == key => items.push(item),
-            open => {
-                if let Some(group) = open.replace((key, vec![item])) {
-                    give(group);
-                }
-            }
+            open => *given = open.replace((key, vec![item])),
         }
         ControlFlow::Continue(())
     }
 
-    fn finish(&mut self, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
-        self.open.take().into_iter().for_each(give);
+    fn finish(&mut self, given: &mut Vec<Self::Out>) -> Flow<E> {
+        given.extend(self.open.take());
         ControlFlow::Continue(())
     }
 }

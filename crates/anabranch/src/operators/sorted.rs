@@ -57,22 +57,20 @@ where
 {
     type Out = T;
 
-    fn call(&mut self, item: T, give: &mut impl FnMut(T)) -> Flow<E> {
+    fn one(&mut self, item: T, given: &mut Option<T>) -> Flow<E> {
         let key = (self.key)(&item);
         self.held.push(Held { key, number: self.next, item });
         self.next += 1;
-        if self.held.len() > self.window
-            && let Some(least) = self.held.pop()
-        {
-            give(least.item);
+        if self.held.len() > self.window {
+            *given = self.held.pop().map(|least| least.item);
         }
         ControlFlow::Continue(())
     }
 
-    fn finish(&mut self, give: &mut impl FnMut(T)) -> Flow<E> {
+    fn finish(&mut self, given: &mut Vec<T>) -> Flow<E> {
         // The greatest comes out first, so the last of this order.
         let rest = std::mem::take(&mut self.held).into_sorted_vec();
-        rest.into_iter().rev().for_each(|held| give(held.item));
+        given.extend(rest.into_iter().rev().map(|held| held.item));
         ControlFlow::Continue(())
     }
 }

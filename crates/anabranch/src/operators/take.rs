@@ -106,12 +106,12 @@ impl<T: Send, E> Serial<T, E> for Take {
     type Out = T;
 
     #[inline]
-    fn call(&mut self, item: T, give: &mut impl FnMut(T)) -> Flow<E> {
+    fn one(&mut self, item: T, given: &mut Option<T>) -> Flow<E> {
         if self.left == 0 {
             return ControlFlow::Break(Halt::Break);
         }
         self.left -= 1;
-        give(item);
+        *given = Some(item);
         if self.left == 0 { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
     }
 }

@@ -92,9 +92,9 @@ impl<T: Send, E, I: Iterator<Item: Send> + Send> Serial<T, E> for Pairs<I> {
     type Out = (T, I::Item);
 
     #[inline]
-    fn call(&mut self, item: T, give: &mut impl FnMut(Self::Out)) -> Flow<E> {
+    fn one(&mut self, item: T, given: &mut Option<Self::Out>) -> Flow<E> {
         match self.0.next() {
-            Some(other) => give((item, other)),
+            Some(other) => *given = Some((item, other)),
             None => return ControlFlow::Break(Halt::Break),
         }
         ControlFlow::Continue(())

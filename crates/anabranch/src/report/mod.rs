@@ -348,7 +348,7 @@ fn node_reports(
             name,
             role: first.role,
             items: reading.tally.items,
-            given: reading.tally.given,
+            given: if unit.iter().any(|node| node.role == Role::Sink) { 0 } else { reading.tally.given },
             busy,
             off_processor: Duration::from_nanos(reading.off),
             delayed: (reading.untold == 0).then(|| Duration::from_nanos(reading.delayed)),

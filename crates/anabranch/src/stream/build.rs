@@ -25,7 +25,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Adds a serial stage.
     pub(crate) fn stage<Op>(mut self, node: Node, op: Op) -> Stream<'env, Op::Out, M>
     where
-        Op: Serial<T, M::Error, Out: 'env> + 'env,
+        Op: Serial<T, M::Error, Out: 'env> + Send + 'env,
     {
         let id = self.draft.outline.add(node, ItemType::of::<T>());
         let errors = Arc::clone(&self.errors);
@@ -82,20 +82,22 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Adds a parallel stage.
-    pub(crate) fn parallel<Op>(self, node: Node, op: Op) -> Stream<'env, Op::Out, M>
+    pub(crate) fn parallel<V, Op>(self, node: Node, op: Op) -> Stream<'env, V, M>
     where
-        Op: Parallel<T, M::Error, Out: 'env> + 'env,
+        V: Send + 'env,
+        Op: Parallel<T, M::Error, Side: Serial<T, M::Error, Out = V>> + 'env,
     {
         self.parallel_as(node, op, Claimed)
     }
 
     /// Adds a parallel stage whose unit is of a kind.
-    pub(crate) fn parallel_as<Op, K>(mut self, node: Node, op: Op, kind: K) -> Stream<'env, Op::Out, M>
+    pub(crate) fn parallel_as<V, Op, K>(mut self, node: Node, op: Op, kind: K) -> Stream<'env, V, M>
     where
-        Op: Parallel<T, M::Error, Out: 'env> + 'env,
+        V: Send + 'env,
+        Op: Parallel<T, M::Error, Side: Serial<T, M::Error, Out = V>> + 'env,
         K: UnitKind<T> + 'env,
     {
-        self.draft.outline.gives_many |= Op::GIVES_MANY;
+        self.draft.outline.gives_many |= op.side().gives_many();
         let id = self.draft.outline.add(node, ItemType::of::<T>());
         let errors = Arc::clone(&self.errors);
         self.with_code(|before| Box::new(ParallelUpstream { before, errors, op, id, kind }))

@@ -58,7 +58,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub(crate) fn run<Op>(self, sink: Node, op: Op) -> Ended<M::Error>
     where
-        Op: Serial<T, M::Error, Out = Infallible>,
+        Op: Serial<T, M::Error, Out = Infallible> + Send,
     {
         self.draft.outline.assert_whole(&sink.operator);
         let Self { code, errors, draft, .. } = self;
@@ -92,7 +92,7 @@ where
     'run: 'c,
     T: Send + 'run,
     E: Send + 'run,
-    Op: Serial<T, E, Out = Infallible> + 'run,
+    Op: Serial<T, E, Out = Infallible> + Send + 'run,
 {
     let mut parts = Some((code, op));
     move |assembly, reporter| {

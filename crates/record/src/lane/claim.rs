@@ -4,15 +4,15 @@
 //! any number of stages can lie between them.
 
 use std::marker::PhantomData;
-use std::sync::atomic::AtomicU64 as StdAtomicU64;
 
 use super::arrival::{Arrivals, Arrived};
 use super::cell::Cell;
 use super::domain::Domain;
 use super::serial::{Committed, Stamped};
 use super::slots::Slots;
+use super::turn::{Turn, new_number};
 use crate::leftovers::Leftovers;
-use crate::sync::{Arc, Ordering};
+use crate::sync::Arc;
 
 /// The port that claims the cells of a lane. The results are put into the lane that the [`Outlet`] of the same dealer makes.
 #[derive(Debug)]
@@ -39,42 +39,10 @@ pub struct Putter<U> {
     id: u64,
 }
 
-/// The right to put the results of a claim, in the order of its indices.
-///
-/// If it is dropped, the indices that are left are never put. That is allowed only if the stream has stopped at a lower
-/// index.
-#[derive(Debug)]
-#[must_use = "an index that is never put blocks all later ones"]
-pub struct Puts {
-    first: u64,
-    /// Every index of the claim below this one was put.
-    next: u64,
-    end: u64,
-    dealer: u64,
-}
-
-impl Puts {
-    /// The index that is put next.
-    #[inline]
-    pub fn index(&self) -> u64 {
-        self.next
-    }
-
-    /// How many results were not put yet.
-    #[inline]
-    pub fn remaining(&self) -> u64 {
-        self.end - self.next
-    }
-}
-
-/// How many dealers this process has created. The number identifies a dealer; it does not wrap in practice, since
-/// that takes 2^64 of them.
-static DEALERS: StdAtomicU64 = StdAtomicU64::new(0);
-
 impl<T> Committed<T> {
     /// Creates the port that claims the cells of the lane, and the right to make the lane of their results.
     pub fn dealer(self) -> (Dealer<T>, Outlet) {
-        let id = DEALERS.fetch_add(1, Ordering::Relaxed);
+        let id = new_number();
         let outlet = Outlet { domain: Arc::clone(&self.domain), id };
         (Dealer { domain: self.domain, input: self.slots, id }, outlet)
     }
@@ -98,13 +66,16 @@ impl<T> Dealer<T> {
         self.input.claimed()
     }
 
-    /// Claims the first of the ready cells, at most `most` of them. Returns the cells, and the right to put their results.
+    /// Claims the first of the ready cells, at most `most` of them. Returns the cells, and the turn for putting their results.
     /// Returns `None` if no cell is ready, or if `most` is 0.
+    ///
+    /// If the turn is dropped, the indices that are left are never put, and block all later ones. That is allowed only if the stream
+    /// has stopped at a lower index.
     #[inline]
-    pub fn claim(&self, most: u64) -> Option<(Claim<'_, T>, Puts)> {
+    pub fn claim(&self, most: u64) -> Option<(Claim<'_, T>, Turn)> {
         let (first, end) = self.input.claim_up_to(most)?;
         let claim = Claim { dealer: self, next: first, end, not_send: PhantomData };
-        Some((claim, Puts { first, next: first, end, dealer: self.id }))
+        Some((claim, Turn::of_claim(self.id, first, end)))
     }
 }
 
@@ -128,22 +99,19 @@ impl<U> Putter<U> {
     /// Puts the result of the next index of a claim.
     ///
     /// # Panics
-    /// If the claim comes from another dealer, or all of its results were put.
+    /// If the turn comes from another dealer, or all of its results were put.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn put(&self, puts: &mut Puts, cell: Cell<U>) {
-        let index = puts.next;
-        let is_right = (puts.dealer == self.id) & (index < puts.end);
-        assert!(is_right, "a claim has one result for each index, and they go into the lane of its dealer");
-        puts.next += 1;
-        // SAFETY: the dealer of this lane made the right, from a claim of its indices. The right is not `Clone`, and `next`
+    pub fn put(&self, turn: &mut Turn, cell: Cell<U>) {
+        let index = turn.use_up(self.id);
+        // SAFETY: the dealer of this lane made the turn, from a claim of its indices. A turn is not `Clone`, and `use_up`
         // passes each index once. The dealer has one outlet, which made one lane. The index is therefore put into this lane
         // only once. The slot's previous index was taken, as `Turn` says. The commit and the claim of this index order that
-        // before this write, and moving the right from thread to thread keeps that order.
+        // before this write, and moving the turn from thread to thread keeps that order.
         unsafe { self.output.put(index, cell) };
-        if index == puts.first
+        if index == turn.first
             && let Some(arrivals) = &self.arrivals
         {
-            arrivals.arrive(index, puts.end);
+            arrivals.arrive(index, turn.end);
         }
     }
 }

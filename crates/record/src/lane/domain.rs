@@ -1,7 +1,7 @@
 //! A domain: one sequence of indices, one window, the port that creates the indices and the port that takes
 //! them back.
 
-use super::turn::{Turn, new_domain};
+use super::turn::{Turn, new_number};
 use crate::mutant::Mutant;
 use crate::sync::{Arc, AtomicU64, Ordering, Padded};
 
@@ -38,7 +38,7 @@ impl Domain {
     /// If `window` is 0 or above [`WINDOW_LIMIT`].
     pub fn open(window: usize) -> (Indices, Exit) {
         assert!(window > 0 && window <= WINDOW_LIMIT, "a window is 1 to 2^48 items, not {window}");
-        let id = new_domain();
+        let id = new_number();
         let domain = Arc::new(Self {
             id,
             window: window as u64,

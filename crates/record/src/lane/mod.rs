@@ -33,9 +33,9 @@
 //! writer.put(indices.open(), Cell::Value(20));
 //! writer.put(indices.open(), Cell::Value(22));
 //!
-//! let (mut claim, mut puts) = dealer.claim(2).unwrap(); // any thread may claim; several claims may be open at once
+//! let (mut claim, mut turn) = dealer.claim(2).unwrap(); // any thread may claim; several claims may be open at once
 //! while let Some(Cell::Value(number)) = claim.take() {
-//!     putter.put(&mut puts, Cell::Value(number.to_string()));
+//!     putter.put(&mut turn, Cell::Value(number.to_string()));
 //! }
 //!
 //! let (turn, cell) = reader.take().unwrap();
@@ -59,7 +59,7 @@ mod turn;
 
 pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
 pub use cell::{Batch, Cell, Stop};
-pub use claim::{Claim, Dealer, Outlet, Puts, Putter};
+pub use claim::{Claim, Dealer, Outlet, Putter};
 pub use domain::{Domain, Exit, Indices, WINDOW_LIMIT};
 pub use serial::{Committed, Reader, Stamped, Watch, Writer};
 pub use turn::Turn;

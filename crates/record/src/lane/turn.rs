@@ -1,71 +1,97 @@
-//! Turns: the right to act for one index of a domain.
+//! Turns: the right to act for indices of a domain.
 
 use std::sync::atomic::AtomicU64 as StdAtomicU64;
 
 use crate::sync::Ordering;
 
-/// How many domains this process has created. The number identifies a domain; it does not wrap in practice,
-/// since that takes 2^64 domains.
-static DOMAINS: StdAtomicU64 = StdAtomicU64::new(1);
+/// How many domains and dealers this process has created, and 1. The number identifies them; it does not wrap in practice,
+/// since that takes 2^64 of them.
+static NUMBERS: StdAtomicU64 = StdAtomicU64::new(1);
 
-/// The number of a new domain, which no other domain of this process has.
-pub(super) fn new_domain() -> u64 {
-    DOMAINS.fetch_add(1, Ordering::Relaxed)
+/// The number of a new domain or dealer, which no other one of this process has.
+pub(super) fn new_number() -> u64 {
+    NUMBERS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// The right to act for one index of a domain, on the thread that has it.
+/// The right to act for the indices of a range, one after the other, on the thread that has it. Most ranges have one index.
 ///
-/// A turn is *open* from the moment at which a port gives its index until the index is used up, by
-/// [`Writer::put`](super::Writer::put) or [`Exit::release`](super::Exit::release). A port lends its turn as
-/// `&mut`, and gives no further index while the turn is open.
+/// A turn is *open* from the moment at which a port gives its indices until the last of them is used up, by
+/// [`Writer::put`](super::Writer::put), [`Putter::put`](super::Putter::put) or [`Exit::release`](super::Exit::release). A serial
+/// port lends its turn as `&mut`, and gives no further index while the turn is open. A claim gives its turn away.
 ///
 /// Invariant: an index of a domain that was created and not yet released is in exactly one place: in an open
-/// turn, in a claim, in a permit, or stored in one lane. Turns cannot be copied or created by users of this
-/// module, so they cannot break this. It is the reason why slots may be written again. Index *i* + capacity
-/// is created only after index *i* was released, and the thread that released *i* had taken it out of every
+/// turn, in a claim, or stored in one lane. Turns cannot be copied, and users of this
+/// module can create none that a port accepts, so they cannot break this. It is the reason why slots may be written again. Index *i* +
+/// capacity is created only after index *i* was released, and the thread that released *i* had taken it out of every
 /// lane in which it was ever stored.
 #[derive(Debug)]
 pub struct Turn {
-    /// The number of the domain.
-    domain: u64,
-    /// The index for which the turn was last opened.
+    /// The number of the domain or of the dealer whose ports take the turn. 0 if there is none.
+    of: u64,
+    /// The first index of the range.
+    pub(super) first: u64,
+    /// Every index of the range below this one was used up.
     index: u64,
-    is_open: bool,
+    pub(super) end: u64,
 }
 
 impl Turn {
-    pub(super) fn closed(domain: u64) -> Self {
-        Self { domain, index: 0, is_open: false }
+    /// Creates a turn for `index` that no port accepts, for a loop that has no lanes and only numbers its items.
+    #[inline]
+    pub fn without_lanes(index: u64) -> Self {
+        Self { of: 0, first: 0, index, end: u64::MAX }
     }
 
-    /// The index that the turn is for, or was last for.
+    pub(super) fn closed(of: u64) -> Self {
+        Self { of, first: 0, index: 0, end: 0 }
+    }
+
+    /// A turn for the indices of a claim.
+    #[inline]
+    pub(super) fn of_claim(dealer: u64, first: u64, end: u64) -> Self {
+        Self { of: dealer, first, index: first, end }
+    }
+
+    /// The index that the turn is for. If the turn was used up, the index after the last one.
     #[inline]
     pub fn index(&self) -> u64 {
         self.index
     }
 
-    /// Whether the index is not used up yet.
+    /// Whether an index is not used up yet.
     #[inline]
     pub fn is_open(&self) -> bool {
-        self.is_open
+        self.index < self.end
     }
 
     /// Opens the turn for `index`. The caller moves the index here from where it was.
     #[inline]
     pub(super) fn open(&mut self, index: u64) {
-        debug_assert!(!self.is_open);
-        self.index = index;
-        self.is_open = true;
+        debug_assert!(!self.is_open());
+        (self.index, self.end) = (index, index + 1);
     }
 
-    /// Uses up the turn, for a port of `domain` whose next index is `next`.
+    /// Uses up the next index, for a port of `of`. Returns the index.
     ///
     /// # Panics
-    /// If the turn is used up, belongs to another domain, or is for another index.
+    /// If the turn is used up or belongs to other ports.
     #[inline]
-    pub(super) fn close(&mut self, domain: u64, next: u64) {
-        let is_right = self.is_open & (self.domain == domain) & (self.index == next);
+    pub(super) fn use_up(&mut self, of: u64) -> u64 {
+        let index = self.index;
+        let is_right = (index < self.end) & (self.of == of);
+        assert!(is_right, "a turn has each index once, and its own ports use it up");
+        self.index += 1;
+        index
+    }
+
+    /// Uses up the turn, for a port of `of` whose next index is `next`.
+    ///
+    /// # Panics
+    /// If the turn is used up, belongs to other ports, or is for another index.
+    #[inline]
+    pub(super) fn close(&mut self, of: u64, next: u64) {
+        let is_right = (self.index < self.end) & (self.of == of) & (self.index == next);
         assert!(is_right, "a turn can be used once only, in its own domain, and in the order of the indices");
-        self.is_open = false;
+        self.index += 1;
     }
 }

@@ -3,7 +3,7 @@
 #![cfg(loom)]
 
 use anabranch_record::lane::{
-    Arrived, Cell, Claim, Committed, Dealer, Domain, Exit, Indices, Puts, Putter, Reader, Stamped, Watch,
+    Arrived, Cell, Claim, Committed, Dealer, Domain, Exit, Indices, Putter, Reader, Stamped, Turn, Watch,
     Writer,
 };
 use anabranch_record::sync::Arc;
@@ -81,7 +81,7 @@ pub struct Hop<T, U> {
 /// A claim of a [`Hop`].
 pub struct HopClaim<'h, T, U> {
     claim: Claim<'h, T>,
-    puts: Puts,
+    turn: Turn,
     putter: &'h Putter<U>,
 }
 
@@ -107,15 +107,15 @@ impl<T, U: Send> Hop<T, U> {
     }
 
     pub fn claim(&self, most: u64) -> Option<HopClaim<'_, T, U>> {
-        let (claim, puts) = self.dealer.claim(most)?;
-        Some(HopClaim { claim, puts, putter: &self.putter })
+        let (claim, turn) = self.dealer.claim(most)?;
+        Some(HopClaim { claim, turn, putter: &self.putter })
     }
 }
 
 impl<T, U> HopClaim<'_, T, U> {
     /// The index that is put next.
     pub fn index(&self) -> u64 {
-        self.puts.index()
+        self.turn.index()
     }
 
     pub fn take(&mut self) -> Option<Cell<T>> {
@@ -123,7 +123,7 @@ impl<T, U> HopClaim<'_, T, U> {
     }
 
     pub fn put(&mut self, cell: Cell<U>) {
-        self.putter.put(&mut self.puts, cell);
+        self.putter.put(&mut self.turn, cell);
     }
 }
 

@@ -15,12 +15,8 @@ use anabranch_record::sync::{Arc, Mutex, lock};
 
 use crate::engine::assembly::Assembly;
 use crate::engine::consumer::Consumer;
-use crate::engine::counter::Counter;
-use crate::engine::input::{Input, Lane};
-use crate::engine::measures::Tally;
-use crate::engine::push::{self, Demand, Push};
-use crate::engine::quantum::{Quantum, Served};
-use crate::engine::run::Run;
+use crate::engine::input::Lane;
+use crate::engine::step::{Demand, Step};
 use crate::engine::upstream::Upstream;
 
 /// Decides which branches get an item.
@@ -95,21 +91,13 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
                 events.push(Arc::clone(&inlet.event));
             }
         }
-        let call = ForkCall {
-            counter: assembly.counter(id),
-            deal,
-            dealt: inlets.iter().map(|_| None).collect(),
-            inlets,
-            turns,
-            events,
-        };
-        upstream.connect(assembly, Consumer::push(id, call));
+        let call = ForkCall { deal, dealt: inlets.iter().map(|_| None).collect(), inlets, turns, events };
+        upstream.connect(assembly, Consumer::serial(id, call));
     }
 }
 
 /// A fork as a consumer of cells.
 struct ForkCall<'run, T: Send> {
-    counter: Counter,
     deal: Box<dyn Deal<T> + 'run>,
     /// Empty, except while an item is dealt.
     dealt: Vec<Option<T>>,
@@ -119,9 +107,9 @@ struct ForkCall<'run, T: Send> {
     events: Vec<Arc<EventCount>>,
 }
 
-impl<T: Send> Push<T> for ForkCall<'_, T> {
-    fn push(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
-        let Self { counter, deal, dealt, inlets, turns, events } = self;
+impl<T: Send> Step<T> for ForkCall<'_, T> {
+    fn cell(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
+        let Self { deal, dealt, inlets, turns, events } = self;
         let (items, stop) = (cell.len(), cell.stop());
         let item = cell.into_items().next();
         debug_assert!(items <= 1, "an index has one item at a fork, because a branch has one cell for it");
@@ -130,7 +118,6 @@ impl<T: Send> Push<T> for ForkCall<'_, T> {
         if let Some(item) = item {
             deal.deal(item, dealt);
         }
-        counter.add(Tally { cells: 1, items, given: items });
         // The turn comes first. When the last branch has put its cell, the join has all that it needs.
         turns.put(turn, Cell::Empty);
         for (inlet, place) in inlets.iter_mut().zip(dealt) {
@@ -142,11 +129,7 @@ impl<T: Send> Push<T> for ForkCall<'_, T> {
         if stop.is_some() { Demand::Nothing } else { Demand::More }
     }
 
-    fn serve(&mut self, input: &mut Input<T>, quantum: &mut Quantum, run: &Run) -> Served {
-        push::serve(self, input, quantum, run)
-    }
-
-    fn take_tally(&mut self) -> Tally {
-        self.counter.take()
+    fn take_gain(&mut self) -> i64 {
+        0
     }
 }

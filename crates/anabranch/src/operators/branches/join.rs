@@ -8,15 +8,12 @@ use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
 use super::fork::Fork;
 use crate::engine::assembly::Assembly;
-use crate::engine::consumer::{Consumer, Read};
-use crate::engine::counter::Counter;
-use crate::engine::failure::{Cause, discard};
+use crate::engine::consumer::Consumer;
 use crate::engine::input::Lane;
-use crate::engine::measures::Tally;
-use crate::engine::push::{Demand, Out};
 use crate::engine::quantum::{Quantum, Served};
 use crate::engine::serving::{ServedNode, Serving};
 use crate::engine::site::Site;
+use crate::engine::step::{Demand, Out, Step, stop_at_panic};
 use crate::engine::upstream::Upstream;
 
 /// The last nodes of the branches of a fork, and everything before them up to the fork.
@@ -72,8 +69,18 @@ impl<'env, S: Send + 'env> BranchEnd<'env, S> {
         'env: 'run,
     {
         let place = Arc::new(Mutex::new(None));
-        let read = PortRead { reader: Arc::clone(&place) };
-        self.upstream.connect(assembly, Consumer::read(id, read));
+        let read = {
+            let place = Arc::clone(&place);
+            move |_: &mut Assembly<'run>, lane| {
+                let reader = match lane {
+                    Lane::Committed(lane) => lane.reader(),
+                    Lane::Stamped(lane) => lane.reader(),
+                    Lane::Arrived(_) => unreachable!("a branch keeps the order of its items"),
+                };
+                *lock(&place) = Some(reader);
+            }
+        };
+        self.upstream.connect(assembly, Consumer::lane(id, read));
         let reader = lock(&place).take().expect("the last node of a branch gives its lane");
         Port { reader, exit: assembly.end_branch(self.branch) }
     }
@@ -98,25 +105,6 @@ impl<S: Send> Port<S> {
 
     pub(crate) fn watch(&self) -> Watch<S> {
         self.reader.watch()
-    }
-}
-
-/// Takes the lane behind the last node of a branch, for the join.
-struct PortRead<S> {
-    reader: Arc<Mutex<Option<Reader<S>>>>,
-}
-
-impl<S: Send> Read<S> for PortRead<S> {
-    fn read<'run>(self: Box<Self>, _: &mut Assembly<'run>, lane: Lane<S>)
-    where
-        Self: 'run,
-    {
-        let reader = match lane {
-            Lane::Committed(lane) => lane.reader(),
-            Lane::Stamped(lane) => lane.reader(),
-            Lane::Arrived(_) => unreachable!("a branch keeps the order of its items"),
-        };
-        *lock(&self.reader) = Some(reader);
     }
 }
 
@@ -153,9 +141,9 @@ where
         let out = assembly.after_serial(id, consumer);
         let ports = ends.connect(assembly, id);
         let (writer, turns) = assembly.turns(fork.id);
-        let (site, counter) = (assembly.site(id), assembly.counter(id));
+        let site = assembly.site(id);
         let watch = (turns.watch(), ports.watch());
-        let state = JoinState::<'run, L::Ports, C> { turns, ports, out, counter };
+        let state = JoinState::<'run, L::Ports, C> { turns, ports, out };
         let is_sink = assembly.ends_with_sink(id);
         assembly.serial(id, ServedNode::new(JoinNode { site, state: PhantomData, watch, is_sink }, state));
         fork.connect(assembly, writer);
@@ -167,13 +155,12 @@ struct JoinState<'run, P: Ports, C: Combine<P::Values>> {
     turns: Reader<()>,
     ports: P,
     out: Out<'run, C::Out>,
-    counter: Counter,
 }
 
 impl<P: Ports, C: Combine<P::Values>> JoinState<'_, P, C> {
     /// Joins the next cells of the branches, which are ready, and passes the result on.
-    fn join(&mut self) -> Demand {
-        let Self { turns, ports, out, counter } = self;
+    fn join(&mut self, quantum: &mut Quantum) -> Demand {
+        let Self { turns, ports, out } = self;
         let (turn, _) = turns.take().expect("the fork puts the turn before the cells");
         let mut stop = None;
         let values = ports.take(&mut stop);
@@ -183,10 +170,8 @@ impl<P: Ports, C: Combine<P::Values>> JoinState<'_, P, C> {
             Some(stop) => cell.with_stop(stop),
             None => cell,
         };
-        if counter.is_on() {
-            counter.add(Tally { cells: 1, items: cell.len(), given: cell.len() });
-        }
-        out.push(turn, cell)
+        quantum.count_items(cell.len());
+        out.cell(turn, cell)
     }
 }
 
@@ -213,7 +198,7 @@ impl<'run, P: Ports, C: Combine<P::Values>> Serving for JoinNode<'run, P, C> {
                 if !state.ports.are_ready() {
                     return Served::Drained;
                 }
-                if state.join() == Demand::Nothing {
+                if state.join(quantum) == Demand::Nothing {
                     return Served::Closed;
                 }
                 if quantum.count() {
@@ -223,17 +208,12 @@ impl<'run, P: Ports, C: Combine<P::Values>> Serving for JoinNode<'run, P, C> {
             Served::Quantum
         }));
         let served = served.unwrap_or_else(|payload| {
-            let turn = state.turns.turn();
-            self.site.halt(turn.index(), Cause::Panic(payload));
             let out = &mut state.out;
-            let stopped = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail))));
-            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
-            discard(stopped);
+            stop_at_panic(&self.site, payload, state.turns.turn(), |turn, cell| out.cell(turn, cell));
             Served::Closed
         });
-        if run.measures().is_some() || run.costs.are_measured() {
-            let own = state.counter.take();
-            quantum.tally.add(Tally { given: state.out.given().unwrap_or(own.given), ..own });
+        if run.measures().is_some() {
+            quantum.gain = state.out.take_gain();
         }
         served
     }

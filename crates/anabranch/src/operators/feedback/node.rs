@@ -18,17 +18,14 @@ use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
 
 use crate::engine::assembly::Assembly;
-use crate::engine::consumer::{Consumer, Read};
-use crate::engine::counter::Counter;
-use crate::engine::failure::{Cause, discard};
-use crate::engine::input::{Drain, DrainWatch, Input, Lane};
-use crate::engine::measures::{Crossing, Tally};
-use crate::engine::push::{self, Demand, Out, Push};
+use crate::engine::consumer::Consumer;
+use crate::engine::input::{Drain, DrainWatch};
+use crate::engine::measures::Crossing;
 use crate::engine::quantum::{Quantum, Served};
 use crate::engine::room::RoomNotice;
-use crate::engine::run::Run;
 use crate::engine::serving::{ServedNode, Serving};
 use crate::engine::site::Site;
+use crate::engine::step::{Demand, Out, Step, stop_at_panic};
 use crate::engine::upstream::Upstream;
 use crate::operators::Lap;
 
@@ -104,29 +101,15 @@ impl<T: Send> Upstream<T> for EntryUpstream<'_, T> {
     {
         let Self { before, laps, id } = *self;
         let out = assembly.after_serial(id, consumer);
-        before.connect(assembly, Consumer::read(id, EntryRead { id, laps, out }));
-    }
-}
-
-/// An entry that reads a lane.
-struct EntryRead<'run, T: Send> {
-    id: usize,
-    laps: Arc<Loop<T>>,
-    out: Out<'run, T>,
-}
-
-impl<T: Send> Read<T> for EntryRead<'_, T> {
-    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<T>)
-    where
-        Self: 'run,
-    {
-        let Self { id, laps, out } = *self;
-        let drain = assembly.drain_before(id, lane);
-        let crossing = assembly.crossing(id);
-        let word = assembly.word_of(id);
-        let indices = assembly.indices_of(id);
-        let node = EntryNode::new(assembly.site(id), drain, indices, laps, out, crossing, word);
-        assembly.serial(id, node);
+        let read = move |assembly: &mut Assembly<'run>, lane| {
+            let drain = assembly.drain_before(id, lane);
+            let crossing = assembly.crossing(id);
+            let word = assembly.word_of(id);
+            let indices = assembly.indices_of(id);
+            let node = EntryNode::new(assembly.site(id), drain, indices, laps, out, crossing, word);
+            assembly.serial(id, node);
+        };
+        before.connect(assembly, Consumer::lane(id, read));
     }
 }
 
@@ -239,7 +222,7 @@ fn put<T: Send>(state: &mut LoopState<'_, T>, cell: Cell<T>) -> Demand {
     if let Some(crossing) = &mut state.crossing {
         crossing.enters(state.indices.next());
     }
-    state.out.push(state.indices.open(), cell)
+    state.out.cell(state.indices.open(), cell)
 }
 
 impl<'run, T: Send> Serving for EntryNode<'run, T> {
@@ -269,9 +252,8 @@ impl<'run, T: Send> Serving for EntryNode<'run, T> {
             // A stage that is fused to the entry has panicked, or a drop.
             let is_open = state.indices.turn().is_open();
             let turn = if is_open { state.indices.turn() } else { state.indices.open() };
-            self.site.halt(turn.index(), Cause::Panic(payload));
             let out = &mut state.out;
-            discard(catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(Stop::Fail)))));
+            stop_at_panic(&self.site, payload, turn, |turn, cell| out.cell(turn, cell));
             Served::Closed
         });
         state.indices.show();
@@ -324,20 +306,20 @@ impl<T: Send, V: Send> Upstream<V> for LeaveUpstream<'_, T, V> {
         let out = assembly.after_serial(id, consumer);
         let call = LeaveCall {
             site: assembly.site(id),
-            counter: assembly.counter(id),
+            gain: 0,
             notice: assembly.notice_of(id),
             laps,
             again: Vec::new(),
             out,
         };
-        before.connect(assembly, Consumer::push(id, call));
+        before.connect(assembly, Consumer::serial(id, call));
     }
 }
 
 /// The exit of a feedback as a consumer of cells.
 struct LeaveCall<'run, T: Send, V: Send> {
     site: Site,
-    counter: Counter,
+    gain: i64,
     /// Tells the entry that an index has left.
     notice: RoomNotice,
     laps: Arc<Loop<T>>,
@@ -346,9 +328,9 @@ struct LeaveCall<'run, T: Send, V: Send> {
     out: Out<'run, V>,
 }
 
-impl<T: Send, V: Send> Push<Lap<T, V>> for LeaveCall<'_, T, V> {
-    fn push(&mut self, turn: &mut Turn, cell: Cell<Lap<T, V>>) -> Demand {
-        let Self { site, counter, notice, laps, again, out } = self;
+impl<T: Send, V: Send> Step<Lap<T, V>> for LeaveCall<'_, T, V> {
+    fn cell(&mut self, turn: &mut Turn, cell: Cell<Lap<T, V>>) -> Demand {
+        let Self { site, gain, notice, laps, again, out } = self;
         let (items, stop, is_item) = (cell.len(), cell.stop(), site.run.is_item(&cell));
         let mut sort = |lap| match lap {
             Lap::Again(item) => {
@@ -368,18 +350,13 @@ impl<T: Send, V: Send> Push<Lap<T, V>> for LeaveCall<'_, T, V> {
             );
             again.clear();
         }
-        counter.add(Tally { cells: 1, items, given: cell.len() });
+        *gain += cell.len() as i64 - items as i64;
         laps.leave(turn.index(), again);
         notice.give();
-        out.push(turn, cell)
+        out.cell(turn, cell)
     }
 
-    fn serve(&mut self, input: &mut Input<Lap<T, V>>, quantum: &mut Quantum, run: &Run) -> Served {
-        push::serve(self, input, quantum, run)
-    }
-
-    fn take_tally(&mut self) -> Tally {
-        let own = self.counter.take();
-        Tally { given: self.out.given().unwrap_or(own.given), ..own }
+    fn take_gain(&mut self) -> i64 {
+        std::mem::take(&mut self.gain) + self.out.take_gain()
     }
 }

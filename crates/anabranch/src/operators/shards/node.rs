@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use anabranch_record::Baton;
-use anabranch_record::lane::{Cell, Dealer, Puts};
+use anabranch_record::lane::{Cell, Dealer, Turn};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 use crate::engine::UnitKind;
@@ -13,7 +13,8 @@ use crate::engine::clock::Moment;
 use crate::engine::measures::Tally;
 use crate::engine::node::{Carrier, Parallel, SerialUnit};
 use crate::engine::site::Site;
-use crate::engine::unit::{Feed, Stages, StagesCarrier, Work};
+use crate::engine::step::Kernel;
+use crate::engine::unit::WorkerSide;
 
 /// The largest number of cells that are dealt or served at once.
 const SHARD_SERVING_ITEMS: u64 = if cfg!(shuttle) { 2 } else { 64 };
@@ -33,12 +34,12 @@ impl<T: Send> UnitKind<Dealt<T>> for InShards {
         assembly: &mut Assembly<'run>,
         id: usize,
         dealer: Dealer<Dealt<T>>,
-        stages: Box<dyn Stages<Dealt<T>> + 'run>,
+        kernel: Kernel<'run, Dealt<T>>,
     ) where
         T: 'run,
     {
         let shards = assembly.plan.nodes[id].replicas.unwrap_or(1);
-        assembly.parallel(id, ShardedNode::new(assembly.site(id), dealer, stages, shards));
+        assembly.parallel(id, ShardedNode::new(assembly.site(id), dealer, kernel, shards));
     }
 }
 
@@ -47,7 +48,7 @@ struct Shard<T> {
     /// Only the holder takes cells from the queue. So the items of one shard run one after the other, in
     /// order.
     baton: Baton<()>,
-    queue: Mutex<VecDeque<(Puts, Cell<Dealt<T>>)>>,
+    queue: Mutex<VecDeque<(Turn, Cell<Dealt<T>>)>>,
     /// The length of the queue, for threads that only look.
     len: AtomicUsize,
 }
@@ -61,13 +62,13 @@ impl<T> Shard<T> {
         self.len.load(Ordering::Relaxed) > 0 && self.baton.word().is_free()
     }
 
-    fn push(&self, puts: Puts, cell: Cell<Dealt<T>>) {
+    fn push(&self, turn: Turn, cell: Cell<Dealt<T>>) {
         let mut queue = lock(&self.queue);
-        queue.push_back((puts, cell));
+        queue.push_back((turn, cell));
         self.len.store(queue.len(), Ordering::Relaxed);
     }
 
-    fn pop(&self) -> Option<(Puts, Cell<Dealt<T>>)> {
+    fn pop(&self) -> Option<(Turn, Cell<Dealt<T>>)> {
         let mut queue = lock(&self.queue);
         let first = queue.pop_front();
         self.len.store(queue.len(), Ordering::Relaxed);
@@ -78,12 +79,12 @@ impl<T> Shard<T> {
 /// The node of a parallel unit whose items are dealt to replicas.
 ///
 /// A lane cannot keep items apart by replica, so each shard has a queue. The holder of the dealer's baton
-/// takes cells from the lane, in order, and puts each into the queue of its shard, with the right to put its result into the lane
+/// takes cells from the lane, in order, and turn each into the queue of its shard, with the right to put its result into the lane
 /// behind. All queues together hold at most as many items as the window has indices.
 pub(super) struct ShardedNode<'run, T: Send> {
     site: Site,
     dealer: Dealer<Dealt<T>>,
-    stages: Box<dyn Stages<Dealt<T>> + 'run>,
+    kernel: Kernel<'run, Dealt<T>>,
     baton: Baton<()>,
     shards: Box<[Shard<T>]>,
     /// How many carriers were made.
@@ -94,11 +95,11 @@ impl<'run, T: Send> ShardedNode<'run, T> {
     pub(super) fn new(
         site: Site,
         dealer: Dealer<Dealt<T>>,
-        stages: Box<dyn Stages<Dealt<T>> + 'run>,
+        kernel: Kernel<'run, Dealt<T>>,
         shards: usize,
     ) -> Self {
         let shards = std::iter::repeat_with(Shard::new).take(shards).collect();
-        Self { site, dealer, stages, baton: Baton::new(()), shards, carriers: AtomicUsize::new(0) }
+        Self { site, dealer, kernel, baton: Baton::new(()), shards, carriers: AtomicUsize::new(0) }
     }
 
     fn has_work(&self) -> bool {
@@ -110,14 +111,14 @@ impl<'run, T: Send> ShardedNode<'run, T> {
     }
 }
 
-impl<T: Send> ShardedCarrier<'_, T> {
+impl<T: Send> ShardedCarrier<'_, '_, T> {
     /// Deals the cells that are ready to the shards, if no other worker deals. Returns whether it dealt any.
     fn deal(&mut self) -> bool {
         let node = self.node;
         let Some(held) = node.baton.try_acquire() else { return false };
         let mut dealt = 0;
         while dealt < SHARD_SERVING_ITEMS
-            && let Some((mut claim, puts)) = node.dealer.claim(1)
+            && let Some((mut claim, mut turn)) = node.dealer.claim(1)
             && let Some(cell) = claim.take()
         {
             dealt += 1;
@@ -127,8 +128,8 @@ impl<T: Send> ShardedCarrier<'_, T> {
                 Cell::Empty | Cell::Stop(_) => None,
             };
             match shard {
-                Some(shard) => node.shards[shard].push(puts, cell),
-                None => self.apply(puts, cell, &mut Tally::default()),
+                Some(shard) => node.shards[shard].push(turn, cell),
+                None => self.side.carry_one(&mut turn, cell, &mut Tally::default()),
             }
         }
         // The fence in `let_go` also orders the pushes above before the looks at the shards' batons (rule 7).
@@ -150,9 +151,9 @@ impl<T: Send> ShardedCarrier<'_, T> {
         }
         while tally.cells < SHARD_SERVING_ITEMS
             && !site.run.is_ending()
-            && let Some((puts, cell)) = shard.pop()
+            && let Some((mut turn, cell)) = shard.pop()
         {
-            self.apply(puts, cell, &mut tally);
+            self.side.carry_one(&mut turn, cell, &mut tally);
             if began.elapsed() >= SHARD_SERVING_NS {
                 break;
             }
@@ -163,13 +164,6 @@ impl<T: Send> ShardedCarrier<'_, T> {
         }
         site.measure(tally, began, began.elapsed());
         tally.cells > 0
-    }
-
-    /// Takes one cell through the unit and puts the result.
-    fn apply(&mut self, puts: Puts, cell: Cell<Dealt<T>>, tally: &mut Tally) {
-        let (mut feed, mut work) = (Feed::one(puts.index(), cell), Work::new(puts, 1));
-        self.stages.carry(&mut feed, &mut work);
-        tally.add(Tally { cells: 1, items: feed.items(), given: work.given() });
     }
 }
 
@@ -185,13 +179,13 @@ impl<T: Send> Parallel for ShardedNode<'_, T> {
     fn carrier(&self) -> Box<dyn Carrier + '_> {
         let number = self.carriers.fetch_add(1, Ordering::Relaxed);
         let first = first(number, self.shards.len());
-        Box::new(ShardedCarrier { node: self, stages: self.stages.carrier(), first })
+        Box::new(ShardedCarrier { node: self, side: WorkerSide::new(&self.site, &self.kernel), first })
     }
 }
 
-struct ShardedCarrier<'n, T: Send> {
-    node: &'n ShardedNode<'n, T>,
-    stages: Box<dyn StagesCarrier<Dealt<T>> + 'n>,
+struct ShardedCarrier<'n, 'run, T: Send> {
+    node: &'n ShardedNode<'run, T>,
+    side: WorkerSide<'n, 'run, Dealt<T>>,
     /// The shard at which the worker looks first. Each worker begins at another shard, so it mostly serves the same
     /// shards, whose states are in the cache of its core.
     first: usize,
@@ -204,7 +198,7 @@ fn first(number: usize, shards: usize) -> usize {
     ((u64::from(mirrored) * shards as u64) >> 32) as usize
 }
 
-impl<T: Send> Carrier for ShardedCarrier<'_, T> {
+impl<T: Send> Carrier for ShardedCarrier<'_, '_, T> {
     fn carry(&mut self, _: &SerialUnit<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
         let (node, first) = (self.node, self.first);
         let dealt = node.may_deal() && self.deal();

@@ -1,0 +1,61 @@
+//! Nodes of a direct line whose run is measured.
+
+use std::rc::Rc;
+
+use anabranch_record::lane::{Cell, Turn};
+
+use super::assembly::Assembly;
+use super::measures::{Mark, Stopwatch};
+use super::step::{Demand, Step};
+
+/// A node of a direct line that is measured.
+pub(super) struct Timed<'run, A> {
+    id: usize,
+    stopwatch: Rc<Stopwatch>,
+    enters: Mark,
+    leaves: Mark,
+    node: Box<dyn Step<A> + 'run>,
+}
+
+impl<'run, A: Send> Timed<'run, A> {
+    pub(super) fn new(
+        assembly: &Assembly<'run>,
+        id: usize,
+        stopwatch: Rc<Stopwatch>,
+        node: Box<dyn Step<A> + 'run>,
+    ) -> Self {
+        let (enters, leaves) = assembly.marks(id);
+        Self { id, stopwatch, enters, leaves, node }
+    }
+
+    /// Measures `pass`, which takes a cell with this many items.
+    #[inline]
+    fn measure(
+        &mut self,
+        turn: &mut Turn,
+        items: u64,
+        pass: impl FnOnce(&mut (dyn Step<A> + 'run), &mut Turn) -> Demand,
+    ) -> Demand {
+        let index = turn.index();
+        self.enters.enters(index);
+        let giver = self.stopwatch.enter(self.id, items);
+        let demand = pass(&mut *self.node, turn);
+        self.stopwatch.leave(self.id, giver);
+        self.leaves.has_left(index);
+        demand
+    }
+}
+
+impl<A: Send> Step<A> for Timed<'_, A> {
+    fn item(&mut self, turn: &mut Turn, item: A) -> Demand {
+        self.measure(turn, 1, |node, turn| node.item(turn, item))
+    }
+
+    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
+        self.measure(turn, cell.len(), |node, turn| node.cell(turn, cell))
+    }
+
+    fn take_gain(&mut self) -> i64 {
+        0
+    }
+}
