@@ -1,9 +1,12 @@
 //! The marks of the blocks of a member. The [module's documentation](super) describes the format.
 
+use std::io::{self, Read, Seek};
+
 use libdeflater::crc32;
 use memchr::memmem;
 
 use super::layout::{MAX_BLOCK, MAX_COMPRESSED};
+use crate::glance::glance;
 
 /// The size of a mark in the file, in bytes.
 pub(super) const MARK_LEN: usize = 81;
@@ -180,6 +183,12 @@ fn gather(bits: u16) -> u8 {
 /// Returns the indices of all complete marks in `bytes`.
 pub(super) fn find_marks(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memmem::find_iter(bytes, &START).filter(|&at| Mark::parse(&bytes[at..]).is_some())
+}
+
+/// Reads the mark at `offset`, if there is one.
+pub(super) fn mark_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Mark>> {
+    let mut bytes = [0; MARK_LEN];
+    Ok(Mark::parse(glance(file, offset, &mut bytes)?))
 }
 
 #[cfg(test)]

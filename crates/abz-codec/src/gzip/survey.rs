@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use super::layout::MAX_COMPRESSED;
-use super::mark::{MARK_LEN, Mark, find_marks};
+use super::mark::{MARK_LEN, Mark, find_marks, mark_at};
 use super::walk::{Entry, walk};
 use super::{EMPTY_DEFLATE, Index, IndexError, TRAILER_LEN};
 use crate::access::{Kind, Layout, Part};
@@ -194,12 +194,6 @@ fn find_block<F: Read + Seek>(
         }
     }
     Ok(found)
-}
-
-/// Reads the mark at `offset`, if there is one.
-pub(super) fn mark_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Mark>> {
-    let mut bytes = [0; MARK_LEN];
-    Ok(Mark::parse(glance(file, offset, &mut bytes)?))
 }
 
 /// Finds the first valid mark that begins in the range `from..to` of the file.

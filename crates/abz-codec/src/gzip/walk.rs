@@ -4,8 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use crc32fast::Hasher;
 
-use super::mark::{MARK_LEN, Mark};
-use super::survey::mark_at;
+use super::mark::{MARK_LEN, Mark, mark_at};
 use super::{EMPTY_DEFLATE, HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
 use crate::glance::{bytes_at, glance};
 

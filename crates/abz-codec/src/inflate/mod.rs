@@ -8,12 +8,14 @@
 //! [RFC 1951]: https://www.rfc-editor.org/rfc/rfc1951
 
 pub(crate) mod bits;
+mod damaged;
 pub(crate) mod history;
 mod lengths;
 mod search;
 pub(crate) mod table;
 
 use bits::Bits;
+pub use damaged::Damaged;
 use history::History;
 pub use history::{MARKER, Slot, WINDOW};
 use lengths::Lengths;
@@ -22,14 +24,7 @@ use table::{DEEPER, END, LITERAL, SPECIAL, Tables, value};
 
 use std::fmt;
 
-use thiserror::Error;
-
 use crate::system::{Loop, with_features};
-
-/// The error of bits that are not deflate data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("expected deflate data, found invalid bits")]
-pub struct Damaged;
 
 /// A decoder of a deflate stream, into bytes or, if `T` is [`u16`], into bytes and markers.
 ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use zstd_safe::{CCtx, DCtx};
 
-use super::stream::MEMORY;
+use super::error::MEMORY;
 
 /// A dictionary: contents that frames refer to as if they came before them. It is one that `zstd --train` made, or any
 /// bytes. Clones share the bytes. Every encoder and decoder makes its own tables from them, once.

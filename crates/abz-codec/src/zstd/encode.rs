@@ -5,8 +5,8 @@ use std::fmt;
 use crc32fast::hash as crc32;
 use zstd_safe::{CCtx, CParameter};
 
+use super::error::no_memory;
 use super::flush::Flushed;
-use super::stream::MEMORY;
 use super::{Dictionary, FrameHeader, LEVELS, MAX_BLOCK, MAX_WINDOW_LOG, Reference, frame_size, joint};
 use crate::Block;
 use crate::memory::{NoMemory, make_exact_room};
@@ -259,16 +259,6 @@ fn compress(
     make_exact_room(frame, zstd_safe::compress_bound(contents.len()))?;
     context.set_parameter(CParameter::ChecksumFlag(checksum)).expect("no frame is begun");
     context.compress2(frame, contents).map(drop).map_err(|code| no_memory(code, 3 * contents.len()))
-}
-
-/// Returns the error of libzstd, which can only be missing memory for its tables of about `tables` bytes.
-///
-/// # Panics
-///
-/// If it is another error.
-pub(super) fn no_memory(code: usize, tables: usize) -> NoMemory {
-    assert!(code.wrapping_neg() == MEMORY, "any data can be encoded: {}", zstd_safe::get_error_name(code));
-    NoMemory { needed: (1 << 20) + tables as u64 }
 }
 
 impl fmt::Debug for Encoder {

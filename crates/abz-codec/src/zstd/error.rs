@@ -160,3 +160,16 @@ impl fmt::Display for Given {
         }
     }
 }
+
+/// The error code of libzstd (`zstd_errors.h`) of memory that it could not have.
+pub(super) const MEMORY: usize = 64;
+
+/// Returns the error of libzstd, which can only be missing memory for its tables of about `tables` bytes.
+///
+/// # Panics
+///
+/// If it is another error.
+pub(super) fn no_memory(code: usize, tables: usize) -> NoMemory {
+    assert!(code.wrapping_neg() == MEMORY, "any data can be encoded: {}", zstd_safe::get_error_name(code));
+    NoMemory { needed: (1 << 20) + tables as u64 }
+}

@@ -4,7 +4,7 @@ use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 
 use super::FrameHeader;
-use super::encode::no_memory;
+use super::error::no_memory;
 use super::joint::{self, Joint};
 use crate::memory::{NoMemory, grow};
 

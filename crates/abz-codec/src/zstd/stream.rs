@@ -2,13 +2,12 @@
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
-use super::error::Fault;
+use super::error::{Fault, MEMORY};
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 use crate::memory::NoMemory;
 
 /// The error codes of libzstd (`zstd_errors.h`) that are distinguished here.
 const CHECKSUM_WRONG: usize = 22;
-pub(super) const MEMORY: usize = 64;
 
 /// A streaming decoder.
 pub(super) struct Stream {

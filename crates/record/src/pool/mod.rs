@@ -22,22 +22,22 @@
 //! callers and helpers that are inside jobs is at most the size of the pool, or the number of callers if that is
 //! larger.
 
+mod core;
 mod tasks;
 mod threads;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use self::core::{Entry, Erased, JobFn, POOL, PoolCore, PoolState, RunQueue, Threads, erase_job, erase_wake};
+pub use self::core::{JobContext, Stay, Task, TaskContext};
 use crate::backoff::{Backoff, Polling};
 use crate::fork::Birth;
 use crate::mutant::Mutant;
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, thread_local};
-use tasks::RunQueue;
-pub use tasks::{Dispatcher, Task, TaskContext};
-use threads::Threads;
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
+pub use tasks::Dispatcher;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
-const IDLE_JOBS_STAY_OPEN: Mutant = Mutant("idle_jobs_stay_open");
 const CALL_WITHOUT_A_COUNT: Mutant = Mutant("call_without_a_count");
 const JOB_STAYS_OPEN: Mutant = Mutant("job_stays_open");
 const NO_WAIT_FOR_HELPERS: Mutant = Mutant("no_wait_for_helpers");
@@ -52,151 +52,6 @@ pub struct ThreadPool {
     shared: Arc<PoolCore>,
     /// Whether dropping this ends the threads.
     owns: bool,
-}
-
-struct PoolCore {
-    /// The process that has created the pool. A fork of it has none of the threads, and may have locks that nobody releases.
-    birth: Birth,
-    /// How many callers and helpers may be inside jobs. If there are more callers than that, no helper joins.
-    size: usize,
-    /// How many threads from outside the pool are inside `lend`.
-    callers: AtomicUsize,
-    /// How many helpers are inside jobs.
-    helpers: AtomicUsize,
-    /// Rises when a job calls for helpers. Idle helpers poll it before they sleep.
-    calls: AtomicUsize,
-    /// How long an idle helper polls.
-    backoff: Backoff,
-    /// Whether the last job was long enough for helpers to be useful.
-    was_long: AtomicBool,
-    state: Mutex<PoolState>,
-    /// How many tasks wait, for threads that do not take the lock.
-    tasks: AtomicUsize,
-    /// Idle helpers wait here for a job or a task.
-    idle: Condvar,
-    /// Callers wait here until their helpers have left.
-    left: Condvar,
-    /// The thread that looks for tasks which nobody takes waits here.
-    #[cfg(not(any(loom, shuttle)))]
-    watchdog: Condvar,
-    /// The prefix of the threads' names.
-    name: String,
-    threads: Mutex<Threads>,
-}
-
-struct PoolState {
-    jobs: Vec<Entry>,
-    next: usize,
-    sleeping: usize,
-    closing: bool,
-    tasks: RunQueue,
-    /// How many of the pool's threads are inside jobs or do tasks.
-    busy: usize,
-    /// How many threads the pool has, without the watchdog.
-    started: usize,
-}
-
-/// A job whose caller is inside [`ThreadPool::lend`].
-struct Entry {
-    id: usize,
-    job: Erased<JobFn<'static>>,
-    /// Wakes the helpers that wait inside the job, so that they look at whether they should leave.
-    wake: Erased<WakeFn<'static>>,
-    /// Whether helpers may enter: the job has called for them, and its caller has not left.
-    open: bool,
-    /// How many helpers may be inside at once.
-    wants: usize,
-    inside: usize,
-}
-
-/// A closure of a job, with its lifetime erased.
-///
-/// Invariant: `job` is called only by helpers that are counted in `inside` of its entry. `wake` is called
-/// only while the state is locked and the entry is in it. `lend` keeps both borrows alive until the entry is
-/// closed, `inside` is 0, and the entry was removed.
-struct Erased<F: ?Sized>(*const F);
-
-impl<F: ?Sized> Clone for Erased<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: ?Sized> Copy for Erased<F> {}
-
-// SAFETY: the closure behind the pointer is `Sync` in both uses, and it is only called.
-unsafe impl<F: ?Sized + Sync> Send for Erased<F> {}
-
-type JobFn<'a> = dyn Fn(&JobContext<'_>) -> Stay + Sync + 'a;
-type WakeFn<'a> = dyn Fn() + Sync + 'a;
-
-fn erase_job(job: &JobFn<'_>) -> Erased<JobFn<'static>> {
-    // SAFETY: the two types differ only in a lifetime, and the invariant of `Erased` keeps all calls within
-    // it.
-    Erased(unsafe { std::mem::transmute::<*const JobFn<'_>, *const JobFn<'static>>(job) })
-}
-
-fn erase_wake(wake: &WakeFn<'_>) -> Erased<WakeFn<'static>> {
-    // SAFETY: as in `erase_job`.
-    Erased(unsafe { std::mem::transmute::<*const WakeFn<'_>, *const WakeFn<'static>>(wake) })
-}
-
-/// What a helper reports when it comes back from a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stay {
-    /// The helper left so that another thread may work. There may be more to do, so helpers may enter again.
-    Away,
-    /// All work is done, so no helper needs to enter again.
-    Done,
-}
-
-/// A helper's visit to a job.
-pub struct JobContext<'c> {
-    shared: &'c PoolCore,
-    id: usize,
-}
-
-impl fmt::Debug for JobContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JobContext").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
-impl JobContext<'_> {
-    /// Whether the helper should leave at its next opportunity because more callers have come.
-    #[inline]
-    pub fn is_oversubscribed(&self) -> bool {
-        self.shared.is_oversubscribed()
-    }
-
-    /// Announces that the helper leaves because it finds nothing to do.
-    ///
-    /// If it is the last helper inside, the job is closed to helpers until it [calls](JobHandle::call) again.
-    /// Without this, two jobs without work would pass one helper back and forth. Takes a lock.
-    pub fn close_behind(&self) {
-        let mut state = self.shared.lock();
-        if let Some(entry) = state.entry(self.id)
-            && entry.inside == 1
-            && !IDLE_JOBS_STAY_OPEN.is_on()
-        {
-            entry.open = false;
-        }
-    }
-
-    /// Whether another job has no helper yet, or a task waits. A helper that finds nothing to do in its job should leave for
-    /// that one. Takes a lock.
-    pub fn is_wanted_elsewhere(&self) -> bool {
-        let state = self.shared.lock();
-        let is_wanted =
-            |entry: &Entry| entry.id != self.id && entry.open && entry.inside == 0 && entry.wants > 0;
-        state.tasks.are_waiting() || state.jobs.iter().any(is_wanted)
-    }
-}
-
-thread_local! {
-    /// The pool that the current thread works for, as the address of its shared state. 0 means none.
-    #[allow(clippy::missing_const_for_thread_local)] // the model checkers' macro has no `const` form
-    static POOL: std::cell::Cell<usize> = std::cell::Cell::new(0);
 }
 
 /// How long a temporary helper stays when there is nothing to do.
@@ -440,22 +295,7 @@ impl Drop for JobHandle<'_> {
     }
 }
 
-impl PoolState {
-    fn entry(&mut self, id: usize) -> Option<&mut Entry> {
-        self.jobs.iter_mut().find(|entry| entry.id == id)
-    }
-}
-
 impl PoolCore {
-    fn lock(&self) -> MutexGuard<'_, PoolState> {
-        lock(&self.state)
-    }
-
-    fn is_oversubscribed(&self) -> bool {
-        let helpers = self.helpers.load(Ordering::Relaxed);
-        helpers > 0 && helpers + self.callers.load(Ordering::Relaxed) > self.size
-    }
-
     /// There is one caller less, so another job may have one more helper. It is counted as a call, because a helper that found
     /// no room for itself may be about to sleep.
     fn one_caller_less(&self, state: &PoolState) {

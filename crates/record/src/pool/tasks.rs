@@ -22,20 +22,16 @@
 //! queue, the pool gets one more thread, and another one after the same time. So tasks that wait for each other go on.
 //! Such a thread ends when it has had nothing to do for a second.
 
-use std::collections::VecDeque;
 use std::fmt;
 #[cfg(not(any(loom, shuttle)))]
 use std::time::Duration;
 
-use super::PoolCore;
+use super::core::{PoolCore, RunQueue, Task, TaskContext};
 use crate::mutant::Mutant;
-use crate::sync::{Arc, AtomicUsize, MutexGuard, Ordering};
+use crate::sync::{Arc, MutexGuard, Ordering};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const TASK_WITHOUT_A_COUNT: Mutant = Mutant("task_without_a_count");
-
-/// A piece of work that one thread of a pool does once. It must not panic.
-pub type Task = Box<dyn FnOnce(&TaskContext<'_>) + Send>;
 
 /// How long tasks lie in the queue, without one being taken, before the pool gets one more thread.
 #[cfg(not(any(loom, shuttle)))]
@@ -45,25 +41,6 @@ const STUCK: Duration = Duration::from_millis(100);
 #[cfg(not(any(loom, shuttle)))]
 const QUIET_LOOKS: u32 = 5;
 
-/// A thread of a pool while it does a task.
-pub struct TaskContext<'c> {
-    tasks: &'c AtomicUsize,
-}
-
-impl TaskContext<'_> {
-    /// Whether other tasks wait for a thread. A task that is long should end, and send a new one for the rest.
-    #[inline]
-    pub fn is_wanted_elsewhere(&self) -> bool {
-        self.tasks.load(Ordering::Relaxed) > 0
-    }
-}
-
-impl fmt::Debug for TaskContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskContext").field("waiting", &self.tasks.load(Ordering::Relaxed)).finish()
-    }
-}
-
 /// Sends tasks to a pool. It does not keep the pool alive: when the pool was dropped, tasks are dropped too.
 #[derive(Clone)]
 pub struct Dispatcher(pub(super) Arc<PoolCore>);
@@ -71,30 +48,6 @@ pub struct Dispatcher(pub(super) Arc<PoolCore>);
 impl fmt::Debug for Dispatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dispatcher").finish_non_exhaustive()
-    }
-}
-
-/// The tasks of a pool, in its state.
-pub(super) struct RunQueue {
-    queue: VecDeque<Task>,
-    /// How many tasks were taken out of the queue.
-    taken: u64,
-    /// Whether a thread looks for tasks that nobody takes.
-    has_watchdog: bool,
-}
-
-impl RunQueue {
-    pub(super) fn new() -> Self {
-        Self { queue: VecDeque::new(), taken: 0, has_watchdog: false }
-    }
-
-    /// Takes all tasks out.
-    pub(super) fn clear(&mut self) -> VecDeque<Task> {
-        std::mem::take(&mut self.queue)
-    }
-
-    pub(super) fn are_waiting(&self) -> bool {
-        !self.queue.is_empty()
     }
 }
 

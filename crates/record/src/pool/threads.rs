@@ -1,23 +1,11 @@
 //! The threads of a pool: how they start, and how they are joined.
 
-use super::{POOL, PoolCore};
+use super::core::{POOL, PoolCore};
 use crate::mutant::Mutant;
-use crate::sync::{Arc, lock, thread, thread_local};
+use crate::sync::{Arc, lock, thread_local};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const JOINS_ITSELF: Mutant = Mutant("joins_itself");
-
-/// The threads of a pool, until they are joined, with their numbers from 1 on.
-pub(super) struct Threads {
-    list: Vec<(usize, thread::JoinHandle<()>)>,
-    next: usize,
-}
-
-impl Threads {
-    pub(super) fn new() -> Self {
-        Self { list: Vec::new(), next: 1 }
-    }
-}
 
 thread_local! {
     /// The pool of which the current thread is a thread, as the address of its shared state, and the thread's number. 0 means

@@ -8,12 +8,11 @@
 
 mod model;
 
-use model::{Coder, Context, Model, State, Symbol};
+use model::{Coder, Context, Model, SHORTEST_MATCH, State, Symbol};
 
 use super::error::Fault;
 use crate::memory::grow;
 
-const SHORTEST_MATCH: u32 = 2;
 /// The distance of a marker, and the lengths of both kinds of marker.
 const MARKER: u32 = u32::MAX;
 const END: u32 = SHORTEST_MATCH;

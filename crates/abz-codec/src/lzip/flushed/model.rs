@@ -1,6 +1,7 @@
 //! The probabilities of LZMA, and the range coder that reads symbols with them.
 
-use super::SHORTEST_MATCH;
+/// The length of the shortest match.
+pub(super) const SHORTEST_MATCH: u32 = 2;
 
 /// The number of bits of the previous byte that select the probabilities of a literal (lc).
 const LITERAL_CONTEXT_BITS: usize = 3;

@@ -1,7 +1,7 @@
 //! The memory that libzstd takes to make a patch, as `ZSTD_resetCCtx_internal` of zstd 1.5 allocates it.
 
 use super::super::Encoding;
-use super::{Reference, window_log};
+use super::reference::{Reference, window_log};
 
 /// The settings of a level that determine the sizes of its tables, from `clevels.h` for files of more than 256 KiB.
 /// Smaller files have other rows there, which take up to 1 MiB more or less.
