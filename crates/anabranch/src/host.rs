@@ -9,9 +9,10 @@ use anabranch_record::pool::ThreadPool;
 
 use crate::stream::Stream;
 
-pub use crate::engine::affinity::Processors;
-pub use crate::engine::pull::{Pull, Pulled};
-pub use crate::engine::{Feed, Kept, KeptPanic, Moment, RunThreads, discard, processors};
+pub use crate::clock::Moment;
+pub use crate::engine::nodes::pull::{Pull, Pulled};
+pub use crate::engine::walk::affinity::Processors;
+pub use crate::engine::{Feed, Kept, KeptPanic, RunThreads, discard, processors};
 
 /// A stream of the items of `source`, which the threads of the scheduler post. Its workers do not wait in the source: they ask
 /// `feed`, and wait there.

@@ -102,10 +102,12 @@
 #![forbid(unsafe_code)]
 
 pub mod annotation;
+mod clock;
 mod control;
 mod engine;
 #[doc(hidden)] // For process networks.
 pub mod host;
+mod measures;
 mod operators;
 mod outside;
 mod report;

@@ -5,6 +5,8 @@ mod monitor;
 mod pool;
 mod recycler;
 mod retry;
+#[cfg(feature = "futures")]
+mod runtime;
 mod time_limit;
 pub(crate) mod waiter;
 mod watch;
@@ -16,6 +18,8 @@ pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use pool::{Pool, PoolShare};
 pub use recycler::{Recycled, Recycler};
 pub use retry::Retry;
+#[cfg(feature = "futures")]
+pub(crate) use runtime::Runtime;
 pub use time_limit::{TimeLimit, TimedOut};
 pub use watch::Watch;
 pub(crate) use watch::Watcher;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Snapshot;
 use super::monitor::{Monitor, MonitorThread};
 use crate::engine::Progress;
-use crate::engine::progress::Callback;
+use crate::engine::state::progress::Callback;
 
 /// What looks at a run while it goes on: a [`Monitor`], or a function that is called [as the run gets on](Self::progress) or
 /// [while it stalls](Self::stalls). [`Stream::watch`](crate::Stream::watch) takes it.

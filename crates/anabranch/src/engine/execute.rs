@@ -4,13 +4,13 @@ use anabranch_plan::{Executor, Node, Placement, Plan, Role};
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, ThreadPool};
 
-use super::assembly::Assembly;
-use super::line::Line;
-use super::measures::Measures;
-use super::run::Run;
-use super::threads;
-use super::worker::RunContext;
-use crate::engine::affinity::Processors;
+use super::build::assembly::Assembly;
+use super::build::line::Line;
+use super::state::run::Run;
+use super::walk::threads;
+use super::walk::worker::RunContext;
+use crate::engine::walk::affinity::Processors;
+use crate::measures::Measures;
 
 /// The parts of a run that are neither its plan nor its code.
 pub(crate) struct ExecutorParts<'m> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::run::Measures;
 use super::transit::Transit;
-use crate::engine::clock::Moment;
+use crate::clock::Moment;
 
 /// Measures the indices that pass one point of a domain: its source, or its exit.
 #[derive(Debug, Clone)]

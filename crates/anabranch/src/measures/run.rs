@@ -8,7 +8,7 @@ use super::meter::{Reading, Tally};
 use super::series::Series;
 use super::track::{self, Event, OnTrack, Track, What};
 use super::transit::Transit;
-use crate::engine::clock::Moment;
+use crate::clock::Moment;
 
 /// The number of events that all threads of a run keep together. It is divided among them.
 const EVENTS: usize = 1 << 18;

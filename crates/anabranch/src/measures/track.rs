@@ -7,7 +7,7 @@ use std::thread::{Thread, ThreadId};
 use anabranch_record::fork;
 
 use super::{Reading, Series, Tally};
-use crate::engine::clock::{processor_time, run_delay};
+use crate::clock::{processor_time, run_delay};
 
 /// The length of a stretch of events, in nanoseconds. A track that is full keeps the events of every second
 /// stretch, then of every fourth, and so on.

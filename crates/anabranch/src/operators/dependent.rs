@@ -16,6 +16,7 @@ use anabranch_plan::Node;
 use anabranch_record::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 
 use super::in_order::{Failure, Finished, InOrder};
+use super::ready::Ready;
 use crate::engine::{Kept, Later, Pulled, Spread};
 use crate::stream::{Admit, ErrorAfter, Mode, Stream};
 
@@ -171,9 +172,7 @@ impl<T, V, X> Drop for Task<T, V, X> {
 /// The state that the three stages share.
 pub(crate) struct Schedule<T, V, X> {
     /// The tasks that other tasks have made ready.
-    ready: Mutex<VecDeque<Arc<Task<T, V, X>>>>,
-    /// How many they are, for threads that only look.
-    count: AtomicUsize,
+    ready: Ready<Arc<Task<T, V, X>>>,
     /// How many tasks wait for results, or are in `ready`. All of their needs have come.
     waiting: AtomicUsize,
     /// How many items have come.
@@ -186,9 +185,8 @@ pub(crate) struct Schedule<T, V, X> {
 
 impl<T, V, X> Schedule<T, V, X> {
     pub(crate) fn new(reach: usize) -> Arc<Self> {
-        let (ready, zero) = (Mutex::new(VecDeque::new()), || AtomicU64::new(0));
-        let (count, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { ready, count, waiting, came: zero(), left: zero(), reach: reach as u64 })
+        let (waiting, zero) = (AtomicUsize::new(0), || AtomicU64::new(0));
+        Arc::new(Self { ready: Ready::new(), waiting, came: zero(), left: zero(), reach: reach as u64 })
     }
 
     /// Computes the result of a task, and makes the tasks ready that have waited for no other. Returns the task.
@@ -201,20 +199,13 @@ impl<T, V, X> Schedule<T, V, X> {
         let ready: Vec<_> =
             waited.iter().filter_map(Weak::upgrade).filter(|waiting| waiting.is_ready()).collect();
         if !ready.is_empty() {
-            let mut queue = lock(&self.ready);
-            queue.extend(ready);
-            self.count.store(queue.len(), Ordering::Release);
+            self.ready.extend(ready);
         }
         task
     }
 
     fn take(&self) -> Option<Arc<Task<T, V, X>>> {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        let mut queue = lock(&self.ready);
-        let task = queue.pop_front()?;
-        self.count.store(queue.len(), Ordering::Release);
+        let task = self.ready.take()?;
         self.waiting.fetch_sub(1, Ordering::Release);
         Some(task)
     }
@@ -222,7 +213,7 @@ impl<T, V, X> Schedule<T, V, X> {
 
 impl<T: Send, V: Send + Sync, X: Send> Later for Schedule<T, V, X> {
     fn is_ready(&self) -> bool {
-        self.count.load(Ordering::Acquire) > 0
+        !self.ready.is_empty()
     }
 
     fn is_waiting(&self) -> bool {

@@ -20,8 +20,9 @@ use anabranch_record::sync::{
 };
 
 use super::in_order::{Failure, Finished, InOrder};
+use super::ready::Ready;
+use crate::control::Runtime;
 use crate::engine::{Kept, Later, Pulled, Run, Spread};
-use crate::outside::Runtime;
 use crate::stream::{Admit, ErrorAfter, Mode, Stream};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
@@ -37,21 +38,14 @@ struct Wakes {
     most: Option<u64>,
     /// The number of the first item that is known to have failed, or `u64::MAX`. No later item is begun or polled.
     failed: AtomicU64,
-    woken: Padded<Woken>,
+    /// The numbers of the futures that have woken and are not polled yet.
+    woken: Padded<Ready<u64>>,
     /// How many items have come. The first stage writes it.
     came: Padded<AtomicU64>,
     /// How many of them have a result. The second stage writes it.
     landed: Padded<AtomicU64>,
     /// How many results have left. The third stage writes it.
     left: Padded<AtomicU64>,
-}
-
-/// The futures that have woken and are not polled yet.
-#[derive(Debug)]
-struct Woken {
-    numbers: Mutex<VecDeque<u64>>,
-    /// How many they are, for threads that only look.
-    count: AtomicUsize,
 }
 
 impl Wakes {
@@ -61,7 +55,7 @@ impl Wakes {
             event: OnceLock::new(),
             most: (most < usize::MAX).then_some(most as u64),
             failed: AtomicU64::new(u64::MAX),
-            woken: Padded::new(Woken { numbers: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) }),
+            woken: Padded::new(Ready::new()),
             came: zero(),
             landed: zero(),
             left: zero(),
@@ -69,27 +63,12 @@ impl Wakes {
     }
 
     fn push(&self, number: u64) {
-        let Woken { numbers, count } = &*self.woken;
-        let mut numbers = lock(numbers);
-        numbers.push_back(number);
-        count.store(numbers.len(), Ordering::Release);
-        drop(numbers);
+        self.woken.extend([number]);
         if let Some(event) = self.event.get()
             && !NO_NOTICE_OF_A_WAKE.is_on()
         {
             event.notify();
         }
-    }
-
-    fn take(&self) -> Option<u64> {
-        let Woken { numbers, count } = &*self.woken;
-        if count.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        let mut numbers = lock(numbers);
-        let number = numbers.pop_front();
-        count.store(numbers.len(), Ordering::Release);
-        number
     }
 
     /// How many items have come and have no result yet.
@@ -102,7 +81,7 @@ impl Wakes {
 
 impl Later for Wakes {
     fn is_ready(&self) -> bool {
-        self.woken.count.load(Ordering::Acquire) > 0
+        !self.woken.is_empty()
     }
 
     fn is_waiting(&self) -> bool {
@@ -323,7 +302,7 @@ impl<T, F> Launch<T, F> {
     /// The next item whose future has woken.
     fn woken(&mut self) -> Option<Arc<Flight<T, F>>> {
         // The futures behind a failure are dropped with the line.
-        let number = std::iter::from_fn(|| self.wakes.take())
+        let number = std::iter::from_fn(|| self.wakes.woken.take())
             .find(|number| *number <= self.wakes.failed.load(Ordering::Relaxed))?;
         // An item whose future wakes has no result, so it is still in the list.
         Some(Arc::clone(&self.flights[(number - self.first) as usize]))

@@ -9,6 +9,7 @@ mod feedback;
 mod futures;
 mod in_order;
 mod parallel;
+mod ready;
 mod route;
 mod serial;
 mod shards;

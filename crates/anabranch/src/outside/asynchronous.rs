@@ -10,11 +10,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use anabranch_plan::Node;
 use anabranch_record::{EventCount, WaitKey};
 
+use crate::control::Runtime;
 use crate::control::waiter::Waiter;
-use crate::engine::pull::{Pull, Pulled};
+use crate::engine::nodes::pull::{Pull, Pulled};
 use crate::engine::{Feed, RunThreads};
 use crate::outside::reader::Reader;
-use crate::outside::runtime::Runtime;
 use crate::stream::{Stream, TryStream};
 
 /// Wakes the thread that waits for a source.

@@ -13,7 +13,7 @@ use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Or
 use anabranch_record::{EventCount, WaitKey};
 
 use crate::control::waiter::Waiter;
-use crate::engine::pull::{Pull, Pulled};
+use crate::engine::nodes::pull::{Pull, Pulled};
 use crate::engine::{Feed, Supply};
 use crate::outside::mailbox::Mailbox;
 use crate::stream::Stream;

@@ -10,11 +10,10 @@ use anabranch_record::pool::Dispatcher;
 use anabranch_record::sync::Arc;
 
 use crate::control::{CancelToken, Pool, PoolShare};
-use crate::engine::progress::Reporter;
-use crate::engine::{self, DetachedParts, Feed, Halt, Last, Outcome, ResultQueue, Run};
+use crate::engine::{self, DetachedParts, Feed, Halt, Last, Outcome, ResultQueue};
 use crate::outside::reader::{Reader, Runner};
 use crate::outside::results::{Ending, Results};
-use crate::stream::{Attachment, Connect, Draft, Mode, Outside, Stream, connecting};
+use crate::stream::{Connect, Draft, Mode, Outside, Stream, connecting, set_up};
 
 /// What a stream needs to run without a thread of its own.
 struct DetachedStream {
@@ -107,15 +106,8 @@ fn start(
     if let Some(Outside { waiter, .. }) = &attached.outside {
         waiter.detach();
     }
-    let run = Arc::new(Run::new(&plan, Vec::new(), None, Some(feed), attached.supply.take()));
-    if let Some(feed) = &run.feed {
-        feed.starts(run.clone());
-    }
-    if attached.takes_none {
-        run.end_source();
-    }
-    let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
-    let attachment = Attachment::new(attached, &plan, &run);
+    attached.feed = Some(feed);
+    let (run, reporter, attachment) = set_up(attached, &plan, Vec::new(), None, None);
     let ended = Arc::clone(&run);
     let over = move |pulled| {
         attachment.end(pulled);

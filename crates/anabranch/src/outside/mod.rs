@@ -11,7 +11,7 @@ pub mod posts;
 pub mod prelude;
 pub(crate) mod reader;
 mod results;
-#[cfg(feature = "futures")]
+#[cfg(feature = "tokio")]
 mod runtime;
 mod select;
 
@@ -21,5 +21,3 @@ pub(crate) use channel::{Channel, channel};
 pub use channel::{SendError, Sender, TrySendError};
 pub use iter::Items;
 pub use offload::Offload;
-#[cfg(feature = "futures")]
-pub(crate) use runtime::Runtime;

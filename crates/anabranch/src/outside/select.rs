@@ -12,7 +12,7 @@ use anabranch_record::fork::{self, Birth};
 use anabranch_record::sync::named_thread;
 
 use crate::control::CancelToken;
-use crate::engine::pull::{Pull, Pulled};
+use crate::engine::nodes::pull::{Pull, Pulled};
 use crate::engine::{Halt, Kept, KeptPanic, discard};
 use crate::outside::{Channel, Sender, channel};
 use crate::stream::{Account, Handed, Inner, Joins, Mode, Sent as Counted, Stream};

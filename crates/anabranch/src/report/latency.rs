@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anabranch_plan::{Node, Plan};
 
-use crate::engine::{Latencies, Measures};
+use crate::measures::{Latencies, Measures};
 
 /// How long items were in one domain of the plan.
 ///

@@ -21,7 +21,7 @@ use anabranch_plan::{
     Rate, Role,
 };
 
-use crate::engine::{Measures, Reading, Series, Track};
+use crate::measures::{Measures, Reading, Series, Track};
 
 #[cfg(feature = "json")]
 pub use json::REPORT_VERSION;
@@ -418,7 +418,7 @@ fn costed(plan: &Plan, reports: &[NodeReport]) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::fit;
-    use crate::engine::Reading;
+    use crate::measures::Reading;
 
     fn reading(cells: u64, spent: u64) -> Reading {
         let mut reading = Reading { spent, ..Reading::default() };

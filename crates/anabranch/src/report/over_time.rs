@@ -1,7 +1,7 @@
 //! The measurements over time, by the names of the units.
 
 use super::Report;
-use crate::engine::Track;
+use crate::measures::Track;
 
 impl Report {
     /// For each unit after the source, how many indices waited before it in each stretch. A stretch in which

@@ -1,12 +1,8 @@
-//! Items that are too small to share: what handing them over costs on this machine, and what handing over several would give.
-
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+//! Items that are too small to share: what handing them over costs, and what handing over several would give.
 
 use anabranch_plan::quantity::{span, times};
 
 use super::{NodeReport, Report};
-use crate::stream::Stream;
 
 /// Items that take longer than this in all stages together, in nanoseconds, are not too small.
 const SMALL_NS: f64 = 1_000.0;
@@ -18,6 +14,9 @@ const WORTH: f64 = 1.1;
 const SHARE: f64 = 0.1;
 /// The most items that are handed over at once.
 const MOST_ITEMS: f64 = 1_024.0;
+/// What two threads together need to hand an item without work from one unit to the next, in nanoseconds. With the machines of
+/// `measure/RESULTS.md` it is 12 to 33.
+const HANDING_NS: f64 = 30.0;
 /// What an item without work takes if many are handed over at once, in nanoseconds.
 const LEAST_NS: f64 = 3.0;
 
@@ -37,7 +36,7 @@ impl Report {
         if !is_asked || stages >= SMALL_NS || self.nodes.iter().any(|node| node.waits) {
             return None;
         }
-        let handing = handing_over() * (units - 1) as f64;
+        let handing = HANDING_NS * (units - 1) as f64;
         let at_once = self.cores.min(self.plan.settings.workers);
         let longest = self.nodes.iter().map(work_of).fold(0.0, f64::max);
         Small { measured, stages, handing, at_once, serial: longest / work.max(1.0) }.advice()
@@ -94,33 +93,10 @@ impl Small {
     }
 }
 
-/// How many items are handed over to measure it. They take some milliseconds.
-const MEASURED_ITEMS: u64 = 40_000;
-
-/// The time that two threads together need to hand an item without work from one unit to the next on this machine, in
-/// nanoseconds. It is measured once.
-fn handing_over() -> f64 {
-    // No lock: a process that was forked while another thread measures would wait for that thread for ever.
-    static MEASURED: AtomicU64 = AtomicU64::new(0);
-    let known = f64::from_bits(MEASURED.load(Ordering::Relaxed));
-    if known > 0.0 {
-        return known;
-    }
-    let time = || {
-        let began = Instant::now();
-        let items = Stream::from_iter(0..MEASURED_ITEMS).workers(2).map(|item| item);
-        std::hint::black_box(items.fold(0u64, |sum, item| sum ^ item));
-        began.elapsed().as_nanos() as f64 / MEASURED_ITEMS as f64
-    };
-    // Two threads work, and the items go from the source to the stage and from there to the sink.
-    let measured = (0..3).map(|_| time()).fold(f64::INFINITY, f64::min);
-    MEASURED.store(measured.to_bits(), Ordering::Relaxed);
-    measured
-}
-
 #[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::*;
+    use crate::stream::Stream;
 
     #[test]
     fn items_without_work_are_too_small() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::Report;
-use crate::engine::{Event, What};
+use crate::measures::{Event, What};
 
 /// Events that are being written: JSON objects separated by commas.
 struct Events {

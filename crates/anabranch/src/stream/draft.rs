@@ -6,7 +6,8 @@ use anabranch_plan::{
     Domain, Edge, EdgeKind, Executor, ItemType, Machine, Node, NodeId, Note, Placement, Plan, Settings,
 };
 
-use super::defaults::{Attached, Chooser, Unset, WINDOW_ITEMS};
+use super::attached::Attached;
+use super::defaults::{Chooser, Unset, WINDOW_ITEMS};
 use crate::control::{Count, WorkerCount};
 use crate::engine;
 

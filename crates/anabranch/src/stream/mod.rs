@@ -1,5 +1,7 @@
 //! The type of a stream, its sources and ends, its settings, its plan, and its run.
 
+mod account;
+mod attached;
 mod build;
 mod choose;
 pub mod contract;
@@ -15,14 +17,16 @@ mod settings;
 mod sources;
 mod summaries;
 
+pub(crate) use account::{Account, Joins, Sent};
+pub(crate) use attached::{Handed, Inner, Outside};
+pub(crate) use defaults::Blocks;
 pub use defaults::default_workers;
-pub(crate) use defaults::{Blocks, Outside};
 pub(crate) use draft::Draft;
 pub use ends::Container;
-pub(crate) use inner::{Account, Handed, Inner, Joins, Sent, adopt, adopter, leave};
+pub(crate) use inner::{adopt, adopter, leave};
 pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use pipeline::Pipeline;
-pub(crate) use run::{Attachment, Connect, connecting};
+pub(crate) use run::{Connect, connecting, set_up};
 pub use settings::remark;
 pub use sources::SendIterator;
 

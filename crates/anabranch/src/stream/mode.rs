@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::defaults::Handover;
+use super::attached::Handover;
 use crate::engine::ErrorSlot;
 use crate::report::Report;
 

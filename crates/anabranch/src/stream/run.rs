@@ -10,15 +10,16 @@ use anabranch_record::EventCount;
 use anabranch_record::sync::{Arc, Ordering};
 
 use super::Stream;
-use super::defaults::{ANY_END, Attached};
+use super::account::{self, Account, Joins};
+use super::attached::{Attached, Finish, Handed};
+use super::defaults::ANY_END;
 use super::draft::Draft;
-use super::inner::{self, Account, Handed, Joins};
 use crate::control::{CancelToken, Workers};
-use crate::engine::progress::Reporter;
+use crate::engine::state::progress::Reporter;
 use crate::engine::{
-    self, Assembly, ErrorSlot, ExecutorParts, Line, Measures, Outcome, Run, Serial, Upstream, own_events,
-    sink,
+    self, Assembly, ErrorSlot, ExecutorParts, Line, Outcome, Run, Serial, Upstream, own_events, sink,
 };
+use crate::measures::Measures;
 use crate::report::Report;
 use crate::stream::Mode;
 
@@ -79,9 +80,6 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 /// Connects the code of a stream to an assembly, with the reporter of its progress.
 pub(crate) type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
 
-/// Creates the report of a run that is over and was measured.
-pub(crate) type Finish = fn(Plan, Duration, &Run) -> Report;
-
 /// Returns what connects the code of a stream and its end to an assembly, once.
 pub(crate) fn connecting<'c, 'run, T, E, Op>(
     code: Box<dyn Upstream<T> + 'run>,
@@ -124,21 +122,10 @@ fn run<'run>(
     let waiter = attached.outside.as_ref().map(|outside| &outside.waiter.event);
     let own = own_events(&plan, waiter);
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
-    let mut run = Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take());
-    if let Some(waiter) = waiter.filter(|_| own.is_empty()) {
-        // The thread that runs the stream alone waits for the source at its waiter. A run that stops wakes it there.
-        run.event = Arc::clone(waiter);
-    }
-    let run = Arc::new(run);
-    if let Some(feed) = &run.feed {
-        feed.starts(run.clone());
-    }
-    if attached.takes_none {
-        run.end_source();
-    }
-    let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
+    // The thread that runs the stream alone waits for the source at its waiter. A run that stops wakes it there.
+    let event = waiter.filter(|_| own.is_empty()).cloned();
     attached.handle = attached.handle.take().filter(|_| !draft.outline.is_alone);
-    let guard = Attachment::new(attached, &plan, &run);
+    let (run, reporter, guard) = set_up(attached, &plan, dedicated, measures, event);
     let (accounts, account) = (guard.accounts(), attached.account.clone());
     let began = Instant::now();
     let monitor = attached.watch.take();
@@ -163,6 +150,31 @@ fn run<'run>(
     }
     std::mem::take(&mut attached.handovers).into_iter().for_each(|handover| handover());
     (run.outcome(), report)
+}
+
+/// Creates the run of `plan`, whose dedicated threads wait at the events `dedicated`, and connects it to what holds it from outside.
+/// The workers wait at `event`, if there is one already.
+pub(crate) fn set_up<'run>(
+    attached: &mut Attached<'run>,
+    plan: &Plan,
+    dedicated: Vec<Arc<EventCount>>,
+    measures: Option<Measures>,
+    event: Option<Arc<EventCount>>,
+) -> (Arc<Run>, Option<Reporter<'run>>, Attachment) {
+    let mut run = Run::new(plan, dedicated, measures, attached.feed.take(), attached.supply.take());
+    if let Some(event) = event {
+        run.event = event;
+    }
+    let run = Arc::new(run);
+    if let Some(feed) = &run.feed {
+        feed.starts(run.clone());
+    }
+    if attached.takes_none {
+        run.end_source();
+    }
+    let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
+    let attachment = Attachment::new(attached, plan, &run);
+    (run, reporter, attachment)
 }
 
 fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
@@ -237,7 +249,7 @@ impl Drop for Attachment {
     fn drop(&mut self) {
         let delivered = self.run.delivered.load(Ordering::Relaxed);
         let came = self.run.supply.as_ref().map_or(self.pulled, |supply| supply.accepted());
-        let counts = inner::stopped(&self.inner, came, delivered, self.is_one_domain);
+        let counts = account::stopped(&self.inner, came, delivered, self.is_one_domain);
         if let Some(outer) = &self.outer {
             outer.add(counts);
         }

@@ -7,12 +7,13 @@ use anabranch_plan::Node;
 use anabranch_record::lane::Cell;
 use anabranch_record::sync::Arc;
 
-use super::defaults::Outside;
+use super::account::Joins;
+use super::attached::Outside;
 use super::draft::Draft;
-use super::inner::{Joins, adopt};
+use super::inner::adopt;
 use super::{Stream, TryStream};
 use crate::control::waiter::Waiter;
-use crate::engine::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
+use crate::engine::nodes::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
 use crate::engine::{Blocks, ErrorSlot, Feed, SourceUpstream, Upstream, Weigher};
 use crate::stream::Mode;
 

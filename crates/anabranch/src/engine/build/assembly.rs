@@ -14,20 +14,21 @@ use anabranch_record::lane::{Domain, Exit, Indices, Reader, WINDOW_LIMIT, Writer
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
-use super::blocks::is_in_blocks;
-use super::claims::Claims;
-use super::end::LineEnd;
-use super::failure::ErrorSlot;
-use super::gate::Gate;
-use super::head::ResultQueue;
-use super::input::{Drain, Lane};
 use super::line::{Line, ParallelUnit, Place, PlaceUnit};
-use super::measures::{Crossing, Mark, Stopwatch};
-use super::node::{Drive, Parallel, SerialNode, SerialUnit};
-use super::room::RoomNotice;
-use super::run::Run;
-use super::site::{Site, Spot};
-use crate::engine::progress::Reporter;
+use crate::engine::nodes::claims::Claims;
+use crate::engine::nodes::end::LineEnd;
+use crate::engine::nodes::head::ResultQueue;
+use crate::engine::nodes::input::{Drain, Lane};
+use crate::engine::nodes::node::{Drive, Parallel, SerialNode, SerialUnit};
+use crate::engine::nodes::stopwatch::Stopwatch;
+use crate::engine::state::blocks::is_in_blocks;
+use crate::engine::state::failure::ErrorSlot;
+use crate::engine::state::gate::Gate;
+use crate::engine::state::progress::Reporter;
+use crate::engine::state::room::RoomNotice;
+use crate::engine::state::run::Run;
+use crate::engine::state::site::{Site, Spot};
+use crate::measures::{Crossing, Mark};
 
 /// A line that is being built.
 pub(crate) struct Assembly<'run> {

@@ -6,9 +6,9 @@ use anabranch_record::lane::{Dealer, Outlet};
 use anabranch_record::sync::Padded;
 
 use super::assembly::Assembly;
-use super::input::Lane;
-use super::step::{Kernel, Step};
-use super::timed::Timed;
+use crate::engine::nodes::input::Lane;
+use crate::engine::nodes::step::{Kernel, Step};
+use crate::engine::nodes::timed::Timed;
 
 /// The node that takes the items of another one, while a line is built. A line is built from the sink to the
 /// source, because the node that gives items must know the node that takes them.
@@ -53,7 +53,7 @@ impl<'run, A: Send + 'run> Consumer<'run, A> {
     pub(crate) fn direct(assembly: &Assembly<'run>, id: usize, step: impl Step<A> + 'run) -> Self {
         let step = Box::new(step);
         let step = match assembly.stopwatch() {
-            Some(stopwatch) => Box::new(Timed::new(assembly, id, Rc::clone(stopwatch), step)),
+            Some(stopwatch) => Box::new(Timed::new(id, assembly.marks(id), Rc::clone(stopwatch), step)),
             None => step as Box<dyn Step<A> + 'run>,
         };
         Self { id, end: End::Direct(step) }

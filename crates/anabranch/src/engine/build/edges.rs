@@ -5,9 +5,9 @@ use anabranch_record::lane::Domain;
 
 use super::assembly::Assembly;
 use super::consumer::{Consumer, End};
-use super::head::Head;
-use super::input::{Input, Lane};
-use super::step::Out;
+use crate::engine::nodes::head::Head;
+use crate::engine::nodes::input::{Input, Lane};
+use crate::engine::nodes::step::Out;
 
 impl<'run> Assembly<'run> {
     /// Joins serial node `giver` to `consumer`, as the plan says: by a call, or through a lane that the consumer

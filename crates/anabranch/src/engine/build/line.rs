@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::node::{Parallel, SerialUnit};
+use crate::engine::nodes::node::{Parallel, SerialUnit};
 
 /// A parallel unit of a line. The units before and behind it are serial.
 pub(crate) struct ParallelUnit<'run> {

@@ -2,8 +2,8 @@
 
 use super::assembly::Assembly;
 use super::consumer::Consumer;
-use super::weight::Weigher;
-use crate::engine::pull::SourceEnd;
+use crate::engine::nodes::pull::SourceEnd;
+use crate::engine::state::weight::Weigher;
 
 /// The code of a node whose results are `S`, and of all nodes before it. The plan says how the code runs.
 pub(crate) trait Upstream<S: Send>: Send {

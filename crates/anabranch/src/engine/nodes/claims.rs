@@ -3,9 +3,9 @@
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
-use super::clock::{Mean, Moment};
 use super::node::{Poked, SerialUnit};
-use super::run::Run;
+use crate::clock::{Mean, Moment};
+use crate::engine::state::run::Run;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_FENCE_AFTER_REPLICA: Mutant = Mutant("no_fence_after_replica");

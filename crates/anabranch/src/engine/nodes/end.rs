@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anabranch_record::lane::{Exit, Turn};
 use anabranch_record::sync::{Arc, Ordering};
 
-use super::failure::Cause;
-use super::measures::Mark;
-use super::room::RoomNotice;
-use super::run::Run;
-use super::site::Site;
 use super::step::Demand;
-use crate::engine::progress::Reporter;
+use crate::engine::state::failure::Cause;
+use crate::engine::state::progress::Reporter;
+use crate::engine::state::room::RoomNotice;
+use crate::engine::state::run::Run;
+use crate::engine::state::site::Site;
+use crate::measures::Mark;
 
 /// The end of a line.
 pub(crate) struct LineEnd<'run> {

@@ -9,10 +9,10 @@ use anabranch_record::sync::{Arc, Ordering};
 
 use super::input::{Feed, Input, InputWatch};
 use super::quantum::{Quantum, Served};
-use super::run::Run;
 use super::serving::{ServedNode, Serving};
-use super::site::Site;
 use super::step::{Demand, Step, stop_at_panic};
+use crate::engine::state::run::Run;
+use crate::engine::state::site::Site;
 
 /// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
 pub(crate) trait ResultQueue: Send + Sync {

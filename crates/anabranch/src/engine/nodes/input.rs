@@ -8,8 +8,8 @@ use anabranch_record::lane::{
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::Arc;
 
-use super::measures::Crossing;
-use super::room::RoomNotice;
+use crate::engine::state::room::RoomNotice;
+use crate::measures::Crossing;
 
 // This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
 const DROP_AT_THE_STOP: Mutant = Mutant("drop_at_the_stop");

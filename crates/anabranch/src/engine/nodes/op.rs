@@ -8,7 +8,7 @@ use std::sync::Arc as StdArc;
 use anabranch_record::sync;
 
 use super::pull::Pulled;
-use super::run::Run;
+use crate::engine::state::run::Run;
 
 /// Whether the stream goes on, or stops at the current item.
 pub type Flow<E> = ControlFlow<Halt<E>>;
@@ -24,7 +24,7 @@ pub enum Halt<E> {
 
 /// The code of a stage of a stream whose error is `E`, for one thread at a time: a serial stage, or a worker's side of a parallel one.
 ///
-/// A release build inlines it in the loop over the cells. A debug build calls it through a pointer, see [`Stage`](super::stage::Stage).
+/// A release build inlines it in the loop over the cells. A debug build calls it through a pointer, see [`Stage`](crate::engine::stages::stage::Stage).
 pub(crate) trait Serial<T, E> {
     /// The type of the items that the stage gives.
     type Out: Send;

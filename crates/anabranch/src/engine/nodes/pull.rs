@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use anabranch_record::lane::Cell;
 
-use super::failure::Kept;
+use crate::engine::state::failure::Kept;
 
 /// The answer of a source that is asked for its next item.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! The limits of how long a thread serves a serial node before it looks for other work (rule 6).
 
-use super::clock::Moment;
-use super::measures::Tally;
 use super::node::Poked;
-use super::site::Site;
+use crate::clock::Moment;
+use crate::engine::state::site::Site;
+use crate::measures::Tally;
 
 /// The largest number of items in one serving.
 const SERVING_ITEMS: u32 = if cfg!(shuttle) { 2 } else { 256 };

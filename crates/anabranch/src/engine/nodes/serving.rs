@@ -6,7 +6,7 @@ use anabranch_record::{Baton, Word};
 
 use super::node::{Poked, SerialNode};
 use super::quantum::{Quantum, Served};
-use super::site::Site;
+use crate::engine::state::site::Site;
 
 // This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_LOOK_AFTER_SERVE: Mutant = Mutant("no_look_after_serve");

@@ -11,11 +11,11 @@ use anabranch_record::lane::{Cell, Putter, Stop, Turn, Writer};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, Padded};
 
-use super::failure::{Cause, Payload, caught, discard};
 use super::input::Feed;
 use super::quantum::{Quantum, Served};
-use super::run::Run;
-use super::site::Site;
+use crate::engine::state::failure::{Cause, Payload, caught, discard};
+use crate::engine::state::run::Run;
+use crate::engine::state::site::Site;
 
 // This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_STOP_AFTER_PANIC: Mutant = Mutant("no_stop_after_panic");

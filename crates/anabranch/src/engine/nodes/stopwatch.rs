@@ -10,11 +10,10 @@ use std::iter;
 use anabranch_plan::Plan;
 use anabranch_record::sync::Arc;
 
-use super::meter::{Reading, Tally};
-use super::run::Measures;
-use super::track::{self, Event, What};
-use crate::engine::clock::Moment;
-use crate::engine::run::Run;
+use crate::clock::Moment;
+use crate::engine::state::run::Run;
+use crate::measures::track::{self, Event, What};
+use crate::measures::{Measures, Reading, Tally};
 
 /// The mean time from one measured item to the next, in nanoseconds. With this distance, about 1 % of the time is spent on
 /// measuring.

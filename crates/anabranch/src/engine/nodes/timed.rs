@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use anabranch_record::lane::{Cell, Turn};
 
-use super::assembly::Assembly;
-use super::measures::{Mark, Stopwatch};
 use super::step::{Demand, Step};
+use crate::engine::nodes::stopwatch::Stopwatch;
+use crate::measures::Mark;
 
 /// A node of a direct line that is measured.
-pub(super) struct Timed<'run, A> {
+pub(crate) struct Timed<'run, A> {
     id: usize,
     stopwatch: Rc<Stopwatch>,
     enters: Mark,
@@ -18,13 +18,12 @@ pub(super) struct Timed<'run, A> {
 }
 
 impl<'run, A: Send> Timed<'run, A> {
-    pub(super) fn new(
-        assembly: &Assembly<'run>,
+    pub(crate) fn new(
         id: usize,
+        (enters, leaves): (Mark, Mark),
         stopwatch: Rc<Stopwatch>,
         node: Box<dyn Step<A> + 'run>,
     ) -> Self {
-        let (enters, leaves) = assembly.marks(id);
         Self { id, stopwatch, enters, leaves, node }
     }
 

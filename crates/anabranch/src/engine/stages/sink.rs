@@ -7,15 +7,15 @@ use std::ops::ControlFlow;
 use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
-use super::assembly::Assembly;
-use super::consumer::Consumer;
-use super::end::LineEnd;
-use super::failure::ErrorSlot;
-use super::op::Serial;
-use super::progress::Reporter;
-use super::site::Spot;
 use super::stage::{by_pointer, rarely, stopped};
-use super::step::{Demand, Step};
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::Consumer;
+use crate::engine::nodes::end::LineEnd;
+use crate::engine::nodes::op::Serial;
+use crate::engine::nodes::step::{Demand, Step};
+use crate::engine::state::failure::ErrorSlot;
+use crate::engine::state::progress::Reporter;
+use crate::engine::state::site::Spot;
 
 /// Creates the sink of a line, as the consumer of the last node before it.
 pub(crate) fn sink<'run, T, E, Op>(

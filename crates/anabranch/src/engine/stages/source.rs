@@ -5,20 +5,20 @@ use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 
-use super::assembly::Assembly;
-use super::blocks::{Length, is_in_blocks};
-use super::clock::{Mean, Moment};
-use super::consumer::Consumer;
-use super::failure::{Cause, ErrorSlot, Position, caught};
-use super::gate::Gate;
-use super::measures::{Mark, Tally};
-use super::node::{Drive, Poked, SerialNode};
-use super::run::Run;
-use super::site::{Site, Spot};
-use super::step::{Demand, Out, Step, stop_at_panic};
-use super::upstream::{Blocks, Upstream};
-use super::weight::{Weigher, WeightInFlight};
-use crate::engine::pull::{Pull, Pulled, SourceEnd};
+use crate::clock::{Mean, Moment};
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::Consumer;
+use crate::engine::build::upstream::{Blocks, Upstream};
+use crate::engine::nodes::node::{Drive, Poked, SerialNode};
+use crate::engine::nodes::pull::{Pull, Pulled, SourceEnd};
+use crate::engine::nodes::step::{Demand, Out, Step, stop_at_panic};
+use crate::engine::state::blocks::{Length, is_in_blocks};
+use crate::engine::state::failure::{Cause, ErrorSlot, Position, caught};
+use crate::engine::state::gate::Gate;
+use crate::engine::state::run::Run;
+use crate::engine::state::site::{Site, Spot};
+use crate::engine::state::weight::{Weigher, WeightInFlight};
+use crate::measures::{Mark, Tally};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_LOOK_AFTER_PULL: Mutant = Mutant("no_look_after_pull");

@@ -10,18 +10,18 @@ use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
 
-use super::assembly::Assembly;
-use super::consumer::Consumer;
-use super::failure::ErrorSlot;
-use super::input::{Drain, DrainWatch};
-use super::measures::Crossing;
-use super::quantum::{Quantum, Served};
-use super::serving::{ServedNode, Serving};
-use super::site::{Site, Spot};
-use super::step::{Demand, Out, Step, stop_at_panic};
-use super::upstream::Upstream;
-use crate::engine::pull::Pulled;
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::Consumer;
+use crate::engine::build::upstream::Upstream;
+use crate::engine::nodes::input::{Drain, DrainWatch};
+use crate::engine::nodes::pull::Pulled;
+use crate::engine::nodes::quantum::{Quantum, Served};
+use crate::engine::nodes::serving::{ServedNode, Serving};
+use crate::engine::nodes::step::{Demand, Out, Step, stop_at_panic};
+use crate::engine::state::failure::ErrorSlot;
+use crate::engine::state::site::{Site, Spot};
 use crate::engine::{Later, Spread};
+use crate::measures::Crossing;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_LOOK_FOR_LATER: Mutant = Mutant("no_look_for_later");

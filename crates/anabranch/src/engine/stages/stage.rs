@@ -7,13 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anabranch_record::lane::{Batch, Cell, Stop, Turn};
 use anabranch_record::sync::Arc;
 
-use super::assembly::Assembly;
-use super::consumer::Consumer;
-use super::failure::{Cause, ErrorSlot};
-use super::op::{Flow, Halt, Serial};
-use super::site::Spot;
-use super::step::{Demand, Step};
-use super::upstream::Upstream;
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::Consumer;
+use crate::engine::build::upstream::Upstream;
+use crate::engine::nodes::op::{Flow, Halt, Serial};
+use crate::engine::nodes::step::{Demand, Step};
+use crate::engine::state::failure::{Cause, ErrorSlot};
+use crate::engine::state::site::Spot;
 
 /// Returns the mutable reference `$call`. A debug build converts it to a reference to a trait object of `$type`, so that what takes it
 /// is compiled once for all stages that take and give the same types. A program with many pipelines then has a fifth less code to

@@ -7,20 +7,20 @@ use anabranch_record::lane::{Cell, Claim, Dealer, Outlet, Putter, Turn};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::Arc;
 
-use super::assembly::Assembly;
-use super::claims::{Claims, Refill};
-use super::clock::Mean;
-use super::consumer::{self, Consumer, End};
-use super::failure::{Cause, ErrorSlot, Payload, caught, caught_drop, discard};
-use super::input::{Feed, Lane};
-use super::measures::Tally;
-use super::node::{Carrier, Parallel as ParallelNode, SerialUnit};
-use super::op::{Parallel, Serial};
-use super::quantum::Quantum;
-use super::site::Site;
 use super::stage::Stage;
-use super::step::{Kernel, Step, stop_at_panic};
-use super::upstream::Upstream;
+use crate::clock::Mean;
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::{self, Consumer, End};
+use crate::engine::build::upstream::Upstream;
+use crate::engine::nodes::claims::{Claims, Refill};
+use crate::engine::nodes::input::{Feed, Lane};
+use crate::engine::nodes::node::{Carrier, Parallel as ParallelNode, SerialUnit};
+use crate::engine::nodes::op::{Parallel, Serial};
+use crate::engine::nodes::quantum::Quantum;
+use crate::engine::nodes::step::{Kernel, Step, stop_at_panic};
+use crate::engine::state::failure::{Cause, ErrorSlot, Payload, caught, caught_drop, discard};
+use crate::engine::state::site::Site;
+use crate::measures::Tally;
 
 // This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_NOTICE_AFTER_CLAIM: Mutant = Mutant("no_notice_after_claim");

@@ -7,7 +7,7 @@
 use anabranch_plan::{Burst, Plan};
 use anabranch_record::sync::{AtomicU64, Ordering};
 
-use super::clock::Mean;
+use crate::clock::Mean;
 
 /// A block has at most as many items as the node that takes the longest for an item handles in this many nanoseconds.
 const BLOCK_NS: u64 = 20_000;

@@ -5,10 +5,10 @@ use std::ops::Deref;
 use anabranch_record::lane::Domain;
 use anabranch_record::sync::Arc;
 
-use super::clock::Moment;
 use super::failure::{Cause, ErrorSlot, Position};
-use super::measures::{Mark, Tally};
 use super::run::Run;
+use crate::clock::Moment;
+use crate::measures::{Mark, Tally};
 
 /// The place of a node in its run.
 #[derive(Debug, Clone)]

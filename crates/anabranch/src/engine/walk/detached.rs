@@ -14,12 +14,12 @@ use anabranch_record::mutant::Mutant;
 use anabranch_record::pool::{Dispatcher, TaskContext};
 use anabranch_record::sync::Arc;
 
-use super::assembly::Assembly;
-use super::failure::{Cause, Position, discard};
-use super::head::ResultQueue;
-use super::line::Line;
-use super::run::Run;
 use super::worker::{Origin, RunContext, WalkEnd, Worker, WorkerSlot};
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::line::Line;
+use crate::engine::nodes::head::ResultQueue;
+use crate::engine::state::failure::{Cause, Position, discard};
+use crate::engine::state::run::Run;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const RECALLED_WITHOUT_LEAVING: Mutant = Mutant("recalled_without_leaving");

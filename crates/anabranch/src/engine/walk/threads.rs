@@ -9,11 +9,11 @@ use anabranch_record::pool::{JobContext, Stay};
 use anabranch_record::sync::named_thread;
 use anabranch_record::sync::{Ordering, thread};
 
-use super::line::Line;
-use super::node::SerialUnit;
-use super::run::Run;
+use super::affinity::Processors;
 use super::worker::{Origin, RunContext, WalkEnd, Worker, attend};
-use crate::engine::affinity::Processors;
+use crate::engine::build::line::Line;
+use crate::engine::nodes::node::SerialUnit;
+use crate::engine::state::run::Run;
 
 /// The threads of one run, until they are joined. Each thread that may spawn others has a clone.
 #[derive(Clone)]

@@ -5,13 +5,13 @@ use anabranch_record::mutant::Mutant;
 use anabranch_record::pool::{JobContext, JobHandle, TaskContext};
 use anabranch_record::sync::{Ordering, fence};
 
-use super::claims::QUICK_SOURCE_NS;
-use super::clock::Moment;
-use super::failure::{Cause, Position, caught_drop};
-use super::line::{Line, ParallelUnit, Place, PlaceUnit};
-use super::measures::Measures;
-use super::node::{Carrier, Poked, SerialUnit};
-use super::run::Run;
+use crate::clock::Moment;
+use crate::engine::build::line::{Line, ParallelUnit, Place, PlaceUnit};
+use crate::engine::nodes::claims::QUICK_SOURCE_NS;
+use crate::engine::nodes::node::{Carrier, Poked, SerialUnit};
+use crate::engine::state::failure::{Cause, Position, caught_drop};
+use crate::engine::state::run::Run;
+use crate::measures::Measures;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_FENCE_ON_LEAVING: Mutant = Mutant("no_fence_on_leaving");

@@ -13,11 +13,11 @@ use anabranch_record::EventCount;
 use anabranch_record::lane::{Cell, Domain, Indices, Turn, Writer};
 use anabranch_record::sync::{Arc, Mutex, lock};
 
-use crate::engine::assembly::Assembly;
-use crate::engine::consumer::Consumer;
-use crate::engine::input::Lane;
-use crate::engine::step::{Demand, Step};
-use crate::engine::upstream::Upstream;
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::Consumer;
+use crate::engine::build::upstream::Upstream;
+use crate::engine::nodes::input::Lane;
+use crate::engine::nodes::step::{Demand, Step};
 
 /// Decides which branches get an item.
 pub(crate) trait Deal<T>: Send {

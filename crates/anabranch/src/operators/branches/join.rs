@@ -7,14 +7,14 @@ use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
 use super::fork::Fork;
-use crate::engine::assembly::Assembly;
-use crate::engine::consumer::Consumer;
-use crate::engine::input::Lane;
-use crate::engine::quantum::{Quantum, Served};
-use crate::engine::serving::{ServedNode, Serving};
-use crate::engine::site::Site;
-use crate::engine::step::{Demand, Out, Step, stop_at_panic};
-use crate::engine::upstream::Upstream;
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::Consumer;
+use crate::engine::build::upstream::Upstream;
+use crate::engine::nodes::input::Lane;
+use crate::engine::nodes::quantum::{Quantum, Served};
+use crate::engine::nodes::serving::{ServedNode, Serving};
+use crate::engine::nodes::step::{Demand, Out, Step, stop_at_panic};
+use crate::engine::state::site::Site;
 
 /// The last nodes of the branches of a fork, and everything before them up to the fork.
 #[doc(hidden)]

@@ -1,21 +1,15 @@
 //! Feedback: items may go through some stages again.
 
+mod lap;
 mod node;
 
 use anabranch_plan::{ItemType, Node};
 use anabranch_record::sync::Arc;
 
-use crate::stream::{Mode, Stream};
+pub use lap::Lap;
 use node::{EntryUpstream, LeaveUpstream, Loop};
 
-/// What the stages of a [`feedback`](crate::Stream::feedback) give: an item that goes round again, or a result that leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Lap<T, V> {
-    /// The item goes through the stages again.
-    Again(T),
-    /// The result leaves, and goes to the stages behind the feedback.
-    Done(V),
-}
+use crate::stream::{Mode, Stream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sends each item through some stages again and again, until the stages return [`Lap::Done`].

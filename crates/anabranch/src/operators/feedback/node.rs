@@ -17,17 +17,17 @@ use anabranch_record::Word;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, lock};
 
-use crate::engine::assembly::Assembly;
-use crate::engine::consumer::Consumer;
-use crate::engine::input::{Drain, DrainWatch};
-use crate::engine::measures::Crossing;
-use crate::engine::quantum::{Quantum, Served};
-use crate::engine::room::RoomNotice;
-use crate::engine::serving::{ServedNode, Serving};
-use crate::engine::site::Site;
-use crate::engine::step::{Demand, Out, Step, stop_at_panic};
-use crate::engine::upstream::Upstream;
-use crate::operators::Lap;
+use super::lap::Lap;
+use crate::engine::build::assembly::Assembly;
+use crate::engine::build::consumer::Consumer;
+use crate::engine::build::upstream::Upstream;
+use crate::engine::nodes::input::{Drain, DrainWatch};
+use crate::engine::nodes::quantum::{Quantum, Served};
+use crate::engine::nodes::serving::{ServedNode, Serving};
+use crate::engine::nodes::step::{Demand, Out, Step, stop_at_panic};
+use crate::engine::state::room::RoomNotice;
+use crate::engine::state::site::Site;
+use crate::measures::Crossing;
 
 /// The items that wait to go round again, and how far the exit has come.
 pub(crate) struct Loop<T> {

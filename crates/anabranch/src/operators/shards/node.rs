@@ -7,14 +7,14 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Dealer, Turn};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
+use crate::clock::Moment;
 use crate::engine::UnitKind;
-use crate::engine::assembly::Assembly;
-use crate::engine::clock::Moment;
-use crate::engine::measures::Tally;
-use crate::engine::node::{Carrier, Parallel, SerialUnit};
-use crate::engine::site::Site;
-use crate::engine::step::Kernel;
-use crate::engine::unit::WorkerSide;
+use crate::engine::build::assembly::Assembly;
+use crate::engine::nodes::node::{Carrier, Parallel, SerialUnit};
+use crate::engine::nodes::step::Kernel;
+use crate::engine::stages::unit::WorkerSide;
+use crate::engine::state::site::Site;
+use crate::measures::Tally;
 
 /// The largest number of cells that are dealt or served at once.
 const SHARD_SERVING_ITEMS: u64 = if cfg!(shuttle) { 2 } else { 64 };

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::keys::Hashed;
-use crate::engine::pull::Pulled;
+use crate::engine::nodes::pull::Pulled;
 use crate::engine::{Kept, KeptPanic, Spread};
 
 /// A block of neighbouring items.

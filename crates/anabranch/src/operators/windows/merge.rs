@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use super::KeyedWindow;
 use super::results::{Closed, Failure, Late, Results};
 use crate::engine::Spread;
-use crate::engine::pull::Pulled;
+use crate::engine::nodes::pull::Pulled;
 
 /// What came of one chunk.
 pub(crate) struct Part<K, T, V> {

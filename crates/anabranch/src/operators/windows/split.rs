@@ -10,7 +10,7 @@ use super::layout::Layout;
 use super::machine::Machine;
 use super::merge::Part;
 use super::results::{Failure, ItemPlace, Results};
-use crate::engine::pull::Pulled;
+use crate::engine::nodes::pull::Pulled;
 use crate::engine::{Kept, Spread};
 
 /// The part of a block that one shard gets.

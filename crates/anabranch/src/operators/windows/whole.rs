@@ -8,7 +8,7 @@ use super::merge::Ordered;
 use super::results::{Closed, ItemPlace, Results};
 use super::{Parts, Window};
 use crate::engine::Spread;
-use crate::engine::pull::Pulled;
+use crate::engine::nodes::pull::Pulled;
 
 /// A spreading stage that gives the windows of the whole stream.
 pub(crate) struct Whole<T, A: Aggregate<T>, F, L> {

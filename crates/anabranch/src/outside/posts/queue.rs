@@ -26,8 +26,9 @@ use anabranch_record::sync::{
 use anabranch_record::{EventCount, WaitKey};
 
 use super::room::Room;
-use crate::engine::pull::{Pull, Pulled};
-use crate::engine::{Feed, Moment};
+use crate::clock::Moment;
+use crate::engine::Feed;
+use crate::engine::nodes::pull::{Pull, Pulled};
 use crate::outside::mailbox::Mailbox;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
