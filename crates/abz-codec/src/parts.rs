@@ -64,11 +64,16 @@ pub trait Serial {
     /// The known suffixes, each with the suffix that takes its place in the name of the contents.
     const SUFFIXES: &'static [(&'static str, &'static str)];
 
+    /// The bytes with which files begin, as far as they are the same in most files.
+    const MAGIC: &'static [u8];
+
     /// The error of a damaged file.
     type Error: Damage + Into<io::Error>;
 
     /// Returns whether `start` can be the start of a file of the format.
-    fn begins(start: &[u8]) -> bool;
+    fn begins(start: &[u8]) -> bool {
+        start.starts_with(Self::MAGIC)
+    }
 
     /// Decodes more of the file. `input` has its next bytes, and the decoder removes those that it has processed from
     /// the front. Returns `true` if there is more data, which replaces the contents of `data`, and `false` if all input

@@ -18,8 +18,10 @@ pub enum Error {
     Read(io::Error),
     /// The compressed input is damaged. Input of no known format is reported as damaged gzip.
     Damaged(Box<dyn Damage>),
-    /// The input of a [`Reader`](crate::Reader) is of no known format, or empty. The message says how it begins.
+    /// The input of a [`Reader`](crate::Reader) is of no known format. The message says how it begins.
     Unknown(String),
+    /// The input of a [`Reader`](crate::Reader) is empty, or ends within the first bytes of a known format.
+    Short(String),
     /// The output could not be written.
     Write(io::Error),
     /// There is not enough memory for the encoders, with the given level, block size and number of workers.
@@ -81,7 +83,7 @@ impl fmt::Display for Error {
         match self {
             Error::Read(error) => write!(f, "reading failed: {error}"),
             Error::Damaged(damage) => damage.fmt(f),
-            Error::Unknown(message) => f.write_str(message),
+            Error::Unknown(message) | Error::Short(message) => f.write_str(message),
             Error::Write(error) => write!(f, "writing failed: {error}"),
             Error::Memory(error) => error.fmt(f),
             Error::Before(message) => write!(f, "an earlier call has failed: {message}"),
@@ -96,7 +98,7 @@ impl error::Error for Error {
             Error::Read(error) | Error::Write(error) => Some(error),
             Error::Damaged(damage) => damage.source(),
             Error::Memory(error) => Some(error),
-            Error::Unknown(_) | Error::Before(_) => None,
+            Error::Unknown(_) | Error::Short(_) | Error::Before(_) => None,
             Error::File(_, error) => Some(&**error),
         }
     }
@@ -128,6 +130,7 @@ fn kind_of(error: &Error) -> io::ErrorKind {
             _ => io::ErrorKind::InvalidData,
         },
         Error::Unknown(_) => io::ErrorKind::InvalidData,
+        Error::Short(_) => io::ErrorKind::UnexpectedEof,
         Error::Memory(_) => io::ErrorKind::OutOfMemory,
         Error::Before(_) => io::ErrorKind::Other,
         Error::File(_, error) => kind_of(error),

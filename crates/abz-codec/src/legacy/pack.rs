@@ -156,12 +156,9 @@ impl Serial for Decoder {
     const NAME: &'static str = "pack";
     const SUFFIX: &'static str = ".z";
     const SUFFIXES: &'static [(&'static str, &'static str)] = &[(".z", "")];
+    const MAGIC: &'static [u8] = &MAGIC;
 
     type Error = DecodeError;
-
-    fn begins(start: &[u8]) -> bool {
-        start.starts_with(&MAGIC)
-    }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();

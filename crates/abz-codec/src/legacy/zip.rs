@@ -240,12 +240,9 @@ impl Serial for Decoder {
     const NAME: &'static str = "zip";
     const SUFFIX: &'static str = ".zip";
     const SUFFIXES: &'static [(&'static str, &'static str)] = &[(".zip", "")];
+    const MAGIC: &'static [u8] = &MAGIC;
 
     type Error = DecodeError;
-
-    fn begins(start: &[u8]) -> bool {
-        start.starts_with(&MAGIC)
-    }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         steps::next(self, input, data, false)

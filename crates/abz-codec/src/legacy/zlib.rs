@@ -164,6 +164,7 @@ impl Serial for Decoder {
     const NAME: &'static str = "zlib";
     const SUFFIX: &'static str = ".zz";
     const SUFFIXES: &'static [(&'static str, &'static str)] = &[(".zz", "")];
+    const MAGIC: &'static [u8] = b"x"; // a window of 32 KiB
 
     type Error = DecodeError;
 

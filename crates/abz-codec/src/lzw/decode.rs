@@ -134,12 +134,9 @@ impl Serial for Decoder {
     const SUFFIX: &'static str = ".Z";
     const SUFFIXES: &'static [(&'static str, &'static str)] =
         &[(".z", ""), (".taz", ".tar"), ("-z", ""), ("_z", "")];
+    const MAGIC: &'static [u8] = &MAGIC;
 
     type Error = DecodeError;
-
-    fn begins(start: &[u8]) -> bool {
-        start.starts_with(&MAGIC)
-    }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         Decoder::next(self, input, data)

@@ -138,7 +138,7 @@ pub fn frame_size(level: i32) -> usize {
 }
 
 /// The magic number of a frame.
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The magic number of a skippable frame, whose first byte may have any low half.
 const SKIPPABLE: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];

@@ -37,8 +37,8 @@ impl Reads for Bzip2 {
         }
     }
 
-    fn begins(&self, start: &[u8]) -> bool {
-        start.starts_with(b"BZh")
+    fn magic(&self) -> &'static [u8] {
+        b"BZh"
     }
 
     fn decode_steps<'a>(&self, how: &Decompression, _: &[u8], equipment: Equipment<'a>) -> decode::Steps<'a> {

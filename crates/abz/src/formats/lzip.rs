@@ -27,8 +27,8 @@ impl Reads for Lzip {
         &Names { name: "lzip", suffix: ".lz", suffixes: &[(".lz", ""), (".tlz", ".tar")] }
     }
 
-    fn begins(&self, start: &[u8]) -> bool {
-        start.starts_with(&lzip::MAGIC)
+    fn magic(&self) -> &'static [u8] {
+        &lzip::MAGIC
     }
 
     fn asks_for_memory(&self) -> bool {

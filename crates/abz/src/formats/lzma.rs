@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use abz_codec::xz::{self, AloneEncoder};
 use anabranch::{Recycled, Recycler};
 
+use super::Format;
 use super::reads::{Names, Reads};
 use super::writes::{Compression, Setting, Writes};
 use super::xz::{Xz, settings};
@@ -26,8 +27,19 @@ impl Reads for Lzma {
         &Names { name: "lzma", suffix: ".lzma", suffixes: &[(".lzma", "")] }
     }
 
+    fn magic(&self) -> &'static [u8] {
+        // The usual properties, and a dictionary of a multiple of 64 KiB.
+        b"\x5d\0\0"
+    }
+
     fn begins(&self, start: &[u8]) -> bool {
         xz::is_lzma(start)
+    }
+
+    fn may_begin(&self, start: &[u8]) -> bool {
+        // The rest of the header is not always the same.
+        start.len() < Format::MAGIC_LEN
+            && (self.magic().starts_with(start) || start.starts_with(self.magic()))
     }
 
     fn asks_for_memory(&self) -> bool {

@@ -159,6 +159,11 @@ impl Format {
         Format::all().find(|format| format.reads().begins(start))
     }
 
+    /// Whether a file that ends after `start`, which is that of no format, may be the first bytes of one of a known format.
+    pub(crate) fn may_begin(start: &[u8]) -> bool {
+        Format::all().any(|format| format.reads().may_begin(start))
+    }
+
     /// The format of a file, if it is a known one.
     pub(crate) fn at(source: &dyn ReadAt) -> io::Result<Option<Format>> {
         Ok(Format::sniff(Along::new(source))?.0)

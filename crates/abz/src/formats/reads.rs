@@ -60,8 +60,18 @@ pub(crate) trait Reads: Sync {
     /// The names of the format and its files.
     fn names(&self) -> &'static Names;
 
+    /// The bytes with which files begin, as far as they are the same in most files.
+    fn magic(&self) -> &'static [u8];
+
     /// Returns true if `start` can be the start of a file of this format.
-    fn begins(&self, start: &[u8]) -> bool;
+    fn begins(&self, start: &[u8]) -> bool {
+        start.starts_with(self.magic())
+    }
+
+    /// Returns true if a file that ends after `start`, before it [begins](Self::begins), may be the first bytes of one of this format.
+    fn may_begin(&self, start: &[u8]) -> bool {
+        self.magic().starts_with(start)
+    }
 
     /// Returns true if zeros may follow the last part of a file, in any number.
     fn may_be_padded(&self) -> bool {

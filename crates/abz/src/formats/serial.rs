@@ -29,6 +29,10 @@ impl<S: parts::Serial + Default + Send + 'static> Reads for Serial<S> {
         &Self::NAMES
     }
 
+    fn magic(&self) -> &'static [u8] {
+        S::MAGIC
+    }
+
     fn begins(&self, start: &[u8]) -> bool {
         S::begins(start)
     }

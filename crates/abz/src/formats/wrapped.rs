@@ -46,6 +46,10 @@ impl<S: parts::Serial + Default + Send + 'static> Reads for Wrapped<S> {
         self.read.names()
     }
 
+    fn magic(&self) -> &'static [u8] {
+        self.read.magic()
+    }
+
     fn begins(&self, start: &[u8]) -> bool {
         self.read.begins(start)
     }

@@ -26,8 +26,8 @@ impl Reads for Xz {
         &Names { name: "xz", suffix: ".xz", suffixes: &[(".xz", ""), (".txz", ".tar")] }
     }
 
-    fn begins(&self, start: &[u8]) -> bool {
-        start.starts_with(&xz::MAGIC)
+    fn magic(&self) -> &'static [u8] {
+        &xz::MAGIC
     }
 
     /// Padding has a multiple of four bytes (section 2.2 of the format specification), which the decoder knows.

@@ -78,8 +78,9 @@ impl ReaderBuilder {
     ///
     /// # Errors
     ///
-    /// If `inner` cannot be read, or is empty or of no known format ([`InvalidData`](io::ErrorKind::InvalidData)); if the file
-    /// of the index is none; or if a setting is out of its range ([`InvalidInput`](io::ErrorKind::InvalidInput)).
+    /// If `inner` cannot be read, is of no known format ([`InvalidData`](io::ErrorKind::InvalidData)), or is too short to have one
+    /// ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)); if the file of the index is none; or if a setting is out of its range
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)).
     #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // a builder makes what it is named for
     pub fn new<R: Read>(self, inner: R) -> io::Result<Reader<R>> {
         self.make(inner, None)

@@ -129,7 +129,8 @@ impl Reader<File> {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is empty or of no known format ([`InvalidData`](io::ErrorKind::InvalidData)).
+    /// If the file cannot be read, is of no known format ([`InvalidData`](io::ErrorKind::InvalidData)), or is too short to have one
+    /// ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)).
     pub fn open(path: impl AsRef<Path>) -> io::Result<Reader<File>> {
         ReaderBuilder::default().open(path)
     }
@@ -147,7 +148,8 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// If `inner` cannot be read, or is empty or of no known format ([`InvalidData`](io::ErrorKind::InvalidData)).
+    /// If `inner` cannot be read, is of no known format ([`InvalidData`](io::ErrorKind::InvalidData)), or is too short to have one
+    /// ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)).
     pub fn new(inner: R) -> io::Result<Reader<R>> {
         ReaderBuilder::default().new(inner)
     }
@@ -440,10 +442,17 @@ impl<R: Read> Reader<R> {
 fn of_no_format(start: &[u8]) -> Error {
     let found = match start {
         [] => "an empty file".to_owned(),
+        start if Format::may_begin(start) => {
+            format!("a file that ends after `{}`: get all of it", start.escape_ascii())
+        }
         start => format!("a file that begins with `{}`", start.escape_ascii()),
     };
     let names: Vec<_> = Format::all().map(Format::name).collect();
-    Error::Unknown(format!("expected a file of one of the formats {}, found {found}", names.join(", ")))
+    let message = format!("expected a file of one of the formats {}, found {found}", names.join(", "));
+    match Format::may_begin(start) {
+        true => Error::Short(message),
+        false => Error::Unknown(message),
+    }
 }
 
 /// The parts that the file or an index tells, or those that a line has found.

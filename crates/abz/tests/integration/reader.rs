@@ -250,9 +250,15 @@ fn an_index_tells_where_the_parts_are() {
 #[test]
 fn a_file_of_no_format_is_refused_with_what_was_found() {
     let folder = Folder::new();
-    for (data, found) in [(&b""[..], "an empty file"), (b"plain text\n", "`plain text\\n`")] {
+    let cases = [
+        (&b""[..], "an empty file", ErrorKind::UnexpectedEof),
+        (b"BZ", "a file that ends after `BZ`", ErrorKind::UnexpectedEof),
+        (b"BZip", "a file that begins with `BZip`", ErrorKind::InvalidData),
+        (b"plain text\n", "`plain text\\n`", ErrorKind::InvalidData),
+    ];
+    for (data, found, kind) in cases {
         let error = Reader::new(data).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        assert_eq!(error.kind(), kind);
         assert!(error.to_string().contains(found), "{error}");
         folder.write("file", data);
         let error = Reader::open(folder.path("file")).unwrap_err();
@@ -260,6 +266,24 @@ fn a_file_of_no_format_is_refused_with_what_was_found() {
     }
     assert_eq!(Reader::open(folder.path("nothing")).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(Reader::builder().workers(0).new(&b""[..]).unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+/// A file that ends within the first bytes of its format is told as any other that was cut, and not as one of no format.
+#[test]
+fn a_file_that_ends_anywhere_says_that_its_end_is_missing() {
+    // The contents of a zip file are whole before its directory, and the numbers before that have one of two sizes.
+    for format in Format::written().filter(|&format| format != Format::Zip) {
+        let how = Compression { format, level: format.default_level(), ..Compression::default() };
+        let mut file = Vec::new();
+        how.run(&prose(100)[..], &mut file).unwrap();
+        for len in 0..file.len() {
+            let read = |mut reader: Reader<&[u8]>| reader.read_to_end(&mut Vec::new());
+            let Err(error) = Reader::new(&file[..len]).and_then(read) else {
+                panic!("{format}: {len} bytes")
+            };
+            assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{format}, {len} of {}: {error}", file.len());
+        }
+    }
 }
 
 #[test]

@@ -33,8 +33,8 @@ impl Reads for Gzip {
         &Names { name: "gzip", suffix: ".gz", suffixes: &[(".gz", ""), (".tgz", ".tar"), ("-gz", "")] }
     }
 
-    fn begins(&self, start: &[u8]) -> bool {
-        start.starts_with(&MAGIC)
+    fn magic(&self) -> &'static [u8] {
+        &MAGIC
     }
 
     fn decompress(&self, run: Run<'_>) -> Result<(), Error> {

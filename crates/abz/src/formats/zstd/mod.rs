@@ -32,6 +32,10 @@ impl Reads for Zstd {
         &Names { name: "zstd", suffix: ".zst", suffixes: &[(".zst", ""), (".tzst", ".tar")] }
     }
 
+    fn magic(&self) -> &'static [u8] {
+        &zstd::MAGIC
+    }
+
     fn begins(&self, start: &[u8]) -> bool {
         zstd::is_zstd(start)
     }
