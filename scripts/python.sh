@@ -40,7 +40,8 @@ pip install 'maturin>=1.9,<2' pytest >"$work/log" 2>&1 || unavailable "maturin a
 echo "== build, $profile"
 # The environment has what the build needs.
 pip wheel --no-deps --no-build-isolation --config-settings "profile=$profile" --wheel-dir "$work/wheels" crates/python
-pip install "$work"/wheels/abz-*.whl
+# A kept environment may have the package of an earlier build.
+pip install --force-reinstall --no-deps "$work"/wheels/abz-*.whl
 if [ -n "$sources" ]; then
     # Each in an environment of its own, with the target folder of the build above.
     try() {

@@ -66,7 +66,7 @@ pub(crate) fn exception(py: Python<'_>, error: io::Error, name: Option<&Bound<'_
     let error = match error.downcast::<abz::Error>() {
         Ok(abz::Error::Read(inner) | abz::Error::Write(inner)) => return exception(py, inner, name),
         Ok(error) => {
-            class = class_of(&error);
+            class = class_of(&error, kind);
             io::Error::new(kind, error)
         }
         Err(error) => error,
@@ -86,7 +86,10 @@ pub(crate) fn exception(py: Python<'_>, error: io::Error, name: Option<&Bound<'_
             Some(class) => of_package(py, class, message),
             None => BadFile::new_err(message),
         },
-        io::ErrorKind::UnexpectedEof => PyEOFError::new_err(message),
+        io::ErrorKind::UnexpectedEof => match class {
+            Some(class) => of_package(py, class, message),
+            None => PyEOFError::new_err(message),
+        },
         io::ErrorKind::InvalidInput => PyValueError::new_err(message),
         io::ErrorKind::OutOfMemory => PyMemoryError::new_err(message),
         _ => PyOSError::new_err(message),
@@ -94,13 +97,18 @@ pub(crate) fn exception(py: Python<'_>, error: io::Error, name: Option<&Bound<'_
 }
 
 /// The name of the class of `abz` for damage of a format, if it has one. That is also the class of the standard module.
-fn class_of(error: &abz::Error) -> Option<&'static str> {
+fn class_of(error: &abz::Error, kind: io::ErrorKind) -> Option<&'static str> {
+    let is_cut = kind == io::ErrorKind::UnexpectedEof;
     if matches!(error, abz::Error::Unknown(_)) {
         Some("UnknownFormat")
+    } else if matches!(error, abz::Error::Short(_)) {
+        Some("ShortFile")
     } else if error.damage::<abz::gzip::DecodeError>().is_some() {
-        Some("BadGzipFile")
+        (!is_cut).then_some("BadGzipFile")
     } else if error.damage::<abz::xz::DecodeError>().is_some() {
-        Some("BadXzFile")
+        Some(if is_cut { "_CutXzFile" } else { "BadXzFile" })
+    } else if error.damage::<abz::bzip2::DecodeError>().is_some() {
+        is_cut.then_some("_CutBzip2File")
     } else {
         None
     }

@@ -2,11 +2,14 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::mem;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use abz::Format;
 use pyo3::exceptions::{PyBlockingIOError, PyResourceWarning, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -17,9 +20,16 @@ use rustix::fs::{Mode, OFlags};
 /// How long a call may run before it looks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// An empty member of gzip (RFC 1952, section 2.3). A gzip file without any member has the same contents.
+const EMPTY: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x03\0\0\0\0\0\0\0\0\0";
+
 /// A file of compressed data. Only the thread that calls the reader or writer uses it, or one that it waits for.
 pub(crate) struct File {
     inner: Inner,
+    /// What is read in place of a file that has turned out to be empty.
+    empty: Option<Cursor<&'static [u8]>>,
+    /// Whether an empty file is one of gzip. Nothing was read of the file yet.
+    may_be_empty: bool,
     /// When the last look for signals was.
     looked: Instant,
 }
@@ -38,7 +48,7 @@ impl File {
     pub(crate) fn open(flags: OFlags, path: &Path) -> io::Result<Self> {
         let mode = Mode::from_raw_mode(0o666);
         let file = patiently(|| Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, mode)?))?;
-        Ok(File { inner: Inner::System(file.into()), looked: Instant::now() })
+        Ok(File::new(Inner::System(file.into())))
     }
 
     /// Takes an object that has the methods of a binary file.
@@ -46,7 +56,24 @@ impl File {
         let is_buffered = object.is_instance(&object.py().import("io")?.getattr("BufferedReader")?)?;
         let read = if is_buffered { "read1" } else { "read" };
         let object = Object(Arc::new(Held(Mutex::new(Some(object.clone().unbind())))));
-        Ok(File { inner: Inner::Object { object, read }, looked: Instant::now() })
+        Ok(File::new(Inner::Object { object, read }))
+    }
+
+    fn new(inner: Inner) -> Self {
+        File { inner, empty: None, may_be_empty: false, looked: Instant::now() }
+    }
+
+    /// Takes an empty file for one of gzip without contents, as the module `gzip` does.
+    pub(crate) fn allowing_empty(self, is_allowed: bool) -> Self {
+        File { may_be_empty: is_allowed, ..self }
+    }
+
+    /// The number of the file, or what the file object says.
+    pub(crate) fn number(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match &self.inner {
+            Inner::System(file) => Ok(file.as_raw_fd().into_pyobject(py)?.into_any().unbind()),
+            Inner::Object { object, .. } => Ok(object.get(py)?.call_method0(intern!(py, "fileno"))?.unbind()),
+        }
     }
 
     /// What the reader or writer above keeps of its file: the path as it was passed, or the file object.
@@ -181,12 +208,19 @@ fn patiently<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.look()?;
-        match &mut self.inner {
-            Inner::System(file) => patiently(|| file.read(buffer)),
-            Inner::Object { object, read: method } => {
-                Python::attach(|py| Ok(read(&object.get(py)?, method, buffer)?))
-            }
+        if let Some(empty) = &mut self.empty {
+            return empty.read(buffer);
         }
+        let len = match &mut self.inner {
+            Inner::System(file) => patiently(|| file.read(buffer))?,
+            Inner::Object { object, read: method } => {
+                Python::attach(|py| Ok::<_, io::Error>(read(&object.get(py)?, method, buffer)?))?
+            }
+        };
+        if mem::take(&mut self.may_be_empty) && len == 0 && !buffer.is_empty() {
+            return self.empty.insert(Cursor::new(EMPTY)).read(buffer);
+        }
+        Ok(len)
     }
 }
 
@@ -211,6 +245,9 @@ impl Write for File {
 
 impl Seek for File {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if let Some(empty) = &mut self.empty {
+            return empty.seek(to);
+        }
         match &mut self.inner {
             Inner::System(file) => file.seek(to),
             Inner::Object { object, .. } => Python::attach(|py| {
@@ -277,6 +314,15 @@ pub(crate) fn is_path(file: &Bound<'_, PyAny>) -> bool {
 pub(crate) fn path_of(file: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     let decode = || file.py().import("os")?.call_method1("fsdecode", (file,))?.extract();
     is_path(file).then(decode).transpose()
+}
+
+/// The format that a path stands for, or the name of a file object, if it has one.
+pub(crate) fn format_like(file: &Bound<'_, PyAny>) -> Option<Format> {
+    let path = match path_of(file).ok()? {
+        Some(path) => path,
+        None => path_of(&file.getattr("name").ok()?).ok()??,
+    };
+    Format::of_name(&path)
 }
 
 /// The error of an object that is neither a path nor a file.

@@ -120,7 +120,8 @@ pub(crate) fn to_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Py<PyBytes>> {
 /// Besides the formats that are written, these are the old ones "compress", "pack" and "lzh". Files that follow each other
 /// are decompressed one after the other, as gzip does. Other bytes after the last of them raise BadGzipFile if it is a gzip
 /// file, and give a UserWarning if not; with `allow_garbage` they are ignored. Zeros there are padding. `memory_limit` is in
-/// bytes, approximately. A zstd file with a window above 128 MiB needs one that is larger than its window.
+/// bytes, approximately. A zstd file with a window above 128 MiB needs one that is larger than its window. No bytes are
+/// decompressed to no bytes, as in the modules `gzip` and `bz2`; `lzma` raises an error for them.
 ///
 /// Other threads of Python run meanwhile.
 ///
@@ -140,6 +141,9 @@ pub(crate) fn decompress(
     allow_garbage: bool,
 ) -> PyResult<Py<PyBytes>> {
     let data = bytes_of(data)?;
+    if data.is_empty() {
+        return to_bytes(py, &[]);
+    }
     let builder = reading(py, threads, memory_limit);
     let (contents, garbage) = process(py, data, threads, move |data, look| {
         let mut contents = Vec::new();

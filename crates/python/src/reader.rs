@@ -5,7 +5,7 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use abz::Reader;
+use abz::{Format, Reader};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice};
@@ -13,7 +13,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use rustix::fs::OFlags;
 
 use crate::errors::{check_garbage, exception, is_passing, without_frames};
-use crate::file::{File, Source, closed, is_path, no_file, path_of, unpicklable, unsupported};
+use crate::file::{File, Source, closed, format_like, is_path, no_file, path_of, unpicklable, unsupported};
 use crate::memory::{read_on, to_bytes};
 use crate::options::reading;
 use crate::threads::{Exclusive, Task};
@@ -65,7 +65,8 @@ impl RawReader {
         allow_garbage: bool,
     ) -> PyResult<Self> {
         let bound = file.bind(py);
-        let inner = open(bound)?;
+        let is_gzip = format_like(bound) == Some(Format::Gzip);
+        let inner = open(bound)?.allowing_empty(is_gzip);
         let source = inner.source(bound);
         let (is_seekable, fills) = (inner.is_seekable(py)?, inner.never_pauses());
         let mut builder = reading(py, threads, memory_limit);
@@ -250,10 +251,9 @@ impl RawReader {
         self.check_open().map(|()| false)
     }
 
-    /// Raises io.UnsupportedOperation. numpy reads and writes the file below each buffer that has a number, in place of the
-    /// contents.
-    fn fileno(&self, py: Python<'_>) -> PyResult<()> {
-        Err(unsupported(py, "a compressed file has no file number for its contents"))
+    /// The number of the file below. What is read there is compressed.
+    fn fileno(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.with(py, |state| Ok(state.reader.as_ref().ok_or_else(unusable)?.get_ref().number(py)?))
     }
 
     /// Raises io.UnsupportedOperation.

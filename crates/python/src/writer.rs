@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use abz::{Format, Writer};
@@ -14,7 +14,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use rustix::fs::OFlags;
 
 use crate::errors::{exception, without_frames};
-use crate::file::{File, Source, closed, no_file, path_of, unpicklable, unsupported};
+use crate::file::{File, Source, closed, format_like, no_file, path_of, unpicklable, unsupported};
 use crate::memory::bytes_of;
 use crate::options::{Options, format_named, level_of, seconds};
 use crate::threads::{Exclusive, Task};
@@ -118,7 +118,7 @@ impl RawWriter {
         let format = match (format, &path) {
             (Some(name), _) => format_named(name)?,
             (None, Some(path)) => format_of(path)?,
-            (None, None) => named_like(bound).unwrap_or_default(),
+            (None, None) => format_like(bound).filter(|format| format.is_written()).unwrap_or_default(),
         };
         if mode == "a" && !may_be_appended_to(format) {
             let message = format!(
@@ -228,10 +228,16 @@ impl RawWriter {
         self.check_open().map(|()| false)
     }
 
-    /// Raises io.UnsupportedOperation. numpy reads and writes the file below each buffer that has a number, in place of the
-    /// contents.
-    fn fileno(&self, py: Python<'_>) -> PyResult<()> {
-        Err(unsupported(py, "a compressed file has no file number for its contents"))
+    /// The number of the file below. What is written there has to be compressed.
+    fn fileno(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.check_open()?;
+        let mut number = None;
+        self.with(py, |line| {
+            let settled = line.settle(py)?;
+            number = line.writer.as_ref().map(|writer| writer.get_ref().number(py)).transpose()?;
+            Ok(settled)
+        })?;
+        number.ok_or_else(closed)
     }
 
     /// Raises io.UnsupportedOperation.
@@ -321,12 +327,6 @@ fn format_of(path: &Path) -> PyResult<Format> {
         let message = format!("{expected}, found {}: use such a name, or pass a format", path.display());
         PyValueError::new_err(message)
     })
-}
-
-/// The format that the name of a file object stands for, if it has one.
-fn named_like(object: &Bound<'_, PyAny>) -> Option<Format> {
-    let name: PathBuf = path_of(&object.getattr("name").ok()?).ok()??;
-    format_of(&name).ok()
 }
 
 /// Whether files of this format may follow each other.

@@ -67,6 +67,7 @@ def reading_call(draw, size):
         "truncate": lambda file: file.truncate(),
         "modes": lambda file: (file.readable(), file.writable(), file.seekable(), file.isatty(), file.closed),
         "within": lambda file: file.__enter__() is file,
+        "fileno": lambda file: os.fstat(file.fileno()).st_ino,
     }
     name = draw.choice(list(calls))
     return name, calls[name]
@@ -111,7 +112,8 @@ def test_calls_of_a_writer_are_those_of_the_standard_module(tmp_path, format):
                 "tell": lambda file: file.tell(),
                 "read": lambda file: file.read(5),
                 "truncate": lambda file: file.truncate(),
-                    }
+                "fileno": lambda file: os.fstat(file.fileno()).st_size >= 0,
+            }
             name = draw.choice(list(calls))
             check_same(outcome(calls[name], ours), outcome(calls[name], theirs), name)
         for _ in range(draw.randrange(1, 3)):
@@ -200,8 +202,7 @@ def test_damage_raises_what_the_standard_module_raises(format):
             if draw.random() < 0.7:
                 damaged[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
             else:
-                # A few bytes at the start of a file are of no format.
-                damaged = damaged[: draw.randrange(20, len(data))]
+                damaged = damaged[: draw.choice([draw.randrange(20), draw.randrange(len(data))])]
             theirs = outcome(lambda: module.open(io.BytesIO(damaged)).read())
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -214,6 +215,28 @@ def test_damage_raises_what_the_standard_module_raises(format):
                 continue  # a size in the index may lead past the end
             assert isinstance(ours[1], type(theirs[1])), (ours, theirs[1])
             assert "byte" in str(ours[1]) or isinstance(ours[1], abz.UnknownFormat)
+
+
+@pytest.mark.parametrize("format", MODULES)
+def test_a_file_that_ends_anywhere_is_as_in_the_standard_module(tmp_path, format):
+    path, module = tmp_path / f"a{SUFFIXES[format]}", MODULES[format]
+    data = module.compress(b"a branch of a river")
+    for size in range(len(data) + 1):
+        path.write_bytes(data[:size])
+        for step in (lambda file: file.read(), lambda file: [*file], lambda file: (file.seek(0, 2), file.tell())):
+
+            def with_file(opener, file):
+                with opener(file) as opened:
+                    return step(opened)
+
+            check_same(outcome(with_file, abz.open, path), outcome(with_file, module.open, path), (size, "path"))
+            with open(path, "rb") as ours, open(path, "rb") as theirs:
+                check_same(outcome(with_file, abz.open, ours), outcome(with_file, module.open, theirs), (size, "file"))
+        # A file object without a name has no format before its first bytes.
+        unnamed = outcome(lambda: abz.open(io.BytesIO(data[:size])).read())
+        check_same(unnamed, (None, EOFError()) if size == 0 else outcome(lambda: module.open(path).read()), (size, "no name"))
+        theirs = outcome(module.decompress, data[:size])
+        check_same(outcome(abz.decompress, data[:size]), theirs if size else (b"", None), (size, "decompress"))
 
 
 def test_damage_of_deflate_data_is_told_as_zlib_tells_it():

@@ -356,7 +356,7 @@ def test_open_files_cannot_be_pickled_or_copied(tmp_path):
 
 
 def test_its_errors_can_be_pickled():
-    for kind in abz.BadFile, abz.BadGzipFile, abz.BadXzFile, abz.UnknownFormat:
+    for kind in abz.BadFile, abz.BadGzipFile, abz.BadXzFile, abz.UnknownFormat, abz.ShortFile:
         error = pickle.loads(pickle.dumps(kind("a.gz: damaged")))
         assert (type(error), str(error)) == (kind, "a.gz: damaged")
 

@@ -125,12 +125,16 @@ def test_wrong_modes_are_told(tmp_path):
         abz.open(1, "wb")
 
 
-def test_it_is_a_buffered_writer(tmp_path):
+def test_it_has_what_a_buffered_writer_has(tmp_path):
     file = abz.open(tmp_path / "a.gz", "wb")
-    assert isinstance(file, io.BufferedWriter)
+    # numpy would write to the file below what is not compressed.
+    assert isinstance(file, io.BufferedIOBase) and not isinstance(file, io.BufferedWriter)
+    for name in dir(io.BufferedWriter):
+        assert name.startswith("_") or hasattr(file, name), name
+    assert os.fstat(file.fileno()).st_ino == os.stat(tmp_path / "a.gz").st_ino
     assert file.writable() and not file.readable() and not file.seekable() and not file.isatty()
     assert file.mode == "wb"
-    for operation in file.fileno, lambda: file.seek(0), file.read:
+    for operation in lambda: file.seek(0), file.read:
         with pytest.raises(io.UnsupportedOperation):
             operation()
     file.write(array.array("i", [1]))
@@ -138,7 +142,7 @@ def test_it_is_a_buffered_writer(tmp_path):
     file.close()
     file.close()
     assert file.closed
-    for operation in file.flush, lambda: file.write(b""), file.tell:
+    for operation in file.flush, lambda: file.write(b""), file.tell, file.fileno:
         with pytest.raises(ValueError, match="closed"):
             operation()
 

@@ -22,7 +22,7 @@ import gzip
 import io
 import os
 import zlib
-from typing import IO, Any, Literal, NoReturn, Optional, Union, overload
+from typing import IO, Any, Iterable, Iterator, List, Literal, NoReturn, Optional, TypeVar, Union, overload
 
 from abz._abz import BadFile, RawReader, RawWriter, __version__, compress, decompress, make_index
 
@@ -39,6 +39,7 @@ __all__ = [
     "BadGzipFile",
     "BadXzFile",
     "Reader",
+    "ShortFile",
     "UnknownFormat",
     "Writer",
     "__version__",
@@ -48,6 +49,7 @@ __all__ = [
     "open",
 ]
 
+_Self = TypeVar("_Self", bound="_File")
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 # The sizes of the buffers in bytes. A seek decodes a buffer full, so that of readers is the smaller one.
@@ -68,33 +70,185 @@ class BadXzFile(BadFile, LZMAError):
 
 
 class UnknownFormat(BadGzipFile, BadXzFile):
-    """A file is empty, or of no known format. This is what each of the standard modules raises for a file of another format."""
+    """A file is of no known format. This is what each of the standard modules raises for a file of another format."""
 
 
-class Reader(io.BufferedReader):
+class ShortFile(UnknownFormat, EOFError, ValueError):
+    """A file is empty, or ends within the first bytes of a known format.
+
+    This is what each of the standard modules raises for such a file. One that is empty and has the name of a gzip file has no
+    contents, as in the module `gzip`.
+    """
+
+
+class _CutBzip2File(EOFError, ValueError):
+    """The end of a bzip2 file is missing: `bz2.open` raises the one, and `bz2.decompress` the other."""
+
+
+class _CutXzFile(EOFError, LZMAError):
+    """The end of an xz file is missing: `lzma.open` raises the one, and `lzma.decompress` the other."""
+
+
+class _File:
+    """What both kinds of files share: they pass calls on to a buffer of Python, as those of the module `gzip` do.
+
+    They are no `io.BufferedReader` and no `io.BufferedWriter` themselves. In place of a method of these, numpy uses the file that
+    `fileno` tells, and so would read and write what is compressed. They only count as `io.BufferedIOBase`, which calls `close` of
+    a file that is collected. Python would handle Ctrl-C there, and ignore its exception. The buffer closes itself.
+    """
+
+    raw: Union[RawReader, RawWriter]
+    _buffer: Union[io.BufferedReader, io.BufferedWriter]
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return self.raw.closed
+
+    @property
+    def name(self) -> Any:
+        """The path as it was passed, or the name of the file object."""
+        return self.raw.name
+
+    @property
+    def mode(self) -> str:
+        """The mode of a file that is read is "rb", and that of others "wb"."""
+        return self.raw.mode
+
+    def fileno(self) -> int:
+        """The number of the file below, as in the modules `gzip` and `bz2`. What is read and written there is compressed."""
+        return self.raw.fileno()
+
+    def readable(self) -> bool:
+        """Whether the file is read."""
+        return self.raw.readable()
+
+    def writable(self) -> bool:
+        """Whether the file is written."""
+        return self.raw.writable()
+
+    def seekable(self) -> bool:
+        """Whether the file can be read at any position."""
+        return self.raw.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Moves to a position in the contents, in bytes from the start (0), the position (1) or the end (2), and returns it."""
+        return self._buffer.seek(offset, whence)
+
+    def tell(self) -> int:
+        """The position in the contents, in bytes."""
+        return self._buffer.tell()
+
+    def truncate(self, size: Optional[int] = None) -> int:
+        """Raises io.UnsupportedOperation."""
+        return self._buffer.truncate(size)
+
+    def isatty(self) -> bool:
+        """Returns False."""
+        return self.raw.isatty()
+
+    def detach(self) -> NoReturn:
+        """Raises io.UnsupportedOperation."""
+        raise io.UnsupportedOperation("detach")
+
+    def flush(self) -> None:
+        """Passes on all that was written."""
+        self._buffer.flush()
+
+    def close(self) -> None:
+        """Closes the file. A file object that `abz.open` was given stays open."""
+        self._buffer.close()
+
+    def _dealloc_warn(self, above: object) -> None:
+        self.raw._dealloc_warn(above)
+
+    def __enter__(self: _Self) -> _Self:
+        self._buffer.__enter__()  # raises ValueError if this is closed
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<abz.{type(self).__name__} name={getattr(self, 'name', None)!r}>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.raw.__reduce__()
+
+
+class Reader(_File):
     """A compressed file that is read. `abz.open` makes it.
 
-    It is an `io.BufferedReader` of the contents: it has `read`, `readinto`, `peek`, `readline`, iteration over lines, and
+    It has what an `io.BufferedReader` of the contents has: `read`, `readinto`, `peek`, `readline`, iteration over lines, and
     `seek` and `tell` in bytes of the contents. A seek is quick in files that record where their blocks are, such as those of
     abz and most xz files, and in any file with an index. In other files it is quick to places that were read before, and
     otherwise reads up to the place.
     """
 
-    raw: RawReader  # type: ignore[assignment]
+    raw: RawReader
+    _buffer: io.BufferedReader
+
+    def __init__(self, raw: RawReader) -> None:
+        self.raw = raw
+        self._buffer = io.BufferedReader(raw, _READ_BUFFER)  # type: ignore[arg-type] # it has all that Python calls
 
     def read(self, size: Optional[int] = -1) -> bytes:
         """Reads that many bytes, or the rest."""
         if size is not None and size != -1:
-            return super().read(size)
+            return self._buffer.read(size)
         # If the file below times out now, what is in the buffer must not be lost.
-        start = super().read(self.raw.tell() - self.tell())
+        start = self._buffer.read(self.raw.tell() - self.tell())
         try:
-            rest = super().read()
+            rest = self._buffer.read()
         except (BlockingIOError, TimeoutError):
             if not start:
                 raise
             return start
         return start + rest if start else rest
+
+    def read1(self, size: int = -1) -> bytes:
+        """Reads up to that many bytes, those that are there."""
+        return self._buffer.read1(size)
+
+    def readinto(self, buffer: Any) -> int:
+        """Reads into a buffer, and returns how many bytes."""
+        return self._buffer.readinto(buffer)
+
+    def readinto1(self, buffer: Any) -> int:
+        """Reads into a buffer what is there, and returns how many bytes."""
+        return self._buffer.readinto1(buffer)
+
+    def peek(self, size: int = 0) -> bytes:
+        """The next bytes, at least one before the end. The position does not change."""
+        return self._buffer.peek(size)
+
+    def readline(self, size: Optional[int] = -1) -> bytes:
+        """Reads a line, or that many bytes of it."""
+        return self._buffer.readline(size)
+
+    def readlines(self, hint: Optional[int] = -1) -> List[bytes]:
+        """Reads lines, until they have as many bytes as `hint`."""
+        return self._buffer.readlines(-1 if hint is None else hint)
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._buffer.__iter__()  # raises ValueError if this is closed
+        return self._lines()
+
+    def _lines(self) -> Iterator[bytes]:
+        # The buffer finds the lines, which is quicker than a call of `readline` for each. `yield from` would close it in the end.
+        for line in self._buffer:
+            yield line
+
+    def __next__(self) -> bytes:
+        return next(self._buffer)
+
+    def write(self, data: Any) -> NoReturn:
+        """Raises io.UnsupportedOperation."""
+        raise io.UnsupportedOperation("write")
+
+    def writelines(self, lines: Any) -> NoReturn:
+        """Raises io.UnsupportedOperation."""
+        raise io.UnsupportedOperation("write")
 
     @property
     def garbage_at(self) -> Optional[int]:
@@ -104,19 +258,35 @@ class Reader(io.BufferedReader):
         """
         return self.raw.garbage_at
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        self.raw.__reduce__()
 
-
-class Writer(io.BufferedWriter):
+class Writer(_File):
     """A compressed file that is written. `abz.open` makes it.
 
-    It is an `io.BufferedWriter` of the contents. The file is complete after `close`, or at the end of a `with`.
+    It has what an `io.BufferedWriter` of the contents has. The file is complete after `close`, or at the end of a `with`.
     """
 
-    raw: RawWriter  # type: ignore[assignment]
+    raw: RawWriter
+    _buffer: io.BufferedWriter
     _is_ending = False
     _begins_text = False
+
+    def __init__(self, raw: RawWriter) -> None:
+        self.raw = raw
+        self._buffer = io.BufferedWriter(raw, _WRITE_BUFFER)  # type: ignore[arg-type]
+
+    def write(self, data: Any) -> int:
+        """Writes bytes, and returns how many."""
+        return self._buffer.write(data)
+
+    def writelines(self, lines: Iterable[Any]) -> None:
+        """Writes one after the other."""
+        self._buffer.writelines(lines)
+
+    def read(self, size: Optional[int] = -1) -> NoReturn:
+        """Raises io.UnsupportedOperation."""
+        raise io.UnsupportedOperation("read")
+
+    read1 = readinto = readinto1 = peek = readline = readlines = __iter__ = __next__ = read
 
     def seekable(self) -> bool:
         """Returns False: what was written is compressed already."""
@@ -129,7 +299,7 @@ class Writer(io.BufferedWriter):
         Lines that are flushed one by one take no more bytes than with the modules `gzip` and `zstandard`. In xz, lzip and bzip2
         files each flush ends a block, so flush seldom there. A ".lzma" file cannot be flushed.
         """
-        super().flush()
+        self._buffer.flush()
         if not self._is_ending:
             self.raw.flush()
 
@@ -140,11 +310,10 @@ class Writer(io.BufferedWriter):
         """
         if self.raw.is_forked():
             self.raw.close()
-        self._is_ending = True
         super().close()
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        self.raw.__reduce__()
+
+io.BufferedIOBase.register(_File)
 
 
 class _TextWriter(io.TextIOWrapper):
@@ -285,8 +454,9 @@ def open(
 
     Raises OSError, as `open` does; ValueError if a setting is wrong; and reading the file raises BadFile if it is damaged or not
     compressed, EOFError if its end is missing, and MemoryError if it needs more memory. After such an exception, every call of the
-    file raises it again. Damage of a gzip file raises BadGzipFile, that of an xz file BadXzFile, and a file of no known format
-    UnknownFormat; these are also what the modules `gzip`, `zlib` and `lzma` raise.
+    file raises it again. Damage of a gzip file raises BadGzipFile, that of an xz file BadXzFile, a file of no known format
+    UnknownFormat, and one that is too short to have one ShortFile; these are also what the standard modules raise. An empty file
+    whose name is that of a gzip file has no contents.
     """
     if not isinstance(mode, str):
         raise TypeError(f"expected a mode, found {mode!r}")
@@ -304,7 +474,7 @@ def open(
         raw_reader = RawReader(
             file, threads=threads, memory_limit=memory_limit, index=path, allow_garbage=allow_garbage
         )
-        reader = Reader(raw_reader, _READ_BUFFER)  # type: ignore[arg-type] # it has all that Python calls
+        reader = Reader(raw_reader)
         return reader if "t" not in mode else io.TextIOWrapper(reader, encoding, errors, newline)
     if index is not None or allow_garbage:
         raise ValueError("expected no index and no allow_garbage for a file that is written")
@@ -319,7 +489,7 @@ def open(
         memory_limit=memory_limit,
         mtime=mtime,
     )
-    writer = Writer(raw, _WRITE_BUFFER)  # type: ignore[arg-type]
+    writer = Writer(raw)
     if "t" not in mode:
         return writer
     writer._begins_text = True
