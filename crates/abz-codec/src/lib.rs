@@ -64,21 +64,24 @@
 //!
 //! # Limits
 //!
-//! - The formats xz, lzip and `.lzma` are the feature `lzma`, a default. Leave it out beside crates that link liblzma themselves, such
-//!   as `xz2`.
+//! - Each format is a feature, and all are default: `bzip2`, `gzip` (with zlib and zip), `lzma` (xz, lzip and `.lzma`) and `zstd`. Leave
+//!   one out beside crates that link another version of its library, such as `xz2` for `lzma`.
 //! - This crate opens no file, starts no thread and prints nothing. ([`mapped`] copies parts of open files.)
-// Without these formats, some small functions have no caller.
-#![cfg_attr(not(feature = "lzma"), allow(dead_code))]
+// Without some formats, what they share has callers that are left out.
+#![cfg_attr(not(all(feature = "bzip2", feature = "gzip", feature = "lzma", feature = "zstd")), allow(unused))]
 #![deny(unsafe_code)]
 
 pub mod access;
 mod behind;
 mod blocks;
+#[cfg(feature = "bzip2")]
 pub mod bzip2;
 mod damage;
 mod feed;
 mod glance;
+#[cfg(feature = "gzip")]
 pub mod gzip;
+#[cfg(feature = "gzip")]
 pub mod inflate;
 mod input;
 pub mod legacy;
@@ -93,6 +96,7 @@ pub mod salvage;
 mod system;
 #[cfg(feature = "lzma")]
 pub mod xz;
+#[cfg(feature = "zstd")]
 pub mod zstd;
 
 pub use blocks::{Block, Blocks, Cutter, DEFAULT_BLOCK_SIZE};

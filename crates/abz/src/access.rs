@@ -150,8 +150,7 @@ impl Decompression {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
         if let Some((workers, window)) = pipes::access::workers_and_window(self, parts) {
             let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
-            let stream =
-                pipes::access::decode(workers, window, &self.zstd, source, (parts, true), options.pool);
+            let stream = pipes::access::decode(workers, window, self, source, (parts, true), options.pool);
             unless_done(stream.carry_out(options, write))?;
             return Ok(true);
         }

@@ -2,9 +2,6 @@
 
 use std::io::{Read, Write};
 
-use abz_codec::gzip::{Layout, Origin};
-use abz_codec::zstd;
-use abz_codec::zstd::Encoding;
 use anabranch::Plan;
 
 use crate::error::Error;
@@ -12,26 +9,34 @@ use crate::formats::Format;
 #[cfg(feature = "lzma")]
 use crate::formats::writes::Lzma;
 use crate::formats::writes::{Compressed, Compression};
+#[cfg(feature = "gzip")]
+use crate::gzip::{Layout, Origin};
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
 use crate::run_options::cores;
+#[cfg(feature = "zstd")]
+use crate::zstd::{self, Encoding};
 
 /// The smallest dictionary that a memory limit leads to, in bytes; also the step by which dictionaries shrink.
 const LEAST_ADJUSTED: u32 = 1 << 20;
 
 impl Default for Compression {
-    /// gzip at level 6, blocks of 1.25 MiB, no name or time, and as many workers as the process may use cores.
+    /// gzip at level 6, blocks of 1.25 MiB, no name or time, and as many workers as the process may use cores. Without gzip,
+    /// another [format](Format::default) at its default level.
     fn default() -> Self {
         Compression {
-            format: Format::Gzip,
-            level: Format::Gzip.default_level(),
+            format: Format::default(),
+            level: Format::default().default_level(),
             fast: None,
             block_size: None,
             rsyncable: false,
+            #[cfg(feature = "gzip")]
             layout: Layout::default(),
             #[cfg(feature = "lzma")]
             lzma: Lzma::default(),
+            #[cfg(feature = "zstd")]
             zstd: Encoding::default(),
+            #[cfg(feature = "gzip")]
             origin: Origin::default(),
             contents: None,
             workers: cores(),
@@ -41,6 +46,7 @@ impl Default for Compression {
 
 impl Compression {
     /// The largest value of [`fast`](Compression::fast): how far the levels of zstd go below 0.
+    #[cfg(feature = "zstd")]
     pub const MAX_FAST: u32 = zstd::LEVELS.start().unsigned_abs();
 
     /// Compresses all of `input` and writes one compressed file to `output`.

@@ -1,6 +1,8 @@
 //! The settings of a decompression.
 
+use abz_codec::access::Decoder;
 use abz_codec::parts::Giving;
+#[cfg(feature = "zstd")]
 use abz_codec::zstd;
 #[cfg(feature = "lzma")]
 use abz_codec::{lzip, xz};
@@ -24,6 +26,7 @@ pub struct Decompression {
     #[cfg(feature = "lzma")]
     pub xz: xz::Leniency,
     /// The window limit, dictionary and other settings for zstd frames.
+    #[cfg(feature = "zstd")]
     pub zstd: zstd::Decoding,
     /// Whether all workers decode pieces of one gzip member.
     pub speculation: Speculation,
@@ -63,6 +66,7 @@ impl Default for Decompression {
             memory_limit: None,
             #[cfg(feature = "lzma")]
             xz: xz::Leniency::default(),
+            #[cfg(feature = "zstd")]
             zstd: zstd::Decoding::default(),
             speculation: Speculation::default(),
             giving: Giving { prompt: true, verified: false },
@@ -77,6 +81,14 @@ impl Decompression {
     pub fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// A decoder of parts of a file.
+    pub(crate) fn part_decoder(&self) -> Decoder {
+        #[cfg(feature = "zstd")]
+        return Decoder::new(&self.zstd);
+        #[cfg(not(feature = "zstd"))]
+        Decoder::default()
     }
 
     /// Allows what only a second reading can decode, members of lzip with late flushes. Returns whether that is new.

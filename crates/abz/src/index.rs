@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use abz_codec::access::Index;
-#[cfg(doc)]
+#[cfg(all(doc, feature = "gzip"))]
 use abz_codec::gzip::find_parts;
 use anabranch::Plan;
 

@@ -35,12 +35,23 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `command` | yes | the program `abz`, with all formats |
+//! | `bzip2` | yes | the format bzip2 |
+//! | `gzip` | yes | the formats gzip, zlib and zip |
 //! | `lzma` | yes | the formats xz, lzip and `.lzma` |
+//! | `zstd` | yes | the format zstd |
 //! | `tokio` | no | `AsyncReader` and `AsyncWriter` |
 //!
-//! The formats of `lzma` link liblzma. Cargo refuses two crates that link a library of one name, and `xz2`, `lzma-sys` and what needs
-//! them, such as niffler 2 and datafusion 47, link it too. Beside them, leave these formats out:
-//! `abz = { version = "...", default-features = false }`. Then an xz file is one of no known format.
+//! Cargo refuses two crates that link a library of one name. Beside a crate that links another version of a library, leave its format
+//! out: set `default-features = false`, and name the features that you need.
+//!
+//! | leave out | beside | because both link |
+//! |---|---|---|
+//! | `gzip` | `libdeflater` before 1.0, and what needs it, such as gzp 0.11 with libdeflate | libdeflate |
+//! | `lzma` | `xz2`, `lzma-sys`, `liblzma` before 0.4, and what needs them, such as needletail 0.5, niffler 2 and datafusion 50 | liblzma |
+//! | `zstd` | `zstd` before 0.11 | libzstd |
+//!
+//! The crates of `bzip2` link no library that another crate may link, so it can stand beside each. A file of a format that is left out
+//! is one of no known format. Without `gzip`, a [`Writer`] writes the first of the formats that are left, unless another one is set.
 //!
 //! # Guarantees
 //!
@@ -53,8 +64,8 @@
 //!
 //! [`Reader::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes any; the command
 //! does that.
-// Without these formats, some small functions have no caller.
-#![cfg_attr(not(feature = "lzma"), allow(dead_code))]
+// Without some formats, what they share has callers that are left out.
+#![cfg_attr(not(all(feature = "bzip2", feature = "gzip", feature = "lzma", feature = "zstd")), allow(unused))]
 #![forbid(unsafe_code)]
 
 mod access;
@@ -112,10 +123,15 @@ pub use abz_codec::access::{Index, IndexError};
 /// The setting that says when [`Decompression`] gives out incomplete or unverified contents.
 pub use abz_codec::parts::Giving;
 
+#[cfg(feature = "bzip2")]
+pub use abz_codec::bzip2;
+#[cfg(feature = "gzip")]
+pub use abz_codec::gzip;
+#[cfg(feature = "zstd")]
+pub use abz_codec::zstd;
 /// The modules of the formats, with settings for [`Compression`] and the errors inside [`Error`].
 pub use abz_codec::{
-    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, bzip2, descriptors, gzip, legacy, lzw,
-    mapped, zstd,
+    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, descriptors, legacy, lzw, mapped,
 };
 #[cfg(feature = "lzma")]
 pub use abz_codec::{lzip, xz};

@@ -2,13 +2,20 @@
 
 use std::fmt;
 
-use libdeflater::{Decompressor, crc32};
+use crc32fast::hash as crc32;
+#[cfg(feature = "gzip")]
+use libdeflater::Decompressor;
 use thiserror::Error;
 
 use super::{Kind, Part};
+#[cfg(feature = "bzip2")]
+use crate::bzip2;
 use crate::damage::{Damage, Remedy};
+#[cfg(feature = "gzip")]
+use crate::gzip;
 use crate::parts::{self, Scan, Scanned};
-use crate::{bzip2, gzip, zstd};
+#[cfg(feature = "zstd")]
+use crate::zstd;
 #[cfg(feature = "lzma")]
 use crate::{lzip, xz};
 
@@ -47,6 +54,14 @@ pub enum DecodeError {
         /// The CRC-32 of the decoded contents.
         found: u32,
     },
+    /// The part is of a format that was left out of this build.
+    #[error("at byte {offset}: expected a part of a format in this build, found {kind:?}")]
+    LeftOut {
+        /// The offset of the part's first byte in the file.
+        offset: u64,
+        /// The kind of the part.
+        kind: Kind,
+    },
 }
 
 impl DecodeError {
@@ -61,13 +76,15 @@ impl Damage for DecodeError {
             DecodeError::Damaged(damage) => damage.offset(),
             DecodeError::Size { offset, .. }
             | DecodeError::Blocks { offset, .. }
-            | DecodeError::Checksum { offset, .. } => *offset,
+            | DecodeError::Checksum { offset, .. }
+            | DecodeError::LeftOut { offset, .. } => *offset,
         }
     }
 
     fn remedy(&self) -> Remedy {
         match self {
             DecodeError::Damaged(damage) => damage.remedy(),
+            DecodeError::LeftOut { .. } => Remedy::AnotherProgram,
             _ => Remedy::RightPlace,
         }
     }
@@ -76,17 +93,24 @@ impl Damage for DecodeError {
 /// A decoder of parts, which verifies them. It keeps its tables, so use one per worker for many parts.
 #[derive(Default)]
 pub struct Decoder {
-    decoding: zstd::Decoding,
+    #[cfg(feature = "gzip")]
     gzip: Option<gzip::Decoder>,
+    #[cfg(feature = "gzip")]
     deflate: Option<Decompressor>,
-    bzip2: bzip2::Decoder,
-    zstd: Option<zstd::Decoder>,
     /// The contents of a member that is not the first of its part, or a window and the deflate blocks behind it.
+    #[cfg(feature = "gzip")]
     spare: Vec<u8>,
+    #[cfg(feature = "bzip2")]
+    bzip2: bzip2::Decoder,
+    #[cfg(feature = "zstd")]
+    decoding: zstd::Decoding,
+    #[cfg(feature = "zstd")]
+    zstd: Option<zstd::Decoder>,
 }
 
 impl Decoder {
     /// Creates a decoder that reads frames of zstd with the limits and the dictionary of `decoding`.
+    #[cfg(feature = "zstd")]
     pub fn new(decoding: &zstd::Decoding) -> Self {
         Decoder { decoding: decoding.clone(), ..Decoder::default() }
     }
@@ -129,10 +153,13 @@ impl Decoder {
         let before = part.number.saturating_sub(1);
         let offset = part.bytes().start;
         match part.kind {
+            #[cfg(feature = "gzip")]
             Kind::GzipMembers => {
                 self.gzip(gzip::Scanner::at(before, offset), part, bytes, data).map_err(DecodeError::of)?;
             }
+            #[cfg(feature = "gzip")]
             Kind::DeflateBlocks => self.deflate(part, bytes, data)?,
+            #[cfg(feature = "bzip2")]
             Kind::Bzip2Block { stream } => {
                 let decoded = self.bzip2.decode_block((stream, part.number), part.bits.clone(), bytes, data);
                 decoded.map_err(DecodeError::of)?;
@@ -155,11 +182,13 @@ impl Decoder {
                 let scanner = xz::Scanner::new().at(check, stream, before, offset);
                 scan(scanner, &mut xz::Decoder::new(), part, bytes, data)?;
             }
+            #[cfg(feature = "zstd")]
             Kind::ZstdFrame => {
                 let scanner = zstd::Scanner::at(&self.decoding, before, offset);
                 let decoder = self.zstd.get_or_insert_with(|| scanner.decoder());
                 scan(scanner, decoder, part, bytes, data)?;
             }
+            #[cfg(feature = "zstd")]
             Kind::ZstdPiece => {
                 let decoder = self.zstd.get_or_insert_with(|| zstd::Decoder::new(&self.decoding));
                 let piece = zstd::piece(bytes, part.number, offset);
@@ -167,6 +196,8 @@ impl Decoder {
                 let piece = piece.map_err(DecodeError::of)?;
                 decoder.decode_into(&piece, data).map_err(DecodeError::of)?;
             }
+            #[allow(unreachable_patterns)] // unless a format is left out
+            kind => return Err(DecodeError::LeftOut { offset, kind }),
         }
         let (expected, found) = (part.len(), data.len() as u64);
         if found > expected {
@@ -174,7 +205,10 @@ impl Decoder {
         }
         Ok(())
     }
+}
 
+#[cfg(feature = "gzip")]
+impl Decoder {
     fn gzip(
         &mut self,
         scanner: gzip::Scanner,

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use libdeflater::crc32;
+use crc32fast::hash as crc32;
 use thiserror::Error;
 
 use super::{Kind, Known, Part};

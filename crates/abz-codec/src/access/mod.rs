@@ -36,12 +36,10 @@ use std::ops::Range;
 pub use decode::{DecodeError, Decoder};
 pub use index::{Index, IndexError};
 
-#[cfg(all(doc, feature = "lzma"))]
-use crate::lzip;
 #[cfg(feature = "lzma")]
 use crate::xz;
-#[cfg(doc)]
-use crate::{bzip2, gzip, zstd};
+#[cfg(all(doc, feature = "bzip2", feature = "gzip", feature = "lzma", feature = "zstd"))]
+use crate::{bzip2, gzip, lzip, zstd};
 
 /// A part of a compressed file that can be decoded without the others. The description of its contents is not verified;
 /// a [`Decoder`] does that.

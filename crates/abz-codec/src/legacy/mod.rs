@@ -8,8 +8,11 @@ mod error;
 mod held;
 pub mod lzh;
 pub mod pack;
+#[cfg(feature = "gzip")]
 mod steps;
+#[cfg(feature = "gzip")]
 pub mod zip;
+#[cfg(feature = "gzip")]
 pub mod zlib;
 
 pub use error::{DecodeError, Fault};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use libdeflater::crc32;
+use crc32fast::hash as crc32;
 
 use super::error::{DecodeError, Fault};
 use super::flushed::{Flushed, Step};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use libdeflater::crc32;
+use crc32fast::hash as crc32;
 use liblzma::stream::{Filters, LzmaOptions, MatchFinder, Mode};
 
 use super::header::{DICTIONARIES, Trailer, header};

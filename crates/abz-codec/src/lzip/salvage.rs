@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Seek, Write};
 use std::ops::Range;
 
-use libdeflater::Crc;
+use crc32fast::Hasher;
 use memchr::memmem;
 
 use super::decode::Lzma;
@@ -102,7 +102,7 @@ fn member(
         Err((_, fault)) => return Ok(Err(fault)),
     };
     chunk.resize(CHUNK, 0);
-    let mut checksum = Crc::new();
+    let mut checksum = Hasher::new();
     loop {
         let given = input.fill_buf()?;
         if given.is_empty() {
@@ -124,7 +124,7 @@ fn member(
     }
     let Some(trailer) = take(input)? else { return cut(Inside::Trailer) };
     let member_size = lzma.at() + TRAILER_LEN as u64;
-    let found = Trailer { checksum: checksum.sum(), data_size: lzma.produced(), member_size };
+    let found = Trailer { checksum: checksum.clone().finalize(), data_size: lzma.produced(), member_size };
     Ok(Trailer::read(&trailer).check(found).map(|()| member_size).map_err(|(_, fault)| fault))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::mem;
 
-use libdeflater::Crc;
+use crc32fast::Hasher;
 use memchr::memmem::Finder;
 
 use super::decode::{Decoder, Lzma, Member};
@@ -82,7 +82,7 @@ struct Streamed {
     known: u64,
     /// The number of bytes of the member that are held. It does not end in them: if it seems to, it is decoded again.
     held: u64,
-    checksum: Crc,
+    checksum: Hasher,
     data_size: u64,
 }
 
@@ -279,7 +279,7 @@ impl Scanner {
     fn stream(&mut self, kind: Kind, lzma: Lzma, held: u64) -> Step<Scanned<Member>> {
         self.feed.replay(HEADER_LEN);
         self.feed.release();
-        let checksum = Crc::new();
+        let checksum = Hasher::new();
         self.state = State::Data(Box::new(Streamed { kind, lzma, known: 0, held, checksum, data_size: 0 }));
         Step::On
     }
@@ -356,7 +356,7 @@ impl Scanner {
             return Ok(Step::Starved);
         }
         let found = Trailer {
-            checksum: streamed.checksum.sum(),
+            checksum: streamed.checksum.clone().finalize(),
             data_size: streamed.data_size,
             member_size: streamed.lzma.at() + len as u64,
         };

@@ -2,12 +2,16 @@
 #![allow(unsafe_code)]
 
 pub mod abort;
+#[cfg(feature = "gzip")]
 mod deflate;
 pub mod descriptors;
 mod features;
+#[cfg(feature = "gzip")]
 mod inflate_loop;
 pub mod mapped;
 
+#[cfg(feature = "gzip")]
 pub(crate) use deflate::Compressor;
 pub(crate) use features::with_features;
+#[cfg(feature = "gzip")]
 pub(crate) use inflate_loop::Loop;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use libdeflater::Crc;
+use crc32fast::Hasher;
 use sha2::{Digest, Sha256};
 
 /// The kind of checksum of the contents that a block stores.
@@ -80,7 +80,7 @@ impl fmt::Display for Check {
 /// A check that is being computed.
 pub(super) enum Sum {
     None,
-    Crc32(Crc),
+    Crc32(Hasher),
     Crc64(crc64fast::Digest),
     Sha256(Box<Sha256>),
 }
@@ -89,7 +89,7 @@ impl Sum {
     pub(super) fn new(check: Check) -> Self {
         match check {
             Check::None => Sum::None,
-            Check::Crc32 => Sum::Crc32(Crc::new()),
+            Check::Crc32 => Sum::Crc32(Hasher::new()),
             Check::Crc64 => Sum::Crc64(crc64fast::Digest::new()),
             Check::Sha256 => Sum::Sha256(Box::default()),
         }
@@ -107,7 +107,7 @@ impl Sum {
     pub(super) fn finish(self) -> Vec<u8> {
         match self {
             Sum::None => Vec::new(),
-            Sum::Crc32(sum) => sum.sum().to_le_bytes().to_vec(),
+            Sum::Crc32(sum) => sum.clone().finalize().to_le_bytes().to_vec(),
             Sum::Crc64(sum) => sum.sum64().to_le_bytes().to_vec(),
             Sum::Sha256(sum) => sum.finalize().to_vec(),
         }

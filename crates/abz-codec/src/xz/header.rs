@@ -1,6 +1,6 @@
 //! The headers, footers and numbers around the compressed data (sections 1.2, 2.1 and 3.1).
 
-use libdeflater::crc32;
+use crc32fast::hash as crc32;
 use liblzma::stream::Filters;
 
 use super::check::Check;

@@ -1,6 +1,6 @@
 //! The index of a stream (section 4), compared with the blocks of the stream.
 
-use libdeflater::Crc;
+use crc32fast::Hasher;
 use sha2::{Digest, Sha256};
 
 use super::error::{Fault, Part};
@@ -58,7 +58,7 @@ impl Records {
 /// A parser of an index that comes piece by piece.
 #[derive(Default)]
 pub(super) struct Index {
-    checksum: Crc,
+    checksum: Hasher,
     /// The number of bytes that were read.
     pub(super) len: u64,
     /// The number of records, as soon as it was read.
@@ -108,7 +108,7 @@ impl Index {
             return Err(Fault::Rule { expected: "zeros as padding of the index" });
         }
         self.checksum.update(padding);
-        let (expected, found) = (u32::from_le_bytes(expected), self.checksum.sum());
+        let (expected, found) = (u32::from_le_bytes(expected), self.checksum.clone().finalize());
         if expected != found {
             return Err(Fault::Crc { part: Part::Index, expected, found });
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use libdeflater::crc32;
+use crc32fast::hash as crc32;
 
 use super::check::Check;
 use super::encode::EncodedBlock;

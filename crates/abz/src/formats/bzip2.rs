@@ -1,13 +1,13 @@
 //! bzip2: blocks compressed to one stream, and streams decompressed.
 
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::mem;
 use std::ops::{Range, RangeInclusive};
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::bzip2::{
-    Assembler, Decoded, Decoder, EncodedBlock, Encoder, Level, Packed, Salvager, Scanner, Segment,
-    StreamWriter,
+    Assembler, Contents as Block, Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Packed, Salvager,
+    Scanner, Segment, StreamWriter,
 };
 
 use super::reads::{Names, Reads};
@@ -16,14 +16,14 @@ use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::writes::Compression;
 use crate::index_builder::{IndexBuilder, Indexed};
-use crate::pipes::cut::Runs;
-use crate::pipes::decode::{self, Contents, Join, Sizes};
-use crate::pipes::inputs::Input;
+use crate::pipes::cut::Cut;
+use crate::pipes::decode::{self, Contents, Fold, Join, Sizes};
+use crate::pipes::inputs::{Input, Telling};
 use crate::pipes::{encode, window};
 use crate::positional::Along;
 use crate::positional::ReadAt;
 use crate::recovery::{self, Recover};
-use crate::run_options::{Equipment, RunOptions};
+use crate::run_options::{Advance, Equipment, RunOptions};
 use crate::tools::Tool;
 
 pub(super) struct Bzip2;
@@ -124,6 +124,28 @@ impl Writes for Bzip2 {
     }
 }
 
+/// Cuts blocks of bzip2, and reports the bytes that it reads as progress.
+struct Runs<'a> {
+    cutter: Cutter,
+    advance: Advance<'a>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(level: Level, advance: Advance<'a>) -> Self {
+        Runs { cutter: Cutter::new(level), advance }
+    }
+}
+
+impl Cut<Packed> for Runs<'_> {
+    fn next(&mut self, input: &mut dyn Read) -> Result<Option<Packed>, Error> {
+        self.cutter.next(&mut Telling::new(input, self.advance)).map_err(Error::of_input)
+    }
+
+    fn rest(&mut self, _: bool) -> Result<Option<Packed>, Error> {
+        Ok(self.cutter.rest())
+    }
+}
+
 /// Joins blocks to one stream, or to several: a stream ends where the file is flushed, because its last bits are not known
 /// before its end.
 struct Streams {
@@ -185,11 +207,11 @@ struct Assembly(Assembler);
 
 impl Join<Decoded> for Assembly {
     fn next(&mut self, decoded: Decoded) -> Result<Option<Contents>, Error> {
-        Ok(self.0.next(decoded)?.map(Contents::Block))
+        Ok(self.0.next(decoded)?.map(folded))
     }
 
     fn finish(&mut self) -> Result<Option<Contents>, Error> {
-        Ok(self.0.finish()?.map(Contents::Block))
+        Ok(self.0.finish()?.map(folded))
     }
 
     fn finds_parts(&self) -> bool {
@@ -199,5 +221,16 @@ impl Join<Decoded> for Assembly {
     fn part(&self, contents: Range<u64>) -> Option<Part> {
         let ((stream, number), bits) = self.0.last();
         Some(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None })
+    }
+}
+
+/// The contents of a block, whose repetitions are not yet expanded.
+fn folded(block: Block) -> Contents {
+    Contents::Folded(Box::new(block))
+}
+
+impl Fold for Block {
+    fn unfold_to(self: Box<Self>, output: &mut dyn Write) -> io::Result<()> {
+        self.write_to(output).map(drop)
     }
 }

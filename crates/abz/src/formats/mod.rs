@@ -2,10 +2,11 @@
 //!
 //! Each format implements [`Reads`] and, if it is also written, [`Writes`]. The module of the format in `abz-codec`
 //! encodes and decodes its bytes. To add a format, write that module, implement these traits ([`Serial`] implements
-//! `Reads` for a format whose files are one stream), and add a line to [`Format`], its methods `reads` and `writes`, and the
-//! tables [`READ`] and [`WRITTEN`].
+//! `Reads` for a format whose files are one stream), and add lines to the table in `formats!`.
 
+#[cfg(feature = "bzip2")]
 mod bzip2;
+#[cfg(feature = "gzip")]
 mod gzip;
 #[cfg(feature = "lzma")]
 mod lzip;
@@ -13,10 +14,12 @@ mod lzip;
 mod lzma;
 pub(crate) mod reads;
 mod serial;
+#[cfg(feature = "gzip")]
 mod wrapped;
 pub(crate) mod writes;
 #[cfg(feature = "lzma")]
 mod xz;
+#[cfg(feature = "zstd")]
 mod zstd;
 
 use std::fmt;
@@ -33,79 +36,88 @@ pub use self::writes::Setting;
 use self::writes::Writes;
 use crate::positional::{Along, ReadAt};
 
-/// A format of compressed files.
-///
-/// ```
-/// use abz::Format;
-///
-/// assert_eq!(Format::of(b"\x1f\x8b\x08\0"), Some(Format::Gzip));
-/// assert_eq!(Format::of_name("notes.txt.zst".as_ref()), Some(Format::Zstd));
-/// assert_eq!(Format::Xz.levels(), 0..=9);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Format {
-    /// gzip ([RFC 1952](https://www.rfc-editor.org/rfc/rfc1952)). It is written as one member of independent blocks,
-    /// unless [`Compression::layout`](crate::Compression::layout) says otherwise.
-    #[default]
-    Gzip,
-    /// bzip2. It is written as one stream.
-    Bzip2,
-    /// lzip. It is written with a member for each block.
-    #[cfg(feature = "lzma")]
-    Lzip,
-    /// xz. It is written as one stream of blocks.
-    #[cfg(feature = "lzma")]
-    Xz,
-    /// The older format of xz, `.lzma`. One thread writes it, as one stream.
-    #[cfg(feature = "lzma")]
-    Lzma,
-    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)). It is written as one frame of independent blocks.
-    Zstd,
-    /// The format of `compress` (`.Z`). It is only read.
-    Compress,
-    /// The format of `pack` (`.z`). It is only read.
-    Pack,
-    /// The format of `compress -H` of SCO Unix. It is only read.
-    Lzh,
-    /// A `zip` archive with one file.
-    Zip,
-    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
-    Zlib,
+/// Makes the enum of the formats, and the tables of them. Each line is one format, which is `written` too or only `read`, with its
+/// implementation.
+macro_rules! formats {
+    ($($(#[doc = $doc:literal])+ $(#[cfg(feature = $feature:literal)])? $name:ident: $way:ident $format:expr;)+) => {
+        /// A format of compressed files. The formats of features that are left out are not there.
+        ///
+        /// ```
+        /// use abz::Format;
+        ///
+        /// assert_eq!(Format::of(b"\x1f\x8b\x08\0"), Some(Format::Gzip));
+        /// assert_eq!(Format::of_name("notes.txt.zst".as_ref()), Some(Format::Zstd));
+        /// assert_eq!(Format::Xz.levels(), 0..=9);
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Format {
+            $($(#[doc = $doc])+ $(#[cfg(feature = $feature)])? $name,)+
+        }
+
+        /// The formats, in the order in which they are shown, and in which the start of a file is compared with them.
+        static ALL: &[Format] = &[$($(#[cfg(feature = $feature)])? Format::$name,)+];
+
+        impl Format {
+            /// The implementation of reading.
+            pub(crate) fn reads(self) -> &'static dyn Reads {
+                match self {
+                    $($(#[cfg(feature = $feature)])? Format::$name => &$format,)+
+                }
+            }
+
+            /// The implementation of writing, if the format is written.
+            pub(crate) fn writes(self) -> Option<&'static dyn Writes> {
+                match self {
+                    $($(#[cfg(feature = $feature)])? Format::$name => formats!(@$way $format),)+
+                }
+            }
+        }
+    };
+    (@written $format:expr) => { Some(&$format) };
+    (@read $format:expr) => { None };
 }
 
-/// The formats that are read, in the order in which the start of a file is compared with them.
-static READ: &[Format] = &[
-    Format::Gzip,
-    Format::Bzip2,
+formats! {
+    /// gzip ([RFC 1952](https://www.rfc-editor.org/rfc/rfc1952)). It is written as one member of independent blocks,
+    /// unless `Compression::layout` says otherwise.
+    #[cfg(feature = "gzip")]
+    Gzip: written gzip::Gzip;
+    /// bzip2. It is written as one stream.
+    #[cfg(feature = "bzip2")]
+    Bzip2: written bzip2::Bzip2;
+    /// lzip. It is written with a member for each block.
     #[cfg(feature = "lzma")]
-    Format::Lzip,
+    Lzip: written lzip::Lzip;
+    /// xz. It is written as one stream of blocks.
     #[cfg(feature = "lzma")]
-    Format::Xz,
+    Xz: written xz::Xz;
+    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)). It is written as one frame of independent blocks.
+    #[cfg(feature = "zstd")]
+    Zstd: written zstd::Zstd;
+    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
+    #[cfg(feature = "gzip")]
+    Zlib: written wrapped::ZLIB;
+    /// A `zip` archive with one file.
+    #[cfg(feature = "gzip")]
+    Zip: written wrapped::ZIP;
+    /// The older format of xz, `.lzma`. One thread writes it, as one stream.
     #[cfg(feature = "lzma")]
-    Format::Lzma,
-    Format::Zstd,
-    Format::Compress,
-    Format::Pack,
-    Format::Lzh,
-    Format::Zip,
-    Format::Zlib,
-];
+    Lzma: written lzma::Lzma;
+    /// The format of `compress` (`.Z`). It is only read.
+    Compress: read Serial::<lzw::Decoder>::NEW;
+    /// The format of `pack` (`.z`). It is only read.
+    Pack: read Serial::<pack::Decoder>::NEW;
+    /// The format of `compress -H` of SCO Unix. It is only read.
+    Lzh: read Serial::<lzh::Decoder>::NEW;
+}
 
-/// The formats that are written, in the order in which they are shown.
-static WRITTEN: &[Format] = &[
-    Format::Gzip,
-    Format::Bzip2,
-    #[cfg(feature = "lzma")]
-    Format::Lzip,
-    #[cfg(feature = "lzma")]
-    Format::Xz,
-    Format::Zstd,
-    Format::Zlib,
-    Format::Zip,
-    #[cfg(feature = "lzma")]
-    Format::Lzma,
-];
+impl Default for Format {
+    /// gzip, or the first format that is not left out.
+    fn default() -> Self {
+        ALL[0]
+    }
+}
 
 impl Format {
     /// The number of bytes at the start of a file that are enough to detect its format.
@@ -113,12 +125,12 @@ impl Format {
 
     /// Iterates over all formats.
     pub fn all() -> impl Iterator<Item = Format> + Clone {
-        READ.iter().copied()
+        ALL.iter().copied()
     }
 
     /// Iterates over the formats that are written as well as read.
     pub fn written() -> impl Iterator<Item = Format> + Clone {
-        WRITTEN.iter().copied()
+        Format::all().filter(|format| format.is_written())
     }
 
     /// The format whose [`name`](Self::name) is `name`.
@@ -267,44 +279,6 @@ impl Format {
     /// setting.
     pub fn has(self, setting: Setting) -> bool {
         self.writes().is_some_and(|writes| writes.has(setting))
-    }
-
-    /// The implementation of reading.
-    pub(crate) fn reads(self) -> &'static dyn Reads {
-        match self {
-            Format::Gzip => &gzip::Gzip,
-            Format::Bzip2 => &bzip2::Bzip2,
-            #[cfg(feature = "lzma")]
-            Format::Lzip => &lzip::Lzip,
-            #[cfg(feature = "lzma")]
-            Format::Xz => &xz::Xz,
-            #[cfg(feature = "lzma")]
-            Format::Lzma => &lzma::Lzma,
-            Format::Zstd => &zstd::Zstd,
-            Format::Compress => &Serial::<lzw::Decoder>::NEW,
-            Format::Pack => &Serial::<pack::Decoder>::NEW,
-            Format::Lzh => &Serial::<lzh::Decoder>::NEW,
-            Format::Zip => &wrapped::ZIP,
-            Format::Zlib => &wrapped::ZLIB,
-        }
-    }
-
-    /// The implementation of writing, if the format is written.
-    pub(crate) fn writes(self) -> Option<&'static dyn Writes> {
-        Some(match self {
-            Format::Gzip => &gzip::Gzip,
-            Format::Bzip2 => &bzip2::Bzip2,
-            #[cfg(feature = "lzma")]
-            Format::Lzip => &lzip::Lzip,
-            #[cfg(feature = "lzma")]
-            Format::Xz => &xz::Xz,
-            #[cfg(feature = "lzma")]
-            Format::Lzma => &lzma::Lzma,
-            Format::Zstd => &zstd::Zstd,
-            Format::Zip => &wrapped::ZIP,
-            Format::Zlib => &wrapped::ZLIB,
-            Format::Compress | Format::Pack | Format::Lzh => return None,
-        })
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+#[cfg(feature = "gzip")]
 use abz_codec::gzip::{Layout, Origin};
 #[cfg(feature = "lzma")]
 use abz_codec::xz;
+#[cfg(feature = "zstd")]
 use abz_codec::zstd::Encoding;
 use anabranch::{Plan, Pool};
 
@@ -35,13 +37,16 @@ pub struct Compression {
     pub rsyncable: bool,
     /// The layout of gzip files. Bioinformatics uses BGZF: members of at most 64 KiB, which record no name and no time.
     /// [`Format::Zlib`] and [`Format::Zip`] set their own layouts.
+    #[cfg(feature = "gzip")]
     pub layout: Layout,
     /// Settings of lzip and xz beside their levels.
     #[cfg(feature = "lzma")]
     pub lzma: Lzma,
     /// Settings of zstd frames.
+    #[cfg(feature = "zstd")]
     pub zstd: Encoding,
     /// The name and the time that a gzip file records.
+    #[cfg(feature = "gzip")]
     pub origin: Origin,
     /// The size of the input in bytes, if it is known. The header of a zstd frame records it, which some readers need.
     /// If the input turns out to be larger, all of it is compressed nevertheless. If it turns out to be smaller and the

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use abz_codec::access::{Decoder, Part};
-use abz_codec::zstd::Decoding;
+use abz_codec::access::Part;
 use anabranch::{Pool, Recycled, Recycler};
 
 use super::{Pipe, Threads, maps, window};
@@ -36,14 +35,14 @@ pub(crate) fn workers_and_window(how: &Decompression, parts: &[Part]) -> Option<
 pub(crate) fn decode<'a>(
     workers: usize,
     window: usize,
-    decoding: &'a Decoding,
+    how: &'a Decompression,
     input: &'a dyn ReadAt,
     (parts, exact): (&'a [Part], bool),
     pool: Option<&'a Pool>,
 ) -> Pipe<'a, Recycled<Vec<u8>>> {
     let buffers = Recycler::new(window, Vec::new);
     let decode = maps(
-        || (Decoder::new(decoding), Vec::new()),
+        || (how.part_decoder(), Vec::new()),
         move |(decoder, bytes), number: usize| {
             let part = &parts[number];
             read_part(input, part, bytes)?;

@@ -5,14 +5,11 @@ use std::io::Read;
 use std::mem;
 use std::ops::Deref;
 
-use abz_codec::bzip2::{self, Level, Packed};
 use abz_codec::{Block, Cutter};
 use anabranch::{Recycled, Recycler};
 
-use super::inputs::Telling;
 use crate::error::Error;
 use crate::formats::writes::Compression;
-use crate::run_options::Advance;
 
 /// Cuts contents into blocks.
 pub(crate) trait Cut<B>: Send {
@@ -148,28 +145,6 @@ impl Cut<LentBlock> for Cuts {
             let keeps = self.flushes.as_mut().is_some_and(|flushes| flushes.flushed(block.data.len()));
             (block, keeps)
         }))
-    }
-}
-
-/// Cuts blocks of bzip2, and reports the bytes that it reads as progress.
-pub(crate) struct Runs<'a> {
-    cutter: bzip2::Cutter,
-    advance: Advance<'a>,
-}
-
-impl<'a> Runs<'a> {
-    pub(crate) fn new(level: Level, advance: Advance<'a>) -> Self {
-        Runs { cutter: bzip2::Cutter::new(level), advance }
-    }
-}
-
-impl Cut<Packed> for Runs<'_> {
-    fn next(&mut self, input: &mut dyn Read) -> Result<Option<Packed>, Error> {
-        self.cutter.next(&mut Telling::new(input, self.advance)).map_err(Error::of_input)
-    }
-
-    fn rest(&mut self, _: bool) -> Result<Option<Packed>, Error> {
-        Ok(self.cutter.rest())
     }
 }
 

@@ -7,8 +7,6 @@ use std::mem;
 use std::ops::Range;
 
 use abz_codec::access::Part;
-use abz_codec::bzip2;
-use abz_codec::gzip::Guesser;
 use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::inputs::{Input, Inputs, Telling};
@@ -41,10 +39,15 @@ pub(crate) trait Join<D>: Send {
 /// Contents of a file.
 pub(crate) enum Contents {
     Bytes(Recycled<Vec<u8>>),
-    /// A block of bzip2, whose repetitions are not yet expanded.
-    Block(bzip2::Contents),
+    /// Contents that are larger than what they are made of, and are made while they are written.
+    Folded(Box<dyn Fold>),
     /// The contents of a damaged part before the damage, and the damage.
     Damaged(Recycled<Vec<u8>>, Error),
+}
+
+/// See [`Contents::Folded`].
+pub(crate) trait Fold: Send {
+    fn unfold_to(self: Box<Self>, output: &mut dyn Write) -> io::Result<()>;
 }
 
 impl From<Recycled<Vec<u8>>> for Contents {
@@ -58,7 +61,7 @@ impl Contents {
     pub(crate) fn write_to(self, mut output: impl Write) -> Result<(), Error> {
         match self {
             Contents::Bytes(bytes) => output.write_all(&bytes).map_err(Error::Write),
-            Contents::Block(block) => block.write_to(output).map(drop).map_err(Error::Write),
+            Contents::Folded(folded) => folded.unfold_to(&mut output).map_err(Error::Write),
             Contents::Damaged(bytes, damage) => {
                 output.write_all(&bytes).map_err(Error::Write)?;
                 Err(damage)
@@ -75,9 +78,9 @@ impl Contents {
                 mem::swap(data, &mut bytes);
                 return Some(damage);
             }
-            Contents::Block(block) => {
+            Contents::Folded(folded) => {
                 data.clear();
-                block.write_to(data).expect("a vector takes all bytes");
+                folded.unfold_to(data).expect("a vector takes all bytes");
             }
         }
         None
@@ -118,8 +121,8 @@ pub(crate) struct Sizes {
 pub(crate) struct Farm<'a> {
     /// The name of the step that splits.
     name: &'static str,
-    /// Whether threads decode pieces of input before it is split, on a guess.
-    guesses: bool,
+    /// Makes what decodes pieces of input on a guess, before they are split.
+    guesses: Option<Guesses<'a>>,
     pub(crate) split: Split<'a>,
     /// Makes decoders.
     pub(crate) decoders: Box<dyn Fn() -> Decoder<'a> + Send + Sync + 'a>,
@@ -127,6 +130,9 @@ pub(crate) struct Farm<'a> {
 
 /// Takes the next piece from the front of an input. Returns `None` if all of the input was taken.
 type Split<'a> = Box<dyn FnMut(&mut Input) -> Result<Option<Item>, Error> + Send + 'a>;
+
+/// Makes functions that decode the bytes of an input on a guess, for [`Input::guessed`].
+type Guesses<'a> = Box<dyn Fn() -> Box<dyn FnMut(&[u8]) -> Item + Send + 'a> + Send + Sync + 'a>;
 
 /// Decodes pieces.
 pub(crate) type Decoder<'a> = Box<dyn FnMut(Item) -> Result<Item, Error> + Send + 'a>;
@@ -153,13 +159,20 @@ impl<'a> Steps<'a> {
             let (mut tables, decode) = (make(), decode.clone());
             Box::new(move |piece| decode(&mut tables, unhide(piece)).map(hide))
         });
-        let farm = Farm { name, guesses: false, split, decoders };
+        let farm = Farm { name, guesses: None, split, decoders };
         Steps { farm, join: Box::new(Hidden { join, piece: PhantomData }), sizes, reports: false }
     }
 
-    /// Lets threads decode pieces of input before it is split, on a guess ([`Guesser`]).
-    pub(crate) fn guessing(mut self) -> Self {
-        self.farm.guesses = true;
+    /// Lets threads decode pieces of input before it is split, on a guess. Each thread makes its tables by `make`.
+    pub(crate) fn guessing<T: Send + 'a, G: Any + Send>(
+        mut self,
+        make: impl Fn() -> T + Send + Sync + 'a,
+        guess: impl Fn(&mut T, &[u8]) -> Option<G> + Clone + Send + Sync + 'a,
+    ) -> Self {
+        self.farm.guesses = Some(Box::new(move || {
+            let (mut tables, guess) = (make(), guess.clone());
+            Box::new(move |bytes| hide(guess(&mut tables, bytes)))
+        }));
         self
     }
 
@@ -237,8 +250,8 @@ pub(crate) fn stream<'a>(
 ) -> TryStream<'a, Item, Error> {
     let Farm { name, guesses, split, decoders } = farm;
     let source = match guesses {
-        true => source.map_init(Guesser::new, |guesser, input: Input| input.guessed(guesser)).name("guess"),
-        false => source,
+        Some(guesses) => source.map_init(guesses, |guess, input: Input| input.guessed(guess)).name("guess"),
+        None => source,
     };
     source
         .try_serial_spread(split, move |split, input| {

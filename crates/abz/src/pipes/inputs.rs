@@ -1,10 +1,11 @@
 //! An input, read piece by piece.
 
+use std::any::Any;
 use std::io::{self, Read};
 
-use abz_codec::gzip::{Guess, Guesser};
 use anabranch::{Recycled, Recycler};
 
+use super::Item;
 use crate::error::Error;
 use crate::run_options::{Advance, Pauses};
 
@@ -23,8 +24,8 @@ pub(crate) struct Input {
     is_pause: bool,
     /// The offset in the file of its first byte.
     place: u64,
-    /// A guess at the block that begins in it.
-    guess: Option<Guess>,
+    /// An `Option` of a guess at what begins in it, if guesses were made.
+    guess: Option<Item>,
 }
 
 impl Input {
@@ -47,9 +48,9 @@ impl Input {
         }
     }
 
-    /// The same piece, with a guess.
-    pub(crate) fn guessed(self, guesser: &mut Guesser) -> Input {
-        let guess = guesser.guess(self.bytes());
+    /// The same piece, with the guess that `guess` makes.
+    pub(crate) fn guessed(self, guess: impl FnOnce(&[u8]) -> Item) -> Input {
+        let guess = Some(guess(self.bytes()));
         Input { guess, ..self }
     }
 
@@ -75,16 +76,17 @@ impl Input {
 
     /// Passes the remaining bytes to `scan`, which removes from the front the bytes that it has taken.
     pub(crate) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
-        self.scan_with(|rest, _| scan(rest))
+        self.scan_with::<(), T>(|rest, _| scan(rest))
     }
 
     /// As [`scan`](Self::scan), and passes the guess and the offset in the file of the first byte, too.
-    pub(crate) fn scan_with<T>(
+    pub(crate) fn scan_with<G: Any, T>(
         &mut self,
-        scan: impl FnOnce(&mut &[u8], (&mut Option<Guess>, u64)) -> T,
+        scan: impl FnOnce(&mut &[u8], (&mut Option<G>, u64)) -> T,
     ) -> T {
         let mut rest = &self.buffer[self.begin..self.end];
-        let found = scan(&mut rest, (&mut self.guess, self.place));
+        let guess = self.guess.as_mut().and_then(|guess| guess.downcast_mut());
+        let found = scan(&mut rest, (guess.unwrap_or(&mut None), self.place));
         self.begin = self.end - rest.len();
         found
     }

@@ -47,7 +47,9 @@ impl ReaderBuilder {
     /// with one worker is an error. A zstd file may need a window of any size below the limit; without one, its window has at
     /// most 128 MiB.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
-        (self.settings.memory_limit, self.settings.zstd.memory_limit) = (Some(bytes), Some(bytes));
+        self.settings.memory_limit = Some(bytes);
+        #[cfg(feature = "zstd")]
+        (self.settings.zstd.memory_limit = Some(bytes));
         self
     }
 

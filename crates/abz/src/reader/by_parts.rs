@@ -3,9 +3,10 @@
 use std::io;
 
 use abz_codec::access::{Decoder, Part};
-use abz_codec::zstd::Decoding;
+
 use anabranch::Offload;
 
+use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::{access, window};
 use crate::threads::Threads;
@@ -18,7 +19,7 @@ const ALONE: usize = 2;
 pub(super) struct ByParts {
     /// The number of the next part; `None` while the file is decoded otherwise.
     next: Option<usize>,
-    decoding: Decoding,
+    settings: Decompression,
     decoder: Option<Decoder>,
     /// The compressed bytes of a part.
     bytes: Vec<u8>,
@@ -32,9 +33,9 @@ pub(super) struct ByParts {
 type Farm = Offload<(Part, Vec<u8>), Result<Vec<u8>, Error>>;
 
 impl ByParts {
-    pub(super) fn new(decoding: &Decoding, threads: Option<Threads>) -> Self {
-        let decoding = decoding.clone();
-        ByParts { next: None, decoding, decoder: None, bytes: Vec::new(), alone: 0, threads, farm: None }
+    pub(super) fn new(settings: &Decompression, threads: Option<Threads>) -> Self {
+        let settings = settings.clone();
+        ByParts { next: None, settings, decoder: None, bytes: Vec::new(), alone: 0, threads, farm: None }
     }
 
     /// Begins with the part of a number.
@@ -62,14 +63,14 @@ impl ByParts {
     ) -> Result<bool, Error> {
         let Some(next) = &mut self.next else { return Ok(false) };
         if self.farm.is_none() && self.alone >= ALONE {
-            self.farm = Threads::start(&mut self.threads).map(|threads| farm(&self.decoding, threads));
+            self.farm = Threads::start(&mut self.threads).map(|threads| farm(&self.settings, threads));
         }
         let (Some(farm), Some(threads)) = (&mut self.farm, &self.threads) else {
             let Some(part) = parts.get(*next) else { return Ok(false) };
             access::read_part_by(read, part, &mut self.bytes)?;
             *next += 1;
             self.alone += 1;
-            let decoder = self.decoder.get_or_insert_with(|| Decoder::new(&self.decoding));
+            let decoder = self.decoder.get_or_insert_with(|| self.settings.part_decoder());
             decoder.decode_into(part, &self.bytes, data)?;
             return Ok(true);
         };
@@ -93,12 +94,12 @@ impl ByParts {
 }
 
 /// Starts to decode parts on `threads`.
-fn farm(decoding: &Decoding, threads: &Threads) -> Farm {
-    let decoding = decoding.clone();
+fn farm(settings: &Decompression, threads: &Threads) -> Farm {
+    let settings = settings.clone();
     Offload::through(window(threads.workers), |parts| {
         let parts = parts.title("abz reader").pool(&threads.pool).workers(threads.workers);
         parts.map_init(
-            move || Decoder::new(&decoding),
+            move || settings.part_decoder(),
             |decoder, (part, bytes): (Part, Vec<u8>)| {
                 let mut data = Vec::new();
                 decoder.decode_into(&part, &bytes, &mut data)?;

@@ -607,7 +607,7 @@ impl<R: Read + Seek + Send> Reader<R> {
 
     /// The places of the file, before it was looked for any.
     fn places(&mut self) -> Result<Places<R>, Error> {
-        let by_parts = ByParts::new(&self.settings.zstd, self.threads.clone());
+        let by_parts = ByParts::new(&self.settings, self.threads.clone());
         Places::of(
             &mut self.inner,
             self.line_read.bytes + self.start.len() as u64,

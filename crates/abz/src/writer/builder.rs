@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "gzip")]
 use abz_codec::gzip::{Layout, Origin};
 use anabranch::Pool;
 
@@ -60,6 +61,7 @@ impl WriterBuilder {
 
     /// Makes a gzip file of a member for each block, or of one member, which is the default. It is ignored for other
     /// formats.
+    #[cfg(feature = "gzip")]
     pub fn members(mut self, members: bool) -> Self {
         self.settings.layout = if members { Layout::Members } else { Layout::OneMember };
         self
@@ -67,6 +69,7 @@ impl WriterBuilder {
 
     /// Sets the name and the time that the file records. It is ignored for formats whose files
     /// [tell](Format::tells_origin) none.
+    #[cfg(feature = "gzip")]
     pub fn origin(mut self, origin: Origin) -> Self {
         self.settings.origin = origin;
         self
@@ -197,6 +200,7 @@ fn check(settings: &Compression) -> Result<(), String> {
             return Err(format!("expected a block size of {format} from 1 to {most} bytes, found {size}"));
         }
     }
+    #[cfg(feature = "zstd")]
     if settings.zstd.patch_from.is_some() {
         return Err("expected no reference for a patch, found one: use Compression::run".to_owned());
     }

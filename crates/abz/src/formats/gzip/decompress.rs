@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::Place;
 use abz_codec::gzip::{
-    DecodeError, Decoder, Entry, Fault, Guessed, Member, Next, Scanned, Scanner, Stretch, Verifier,
+    DecodeError, Decoder, Entry, Fault, Guessed, Guesser, Member, Next, Scanned, Scanner, Stretch, Verifier,
 };
 use anabranch::{Pool, Recycled, Recycler};
 
@@ -122,7 +122,7 @@ pub(super) fn steps<'a>(
     };
     let sizes = Sizes { inputs, workers, window };
     let steps = Steps::new(("split or inflate", split), make, decode, Verifier::new(), sizes);
-    if guesses { steps.guessing() } else { steps }
+    if guesses { steps.guessing(Guesser::new, Guesser::guess) } else { steps }
 }
 
 /// Data of a member that was decoded as it was found, and its CRC-32 if that is known.

@@ -166,7 +166,7 @@ fn index_of_frames(
         let done = reads::decode(&Zstd, how, &options, &mut Along::new(input), &mut builder)?;
         return Ok(Indexed { garbage_at: done.garbage_at, ..builder.finish() });
     };
-    let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), options.pool);
+    let stream = access::decode(workers, window, how, input, (&frames, false), options.pool);
     let mut ahead = frames.iter();
     stream.carry_out(&options, |data: Recycled<Vec<u8>>| {
         let start = builder.position();
