@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use anabranch::Recycler;
+use anabranch::posts::fork;
 
 use crate::pipes::inputs;
 
@@ -118,7 +119,7 @@ impl Lender {
 }
 
 fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fork::lock(idle)
 }
 
 /// An encoder or decoder that goes back to its [`Tools`] when it is dropped, except in a panic.

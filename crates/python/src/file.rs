@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::mem;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abz::Format;
@@ -30,6 +30,8 @@ pub(crate) struct File {
     empty: Option<Cursor<&'static [u8]>>,
     /// Whether an empty file is one of gzip. Nothing was read of the file yet.
     may_be_empty: bool,
+    /// Takes what is written, in place of the file object.
+    later: Option<Arc<Later>>,
     /// When the last look for signals was.
     looked: Instant,
 }
@@ -60,7 +62,16 @@ impl File {
     }
 
     fn new(inner: Inner) -> Self {
-        File { inner, empty: None, may_be_empty: false, looked: Instant::now() }
+        File { inner, empty: None, may_be_empty: false, later: None, looked: Instant::now() }
+    }
+
+    /// Lets other threads write to a file object: what they write is kept for the thread that calls, which carries it out.
+    pub(crate) fn written_later(mut self) -> (Self, Option<Arc<Later>>) {
+        if let Inner::Object { object, .. } = &self.inner {
+            self.later = Some(Arc::new(Later { object: object.clone(), kept: Mutex::default() }));
+        }
+        let later = self.later.clone();
+        (self, later)
     }
 
     /// Takes an empty file for one of gzip without contents, as the module `gzip` does.
@@ -110,6 +121,36 @@ impl File {
             self.looked = Instant::now();
         }
         Ok(())
+    }
+}
+
+/// What is to be written to a file object.
+///
+/// A thread that Python has not started must not enter the interpreter: the child of a fork at that moment would wait for it for ever
+/// (CPython 3.11). So such a thread leaves its bytes here.
+pub(crate) struct Later {
+    object: Object,
+    /// The bytes, and whether they are to be flushed.
+    kept: Mutex<(Vec<u8>, bool)>,
+}
+
+impl Later {
+    fn kept(&self) -> MutexGuard<'_, (Vec<u8>, bool)> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the bytes.
+    pub(crate) fn carry_out(&self, py: Python<'_>) -> io::Result<()> {
+        let (bytes, is_flushed) = mem::take(&mut *self.kept());
+        let object = self.object.get(py)?;
+        let mut left = &bytes[..];
+        while !left.is_empty() {
+            match write(&object, left)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                taken => left = &left[taken..],
+            }
+        }
+        if is_flushed { Ok(flush(&object)?) } else { Ok(()) }
     }
 }
 
@@ -226,6 +267,12 @@ impl Read for File {
 
 impl Write for File {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if let Some(later) = &self.later {
+            let mut kept = later.kept();
+            kept.0.try_reserve(data.len())?;
+            kept.0.extend_from_slice(data);
+            return Ok(data.len());
+        }
         match &mut self.inner {
             Inner::System(file) => patiently(|| file.write(data)),
             Inner::Object { object, .. } => Python::attach(|py| Ok(write(&object.get(py)?, data)?)),
@@ -233,13 +280,12 @@ impl Write for File {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if let Some(later) = &self.later {
+            later.kept().1 = true;
+            return Ok(());
+        }
         let Inner::Object { object, .. } = &self.inner else { return Ok(()) };
-        Python::attach(|py| {
-            if let Some(flush) = object.get(py)?.getattr_opt(intern!(py, "flush"))? {
-                flush.call0()?;
-            }
-            Ok(())
-        })
+        Python::attach(|py| Ok(flush(&object.get(py)?)?))
     }
 }
 
@@ -303,6 +349,14 @@ fn write(object: &Bound<'_, PyAny>, data: &[u8]) -> PyResult<usize> {
         return Err(PyValueError::new_err(message));
     }
     Ok(taken)
+}
+
+/// Flushes a file object, if it can be.
+fn flush(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    match object.getattr_opt(intern!(object.py(), "flush"))? {
+        Some(flush) => flush.call0().map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Whether `file` is a path, which `abz.open` passes as a string or as bytes, and not a file object.

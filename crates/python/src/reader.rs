@@ -358,6 +358,8 @@ impl Drop for RawReader {
 #[pyo3(signature = (file, *, threads = None))]
 pub(crate) fn make_index(file: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Py<PyBytes>> {
     let py = file.py();
+    // Only the calling thread may read a file object: see `Later` in `file.rs`.
+    let threads = if is_path(file) { threads } else { Some(1) };
     let (inner, builder) = (open(file)?, reading(py, threads, None));
     if !inner.is_seekable(py)? {
         return Err(unsupported(py, "the file below cannot seek, so it cannot have an index"));

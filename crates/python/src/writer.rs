@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::mem;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use abz::{Format, Writer};
@@ -14,7 +15,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use rustix::fs::OFlags;
 
 use crate::errors::{exception, without_frames};
-use crate::file::{File, Source, closed, format_like, no_file, path_of, unpicklable, unsupported};
+use crate::file::{File, Later, Source, closed, format_like, no_file, path_of, unpicklable, unsupported};
 use crate::memory::bytes_of;
 use crate::options::{Options, format_named, level_of, seconds};
 use crate::threads::{Exclusive, Task};
@@ -40,6 +41,8 @@ struct Line {
     /// the next step only, so that an exception of a signal handler comes between steps and not in one.
     task: Option<Task<Done>>,
     is_slow: bool,
+    /// What the other thread leaves for the calling one to be written to a file object.
+    later: Option<Arc<Later>>,
     /// The exception of a call. All later calls raise it, too.
     failed: Option<PyErr>,
 }
@@ -53,7 +56,11 @@ impl Line {
         let Some(task) = &mut self.task else { return Ok(Ok(())) };
         let (writer, result, _) = task.wait(py)?;
         (self.writer, self.task) = (Some(writer), None);
-        Ok(result)
+        Ok(self.carry_out(py).and(result))
+    }
+
+    fn carry_out(&self, py: Python<'_>) -> io::Result<()> {
+        self.later.as_ref().map_or(Ok(()), |later| later.carry_out(py))
     }
 
     /// Does a step. If another thread does it, its error is that of the next step.
@@ -88,7 +95,10 @@ impl Line {
         let settled = self.settle(py)?;
         let Some(writer) = self.writer.take() else { return Ok(settled) };
         let finished = match self.is_slow {
-            true => Task::start(move || writer.finish().map(drop)).wait(py)?,
+            true => {
+                let finished = Task::start(move || writer.finish().map(drop)).wait(py)?;
+                self.carry_out(py).and(finished)
+            }
             false => py.detach(|| writer.finish().map(drop)),
         };
         Ok(settled.and(finished))
@@ -146,8 +156,10 @@ impl RawWriter {
             None => return Err(no_file(bound, "write")),
         };
         let source = inner.source(bound);
+        let is_slow = options.is_slow(format);
+        let (inner, later) = if is_slow { inner.written_later() } else { (inner, None) };
         let writer = builder.new(inner).map_err(|error| exception(py, error, None))?;
-        let line = Line { writer: Some(writer), task: None, is_slow: options.is_slow(format), failed: None };
+        let line = Line { writer: Some(writer), task: None, is_slow, later, failed: None };
         Ok(RawWriter {
             line: Exclusive::new(line),
             source,
