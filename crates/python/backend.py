@@ -3,15 +3,14 @@
 With the setting "profile", which is a profile of cargo, such as `pip wheel -C profile=dev crates/python`, both are built by
 that profile. The setting "build-args" has more arguments of maturin.
 
-The command and the module share a target folder, so the libraries in C, and all else that both need alike, are compiled once. A source distribution and a package that can be
-edited (`pip install -e`) are built in the same way.
+The command is a program of the same package as the module, so what both need is compiled once. (maturin sets variables that let PyO3 be
+compiled twice.) A source distribution and a package that can be edited (`pip install -e`) are built in the same way.
 """
 
 import contextlib
 import io
 import json
 import os
-import re
 import shutil
 import subprocess
 import tarfile
@@ -20,9 +19,6 @@ from pathlib import Path
 import maturin
 
 HERE = Path(__file__).resolve().parent
-# The crate of the command is beside this folder, in the repository as in a source distribution.
-COMMAND = HERE.parent / "abz" / "Cargo.toml"
-REPOSITORY = HERE.parent.parent
 
 get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 get_requires_for_build_editable = maturin.get_requires_for_build_wheel
@@ -40,29 +36,24 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """Builds the source distribution: that of maturin, with this file where it is looked for, and the versions for the command."""
+    """Builds the source distribution: that of maturin, with this file where it is looked for, and with the command."""
     name = maturin.build_sdist(sdist_directory, config_settings)
     path = Path(sdist_directory, name)
     top, parts = name[: -len(".tar.gz")], []
-    # The command is built alone there, and by the same profiles, so that it shares its dependencies with the module.
+    # maturin leaves out a program whose source is in the folder of another package.
     manifest = (HERE / "Cargo.toml").read_bytes()
-    profiles = b"\n" + manifest[manifest.index(b"[profile.dev]") :]
+    command = manifest[manifest.index(b"[[bin]]") : manifest.index(b"[dependencies]")]
     with tarfile.open(path) as given:
         for member in given.getmembers():
             data = given.extractfile(member).read() if member.isfile() else b""
             if member.name == f"{top}/pyproject.toml":
                 data = data.replace(b'backend-path = ["."]', b'backend-path = ["python"]')
-            if member.name == f"{top}/abz/Cargo.toml":
-                # Its tests, and what they need, are not there.
-                data = re.sub(rb"(?ms)^\[dev-dependencies\].*?(?=^\[)|^\[\[test\]\].*?(?=^\[|\Z)", b"", data)
-                data += profiles
+            if member.name == f"{top}/python/Cargo.toml":
+                data = data.replace(b"[dependencies]", command + b"[dependencies]", 1)
             member.size = len(data)
             parts.append((member, data))
-    lock = tarfile.TarInfo(f"{top}/abz/Cargo.lock")
-    data = (REPOSITORY / "Cargo.lock").read_bytes()
-    lock.size, lock.mtime, lock.mode = len(data), parts[0][0].mtime, 0o644
     with tarfile.open(path, "w:gz") as target:
-        for member, contents in [*parts, (lock, data)]:
+        for member, contents in parts:
             target.addfile(member, io.BytesIO(contents))
     return name
 
@@ -86,9 +77,7 @@ def settings_of(config_settings):
 def build_command(profile):
     """Builds the command, and puts it where maturin finds what goes on the path."""
     print(f"abz: building the command, then the module, by the profile {profile}", flush=True)
-    command = ["cargo", "build", "--profile", profile, "--bin", "abz", "--manifest-path", str(COMMAND)]
-    if (REPOSITORY / "Cargo.lock").exists():
-        command.append("--locked")  # a source distribution has the versions of a larger workspace
+    command = ["cargo", "build", "--profile", profile, "--bin", "abz", "--locked", "--manifest-path", str(HERE / "Cargo.toml")]
     command += ["--message-format", "json-render-diagnostics"]
     messages = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()
     [built] = [path for path in map(executable, messages) if path]
