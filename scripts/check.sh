@@ -19,7 +19,7 @@ steps() {
     cat <<'STEPS'
 change      30  .ci/run
 features    12  scripts/features.sh test
-portable     9  RUSTFLAGS="--cfg portable" CARGO_TARGET_DIR=target/portable cargo test -p anabranch-record -p anabranch
+portable     9  RUSTFLAGS="--cfg portable" CARGO_TARGET_DIR=target/portable cargo test -p anabranch-record -p anabranch-network -p anabranch
 models       4  scripts/models.sh
 mutants     10  scripts/mutants.sh
 miri        20  scripts/unsafe.sh

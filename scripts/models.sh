@@ -11,11 +11,11 @@ base=${CARGO_TARGET_DIR:-target}/models
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
 
 failed=()
-for suite in "loom anabranch-record" "shuttle anabranch" "shuttle anabranch-network"; do
+for suite in "loom anabranch-record" "loom anabranch-network" "shuttle anabranch" "shuttle anabranch-network"; do
     read -r checker package <<<"$suite"
     echo "== $checker: cargo test -p $package --release --test integration $*"
     RUSTFLAGS="--cfg $checker" CARGO_TARGET_DIR=$base/$checker \
-        cargo test --quiet -p "$package" --release --no-fail-fast --test integration -- "$@" || failed+=("$checker")
+        cargo test --quiet -p "$package" --release --no-fail-fast --test integration -- "$@" || failed+=("$checker $package")
 done
 if [ ${#failed[@]} -gt 0 ]; then
     echo "FAILED: ${failed[*]}"

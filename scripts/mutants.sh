@@ -53,11 +53,13 @@ names=("${@:-$sources}")
 declare -A known programs
 programs[loom]=$(build loom anabranch-record)
 programs[shuttle]=$(build shuttle anabranch)
+programs[records]=$(build loom anabranch-network)
 programs[network]=$(build shuttle anabranch-network)
 for program in "${programs[@]}"; do [ -n "$program" ] || exit 2; done
 # The program that has model $1.
 program_of() {
     case $1 in
+    loom_record::* | loom_outside::*) echo "${programs[records]}" ;;
     loom_*) echo "${programs[loom]}" ;;
     shuttle_networks::*) echo "${programs[network]}" ;;
     *) echo "${programs[shuttle]}" ;;
@@ -75,7 +77,8 @@ for name in ${names[@]}; do
         # Not in the table: everything that models the crate.
         suite=loom
         grep -rlq "Mutant(\"$name\")" crates/anabranch && suite=shuttle
-        grep -rlq "Mutant(\"$name\")" crates/network && suite=network
+        grep -rlq "Mutant(\"$name\")" crates/network/src/network && suite=network
+        grep -rlq "Mutant(\"$name\")" crates/network/src/record && suite=records
         models=$("${programs[$suite]}" --list 2>/dev/null | sed -nE "s/^((loom|shuttle)_[a-z_:]+): test$/\1/p")
     fi
     verdict=SURVIVED

@@ -71,51 +71,11 @@
 //! (Parks' method). Otherwise the run ends with an [`Error`] that says [which process waits for
 //! what](Deadlock). If a record is too small, the error also says the horizon that is large enough.
 
-#![forbid(unsafe_code)]
+// Models of records run in loom's threads, and streams cannot.
+#[cfg(not(loom))]
+mod network;
+pub mod record;
 
-mod awake;
-mod calibrate;
-mod contents;
-mod cores;
-mod deadlock;
-mod error;
-mod guarded;
-mod here;
-mod inlet;
-mod kernels;
-mod net;
-mod placed;
-mod plan;
-mod ports;
-mod process;
-mod queue;
-mod reader;
-mod records;
-mod registry;
-mod role;
-mod rule;
-mod run;
-mod stage;
-mod standstill;
-mod state;
-mod view_handle;
-mod wait_list;
-mod worker;
-mod writer;
-
-pub use anabranch_record::{All, Closed, Dealt, Observer, RegisterError};
-pub use calibrate::measured_overhead;
-pub use cores::measured_cores;
-pub use deadlock::{Deadlock, WaitOn};
-pub use error::Error;
-pub use guarded::Guarded;
-pub use here::Here;
-pub use kernels::{Arguments, BuildError, Firing, KernelError, KernelPorts, Kernels};
-pub use net::Network;
-pub use ports::{Fill, Input, Output, Ports, Window};
-pub use reader::{Items, Reader};
-pub use records::Horizon;
-pub use registry::Registry;
-pub use rule::Verdict;
-pub use stage::FailsInto;
-pub use writer::{Slots, Writer};
+#[cfg(not(loom))]
+pub use network::*;
+pub use record::{All, Closed, Dealt, Observer, RegisterError};

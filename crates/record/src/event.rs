@@ -145,13 +145,13 @@ impl EventCount {
     /// Creates an event count that wakes no thread itself: [`notify_all`](Self::notify_all) calls `hook`,
     /// which finds out which thread to wake. It must be called only after a fence, and only if there are
     /// [sleepers](Self::sleepers).
-    pub(crate) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
+    pub fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
         Self { hook: Some(Hook(hook)), ..Self::new() }
     }
 
     /// Announces a wait that the hook ends. The caller must look once more afterwards: either the thread that
     /// publishes something sees the sleeper, or this look sees what was published.
-    pub(crate) fn announce(&self) {
+    pub fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         if !NO_FENCE_IN_ANNOUNCE.is_on() {
             fence(Ordering::SeqCst);
@@ -159,7 +159,7 @@ impl EventCount {
     }
 
     /// Takes one announcement back.
-    pub(crate) fn withdraw(&self) {
+    pub fn withdraw(&self) {
         self.sleepers.fetch_sub(1, Ordering::Release);
     }
 

@@ -38,7 +38,7 @@ mod with {
     }
 
     /// Whether [`fence`] may be called. It asks the system, and keeps the answer: old kernels and some sandboxes refuse.
-    pub(crate) fn can_be_fenced() -> bool {
+    pub fn can_be_fenced() -> bool {
         const REGISTERED: u8 = 1;
         const REFUSED: u8 = 2;
         // No lock: a process that was forked while another thread asks would wait for that thread for ever.
@@ -55,7 +55,7 @@ mod with {
 
     /// Returns once every thread of the process has passed a full fence since the call.
     #[cold]
-    pub(crate) fn fence() {
+    pub fn fence() {
         crate::sync::fence(crate::sync::Ordering::SeqCst);
         // A process that was forked after the registration is registered too. Only a sandbox that was entered
         // since then can make the call fail.
@@ -70,11 +70,13 @@ mod with {
 /// sequentially consistent.
 #[cfg(any(loom, shuttle))]
 mod with {
-    pub(crate) fn can_be_fenced() -> bool {
+    /// [`fence`] may be called.
+    pub fn can_be_fenced() -> bool {
         true
     }
 
-    pub(crate) fn fence() {
+    /// A fence of the calling thread.
+    pub fn fence() {
         crate::sync::fence(crate::sync::Ordering::SeqCst);
     }
 }
@@ -89,20 +91,22 @@ mod with {
     ))
 ))]
 mod with {
-    pub(crate) fn can_be_fenced() -> bool {
+    /// [`fence`] must not be called.
+    pub fn can_be_fenced() -> bool {
         false
     }
 
-    pub(crate) fn fence() {
+    /// Never called.
+    pub fn fence() {
         unreachable!("`fence` is called only if `can_be_fenced` returns true")
     }
 }
 
-pub(crate) use with::{can_be_fenced, fence};
+pub use with::{can_be_fenced, fence};
 
 /// The other side of [`fence`]: keeps the compiler from moving a load before an earlier store.
 #[inline(always)]
-pub(crate) fn light() {
+pub fn light() {
     #[cfg(loom)]
     crate::sync::fence(crate::sync::Ordering::SeqCst);
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);

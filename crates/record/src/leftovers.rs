@@ -6,14 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// Runs several drops and catches their panics.
 ///
 /// When this value is dropped it resumes the first of these panics, unless the thread is already unwinding.
-#[derive(Default)]
-pub(crate) struct Leftovers {
+#[derive(Debug, Default)]
+pub struct Leftovers {
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Leftovers {
     /// Calls `drop_one`, which drops one item. A panic is kept for later.
-    pub(crate) fn drop(&mut self, drop_one: impl FnOnce()) {
+    pub fn drop(&mut self, drop_one: impl FnOnce()) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_one)) {
             match self.panic {
                 None => self.panic = Some(payload),

@@ -12,11 +12,7 @@ mod loom_inbox;
 #[cfg(loom)]
 mod loom_lanes;
 #[cfg(loom)]
-mod loom_outside;
-#[cfg(loom)]
 mod loom_pool;
-#[cfg(loom)]
-mod loom_record;
 #[cfg(loom)]
 mod loom_room;
 #[cfg(loom)]
@@ -31,17 +27,3 @@ mod event_light;
 mod fork;
 #[cfg(not(any(loom, shuttle)))]
 mod inbox;
-#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
-mod record_assembly;
-#[cfg(not(any(loom, shuttle)))]
-mod record_drops;
-#[cfg(not(any(loom, shuttle)))]
-mod record_model;
-#[cfg(not(any(loom, shuttle)))]
-mod record_one_to_one;
-#[cfg(not(any(loom, shuttle)))]
-mod record_outside;
-#[cfg(not(any(loom, shuttle)))]
-mod record_threads;
-#[cfg(not(any(loom, shuttle)))]
-mod record_views;

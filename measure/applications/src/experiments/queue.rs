@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use anabranch_record::one_to_one;
+use anabranch_network::record::one_to_one;
 use measure_programs::Output;
 use measure_programs::experiments::queue::{Input, fold};
 

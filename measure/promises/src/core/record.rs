@@ -44,7 +44,7 @@ fn digest(sum: u64) -> Digest {
 }
 
 fn record(items: usize) -> u64 {
-    let (mut writer, mut reader) = anabranch_record::one_to_one::<u64>(CAPACITY / 2, CAPACITY / 2);
+    let (mut writer, mut reader) = anabranch_network::record::one_to_one::<u64>(CAPACITY / 2, CAPACITY / 2);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut next = 0;

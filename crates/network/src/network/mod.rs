@@ -1,0 +1,47 @@
+//! Processes and firing rules: how they run, wait and end. `PROTOCOL.md` has the rules.
+
+mod awake;
+mod calibrate;
+mod contents;
+mod cores;
+mod deadlock;
+mod error;
+mod guarded;
+mod here;
+mod inlet;
+mod kernels;
+mod net;
+mod placed;
+mod plan;
+mod ports;
+mod process;
+mod queue;
+mod reader;
+mod records;
+mod registry;
+mod role;
+mod rule;
+mod run;
+mod stage;
+mod standstill;
+mod state;
+mod view_handle;
+mod wait_list;
+mod worker;
+mod writer;
+
+pub use calibrate::measured_overhead;
+pub use cores::measured_cores;
+pub use deadlock::{Deadlock, WaitOn};
+pub use error::Error;
+pub use guarded::Guarded;
+pub use here::Here;
+pub use kernels::{Arguments, BuildError, Firing, KernelError, KernelPorts, Kernels};
+pub use net::Network;
+pub use ports::{Fill, Input, Output, Ports, Window};
+pub use reader::{Items, Reader};
+pub use records::Horizon;
+pub use registry::Registry;
+pub use rule::Verdict;
+pub use stage::FailsInto;
+pub use writer::{Slots, Writer};
