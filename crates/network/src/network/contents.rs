@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::record::port::{ReadPort, WritePort};
 use crate::record::{Closer, Dealt, ReadDeal, Record, RegisterError, Revoker, bounded};
 use anabranch_plan::Node;
 use anabranch_record::Baton;
@@ -14,7 +15,7 @@ use super::{
     ports::Ports,
     process::Process,
     queue::RuleLink,
-    reader::{ReadPort, Reader},
+    reader::Reader,
     records::{Closing, RecordInfo, Side, ViewInfo},
     role::{self, Role},
     rule::{Body, Fire, Verdict},
@@ -22,7 +23,7 @@ use super::{
     view_handle::ViewHandle,
     wait_list::WaitLists,
     worker::FIRINGS,
-    writer::{WritePort, Writer},
+    writer::Writer,
 };
 
 /// Controls a view of any type, while another thread may hold it.
@@ -251,9 +252,8 @@ impl<'env, E: Send> Contents<'env, E> {
             let (mut writers, mut readers) =
                 self.many(&info, &horizon, Dealt::one(), Dealt::one(), &wait_lists);
             let mut one = writers.remove(0);
-            if let WritePort::Many(view) = &mut one.port
-                && items.len() > 0
-                && let Ok(mut slots) = view.try_stall(items.len())
+            if items.len() > 0
+                && let Ok(mut slots) = one.port.try_stall(items.len())
             {
                 slots.fill(items);
                 slots.commit();

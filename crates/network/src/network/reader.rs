@@ -2,9 +2,10 @@
 //! take one item after the other as an iterator.
 
 use std::fmt;
-use std::ops::{Index, Range};
+use std::ops::Range;
 
-use crate::record::{All, Deal, Dealt, Owning, ReadView, Reader as OneReader, ViewItems};
+use crate::record::port::ReadPort;
+use crate::record::{All, Deal, Dealt};
 
 use super::view_handle::{Lazy, ViewHandle};
 
@@ -13,7 +14,7 @@ use super::view_handle::{Lazy, ViewHandle};
 ///
 /// A reader belongs to the process that uses it first. It closes when it is dropped, or when that process
 /// ends, even if the process has only borrowed it. When the last reader of a record has closed, its writers
-/// get [`Closed`](super::Closed).
+/// get [`Closed`](crate::Closed).
 ///
 /// `R` says which items the reader sees. With [`Dealt`] it sees the items whose indices are dealt to it, and
 /// may take them. If it is the only reader, these are all items. With [`All`] it sees every item, and shares
@@ -22,12 +23,6 @@ pub struct Reader<T, R: Deal = Dealt> {
     // Dropped first, because it notes which process has closed the view.
     pub(super) handle: ViewHandle,
     pub(super) port: ReadPort<T, R>,
-}
-
-/// The view behind a reader.
-pub(super) enum ReadPort<T, R: Deal> {
-    One(OneReader<T>),
-    Many(ReadView<T, R>),
 }
 
 impl<T, R: Deal> Reader<T, R> {
@@ -43,25 +38,16 @@ impl<T, R: Deal> Reader<T, R> {
     #[inline]
     pub fn receive(&mut self, n: usize) -> Items<'_, T, R> {
         assert!(n > 0, "`receive(0)`: a burst has 1 item or more");
-        let index = self.index();
         if self.handle.enter().is_err() {
-            return Items(Burst::None(index));
+            return self.port.nothing();
         }
         if n > self.handle.record.horizon() && !self.widen(n) {
             self.handle.too_wide(n);
-            return Items(Burst::None(index));
+            return self.port.nothing();
         }
+        self.port.widen(n);
         let how = Lazy::new(&mut self.handle, n);
-        let items = match &mut self.port {
-            ReadPort::One(view) => view.receive_by(n, &how).map(Burst::One),
-            ReadPort::Many(view) => {
-                if n > view.horizon() {
-                    view.widen(n);
-                }
-                view.receive_by(n, &how).map(Burst::Many)
-            }
-        };
-        let items = Items(items.unwrap_or(Burst::None(index)));
+        let items = self.port.receive_by(n, &how);
         if items.len() < n {
             how.notice();
         }
@@ -95,18 +81,15 @@ impl<T, R: Deal> Reader<T, R> {
     /// the items are read.
     pub fn ask(&mut self, n: usize) {
         if self.handle.enter().is_ok() {
-            match &mut self.port {
-                ReadPort::One(view) => view.ask(n),
-                ReadPort::Many(view) => view.ask(n),
-            };
+            self.port.ask(n);
         }
     }
 
     /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
     fn widen(&mut self, n: usize) -> bool {
         let fits = n <= self.handle.record.most;
-        if fits && let ReadPort::Many(view) = &mut self.port {
-            view.widen(n);
+        if fits {
+            self.port.widen(n);
             self.handle.record.set_horizon(n);
         }
         fits
@@ -114,10 +97,7 @@ impl<T, R: Deal> Reader<T, R> {
 
     /// The index in the stream of the first item that was not released yet.
     pub fn index(&self) -> u64 {
-        match &self.port {
-            ReadPort::One(view) => view.index(),
-            ReadPort::Many(view) => view.index(),
-        }
+        self.port.index()
     }
 
     /// How many items the record may hold at this moment.
@@ -130,9 +110,7 @@ impl<T, R: Deal> Reader<T, R> {
     pub fn leave(self) {
         let Self { handle, port } = self;
         drop(handle);
-        if let ReadPort::Many(view) = port {
-            view.leave();
-        }
+        port.leave();
     }
 
     /// Makes the view belong to the process that uses it next. A process that has used a view must call this
@@ -185,137 +163,5 @@ impl<T, R: Deal> fmt::Debug for Reader<T, R> {
     }
 }
 
-/// A window of items that a [`Reader`] has received. The items stay in the record until they are released or
-/// taken.
-#[must_use = "items that are not released are received again"]
-pub struct Items<'a, T, R: Deal = Dealt>(pub(super) Burst<'a, T, R>);
-
-pub(super) enum Burst<'a, T, R: Deal> {
-    One(crate::record::Items<'a, T>),
-    Many(ViewItems<'a, T, R>),
-    /// No items, because the view is closed. The number is the index of the view.
-    None(u64),
-}
-
-impl<T, R: Deal> Items<'_, T, R> {
-    /// How many items the window has. Items that were released or taken do not count.
-    #[inline]
-    pub fn len(&self) -> usize {
-        match &self.0 {
-            Burst::One(items) => items.len(),
-            Burst::Many(items) => items.len(),
-            Burst::None(_) => 0,
-        }
-    }
-
-    /// Whether the window has no items. For a window that was just received, this means that the stream has
-    /// ended.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The index in the stream of the window's first item.
-    pub fn index(&self) -> u64 {
-        match &self.0 {
-            Burst::One(items) => items.index(),
-            Burst::Many(items) => items.index(),
-            Burst::None(index) => *index,
-        }
-    }
-
-    /// The item at `position`; position 0 is the window's first item.
-    #[inline]
-    pub fn get(&self, position: usize) -> Option<&T> {
-        match &self.0 {
-            Burst::One(items) => items.get(position),
-            Burst::Many(items) => items.get(position),
-            Burst::None(_) => None,
-        }
-    }
-
-    /// The items of the window, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).map_while(|position| self.get(position))
-    }
-
-    /// Calls `f` with slices of the window's items, and the position of each slice's first item. There are
-    /// several slices if the window wraps around the end of the record's memory.
-    #[inline]
-    pub fn with_slices(&self, mut f: impl FnMut(usize, &[T])) {
-        let mut at = 0;
-        let mut call = |slice: &[T]| {
-            if !slice.is_empty() {
-                f(at, slice);
-                at += slice.len();
-            }
-        };
-        match &self.0 {
-            Burst::One(items) => items.slices().into_iter().for_each(&mut call),
-            Burst::Many(items) => items.slices().for_each(&mut call),
-            Burst::None(_) => {}
-        }
-    }
-
-    /// Releases all items of the window. Items that no other reader still has to see are dropped.
-    pub fn release(self) {
-        match self.0 {
-            Burst::One(items) => items.release(),
-            Burst::Many(items) => items.release(),
-            Burst::None(_) => {}
-        }
-    }
-
-    /// Releases the items below `index`, which is an index in the stream. Does nothing if they were released
-    /// before.
-    ///
-    /// # Panics
-    /// If `index` is beyond the end of the window.
-    pub fn release_to(&mut self, index: u64) {
-        match &mut self.0 {
-            Burst::One(items) => items.release_to(index),
-            Burst::Many(items) => items.release_to(index),
-            Burst::None(_) => {}
-        }
-    }
-}
-
-impl<T, R: Owning> Items<'_, T, R> {
-    /// Takes the window's first item.
-    #[inline]
-    pub fn pop(&mut self) -> Option<T> {
-        match &mut self.0 {
-            Burst::One(items) => items.pop(),
-            Burst::Many(items) => items.pop(),
-            Burst::None(_) => None,
-        }
-    }
-
-    /// Takes the items of the window, one by one. Items that the iterator is not asked for stay in the
-    /// window.
-    pub fn drain(&mut self) -> impl Iterator<Item = T> {
-        std::iter::from_fn(|| self.pop())
-    }
-}
-
-/// The item at a position; position 0 is the window's first item.
-///
-/// # Panics
-/// If the window has no item at that position.
-impl<T, R: Deal> Index<usize> for Items<'_, T, R> {
-    type Output = T;
-
-    #[inline]
-    fn index(&self, position: usize) -> &T {
-        let len = self.len();
-        self.get(position).unwrap_or_else(|| {
-            panic!("`[{position}]`: the burst has {len} items, with the positions from 0 on")
-        })
-    }
-}
-
-impl<T, R: Deal> fmt::Debug for Items<'_, T, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items").field("index", &self.index()).field("len", &self.len()).finish()
-    }
-}
+/// Items that a [`Reader`] has received. They stay in the record until they are released or taken.
+pub type Items<'a, T, R = Dealt> = crate::record::Items<'a, ReadPort<T, R>>;

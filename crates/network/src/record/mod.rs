@@ -12,11 +12,11 @@
 //! | Erbium | one to one | many |
 //! |---|---|---|
 //! | `stall` | [`Writer::stall`] | [`WriteView::stall`] |
-//! | `commit` | [`Slots::commit`], [`Slots::commit_to`] | [`ViewSlots::commit`] |
+//! | `commit` | [`Slots::commit`], [`Slots::commit_to`] | [`Slots::commit`] |
 //! | `receive`: ask now, wait later | [`Reader::ask`] | [`ReadView::ask`] |
 //! | `update`: waits; fewer items only at the end of the stream | [`Reader::receive`] | [`ReadView::receive`] |
 //! | `receive_range` | [`Reader::receive_range`] | [`ReadView::receive_range`], [`Dealt`] |
-//! | `release` | [`Items::release`], [`Items::release_to`] | [`ViewItems::release`] |
+//! | `release` | [`Items::release`], [`Items::release_to`] | [`Items::release`] |
 //! | horizon | the arguments of [`one_to_one()`] | the arguments of [`Record::writer`] and [`Record::reader`], [`ReadView::widen`] |
 //! | `register`, hand-over | moving the value | [`Record::reader`], [`ReadView::leave`] |
 //! | `free_view` | dropping a side | dropping a view |
@@ -26,20 +26,24 @@
 //! never shifted. A stall panics at 2^63 items, which takes 292 years at one item a nanosecond.
 
 #![allow(unsafe_code)]
+// Some types are public only because others have them in their bounds.
+#![allow(missing_debug_implementations)]
 
+mod burst;
 mod error;
 mod many;
 mod one;
+pub(crate) mod port;
 mod sleep;
 mod store;
 mod wait;
 
+pub use burst::{Items, Slots};
 pub use error::{Closed, RegisterError, TryStallError};
 pub use many::{
-    All, Deal, Dealt, Observer, Owning, ReadDeal, ReadView, Record, Revoker, Tickets, ViewItems, ViewSlots,
-    WriteDeal, WriteView,
+    All, Deal, Dealt, Observer, Owning, ReadDeal, ReadView, Record, Revoker, Tickets, WriteDeal, WriteView,
 };
-pub use one::{Closer, Items, Reader, Slots, Writer, bounded, one_to_one};
+pub use one::{Closer, Reader, Writer, bounded, one_to_one};
 pub use sleep::Sleep;
 
 /// The highest index that may be used plus 1. A stall that would pass it panics. 2^63 items take 292 years at

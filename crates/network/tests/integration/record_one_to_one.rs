@@ -140,13 +140,13 @@ fn a_burst_that_wraps_is_two_slices() {
     let (mut writer, mut reader) = one_to_one(4, 4);
     for lap in 0..10u64 {
         let mut slots = writer.stall(3).unwrap();
-        assert_eq!(slots.slices_mut().map(|slice| slice.len()).iter().sum::<usize>(), 3);
-        for (item, value) in slots.slices_mut().into_iter().flatten().zip(lap * 3..) {
+        assert_eq!(slots.slices_mut().map(|slice| slice.len()).sum::<usize>(), 3);
+        for (item, value) in slots.slices_mut().flatten().zip(lap * 3..) {
             *item = value;
         }
         slots.commit();
         let items = reader.receive(3);
-        assert!(items.slices().into_iter().flatten().copied().eq(lap * 3..lap * 3 + 3));
+        assert!(items.slices().flatten().copied().eq(lap * 3..lap * 3 + 3));
         items.release();
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Index;
 
+use crate::record::port::ReadPort;
 use crate::record::{Deal, Dealt, Owning};
 use anabranch_record::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::{PortInfo, Ports, Readiness, ViewControl};
 use crate::network::{
     process::Process,
     queue::RuleLink,
-    reader::{Burst, Items, ReadPort, Reader},
+    reader::{Items, Reader},
     records::{RecordInfo, Side, Wait},
 };
 
@@ -47,11 +48,7 @@ impl<T, R: Deal> ViewControl for Input<T, R> {
 
     #[inline]
     fn readiness(&mut self) -> Readiness {
-        let there = match &mut self.reader.port {
-            ReadPort::One(view) => view.try_receive(self.peeks).map(|items| items.len()),
-            ReadPort::Many(view) => view.try_receive(self.peeks).map(|items| items.len()),
-        };
-        match there {
+        match self.reader.port.try_receive(self.peeks).map(|items| items.len()) {
             None => Readiness::Waits(0),
             Some(len) if len < self.peeks => Readiness::Ended,
             Some(_) => Readiness::Ready,
@@ -59,17 +56,11 @@ impl<T, R: Deal> ViewControl for Input<T, R> {
     }
 
     fn announce(&mut self, _: usize) {
-        match &mut self.reader.port {
-            ReadPort::One(view) => view.announce(),
-            ReadPort::Many(view) => view.announce(),
-        }
+        self.reader.port.announce();
     }
 
     fn withdraw(&mut self, _: usize) {
-        match &mut self.reader.port {
-            ReadPort::One(view) => view.withdraw(),
-            ReadPort::Many(view) => view.withdraw(),
-        }
+        self.reader.port.withdraw();
     }
 
     fn wait(&self, port: usize) -> Option<Wait> {
@@ -96,11 +87,8 @@ impl<T, R: Deal> ViewControl for Input<T, R> {
         self.reader.handle.give_to(process);
         let is_alone = matches!(self.reader.port, ReadPort::One(_));
         self.reader.handle.wait_list.give_to_rule(link, is_alone);
-        if let ReadPort::Many(view) = &mut self.reader.port
-            && self.peeks > view.horizon()
-            && self.peeks <= self.reader.handle.record.most
-        {
-            view.widen(self.peeks);
+        if self.peeks <= self.reader.handle.record.most {
+            self.reader.port.widen(self.peeks);
         }
     }
 
@@ -121,11 +109,7 @@ impl<T, R: Deal> Ports for Input<T, R> {
     #[inline]
     fn open(&mut self) -> Window<'_, T, R> {
         let end = self.reader.index() + self.consumes as u64;
-        let items = match &mut self.reader.port {
-            ReadPort::One(view) => view.try_receive(self.peeks).map(Burst::One),
-            ReadPort::Many(view) => view.try_receive(self.peeks).map(Burst::Many),
-        };
-        Window { items: Items(items.unwrap_or(Burst::None(end))), end }
+        Window { items: self.reader.port.receive_ready(self.peeks), end }
     }
 
     #[inline]

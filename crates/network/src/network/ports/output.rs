@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::record::TryStallError;
+use crate::record::{TryStallError, port::WritePort};
 use anabranch_record::sync::Arc;
 
 use super::{PortInfo, Ports, Readiness, ViewControl};
@@ -10,7 +10,7 @@ use crate::network::{
     process::Process,
     queue::RuleLink,
     records::{RecordInfo, Side, Wait},
-    writer::{Slots, WritePort, Writer},
+    writer::{Slots, Writer},
 };
 
 /// A writer as an output of a firing rule. [`Writer::produces`] makes it.
@@ -34,11 +34,7 @@ impl<T> ViewControl for Output<T> {
 
     #[inline]
     fn readiness(&mut self) -> Readiness {
-        let room = match &mut self.writer.port {
-            WritePort::One(view) => view.try_stall(self.produces).map(drop),
-            WritePort::Many(view) => view.try_stall(self.produces).map(drop),
-        };
-        match room {
+        match self.writer.port.try_stall(self.produces).map(drop) {
             Ok(()) => Readiness::Ready,
             Err(TryStallError::Full) => Readiness::Waits(0),
             Err(TryStallError::Closed) => Readiness::Unread,
@@ -46,17 +42,11 @@ impl<T> ViewControl for Output<T> {
     }
 
     fn announce(&mut self, _: usize) {
-        match &mut self.writer.port {
-            WritePort::One(view) => view.announce(),
-            WritePort::Many(view) => view.announce(),
-        }
+        self.writer.port.announce();
     }
 
     fn withdraw(&mut self, _: usize) {
-        match &mut self.writer.port {
-            WritePort::One(view) => view.withdraw(),
-            WritePort::Many(view) => view.withdraw(),
-        }
+        self.writer.port.withdraw();
     }
 
     fn wait(&self, port: usize) -> Option<Wait> {
@@ -83,11 +73,8 @@ impl<T> ViewControl for Output<T> {
         self.writer.handle.give_to(process);
         let is_alone = matches!(self.writer.port, WritePort::One(_));
         self.writer.handle.wait_list.give_to_rule(link, is_alone);
-        if let WritePort::Many(view) = &mut self.writer.port
-            && self.produces > view.horizon()
-            && self.produces <= self.writer.handle.record.most
-        {
-            view.widen(self.produces);
+        if self.produces <= self.writer.handle.record.most {
+            self.writer.port.widen(self.produces);
         }
     }
 
@@ -113,10 +100,7 @@ impl<T> Ports for Output<T> {
 
     #[inline]
     fn open(&mut self) -> Fill<'_, T> {
-        let slots = match &mut self.writer.port {
-            WritePort::One(view) => view.try_stall(self.produces).ok().map(Slots::one),
-            WritePort::Many(view) => view.try_stall(self.produces).ok().map(Slots::many),
-        };
+        let slots = self.writer.port.try_stall(self.produces).ok();
         Fill { slots, record: &self.writer.handle.record, left: self.produces, surplus: 0 }
     }
 

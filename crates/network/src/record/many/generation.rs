@@ -4,7 +4,7 @@
 //! ring serves the indices below. Each view moves to the next generation as its own index passes the border.
 //! The old ring is freed when the last view has passed it.
 
-use crate::record::store::Store;
+use crate::record::{burst::Places, store::Store};
 use anabranch_record::leftovers::Leftovers;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, RawCell};
 
@@ -12,7 +12,7 @@ use anabranch_record::sync::{Arc, AtomicU64, Ordering, RawCell};
 ///
 /// Invariant: `full[slot]` says whether the slot holds an item that must be dropped. A thread that may touch
 /// the slot may also touch this flag. Each item is therefore dropped once, whichever view ends first.
-pub(super) struct Generation<T> {
+pub struct Generation<T> {
     /// The first index that this ring serves.
     pub(super) first: u64,
     /// The first index that it does not serve, or `u64::MAX` while it is the newest. It is written once, with
@@ -34,7 +34,7 @@ unsafe impl<T: Send> Send for Generation<T> {}
 
 impl<T> Generation<T> {
     pub(super) fn new(first: u64, capacity: u64) -> Arc<Self> {
-        let store = Store::new(capacity);
+        let store = Store::new(first, capacity);
         let flags = if std::mem::needs_drop::<T>() { store.capacity() } else { 0 };
         Arc::new(Self {
             first,
@@ -77,23 +77,19 @@ impl<T> Generation<T> {
         generation
     }
 
-    /// The slots of indices below this one have never held an item.
-    #[cfg(not(loom))]
-    pub(super) fn fresh(&self) -> u64 {
-        self.first.saturating_add(self.store.capacity())
-    }
-
     #[inline]
     fn flag(&self, index: u64) -> &RawCell<bool> {
         &self.full[index as usize & (self.full.len() - 1)]
     }
 
-    /// Writes `item` into the slot of `index`.
-    ///
-    /// # Safety
-    /// The slot holds no item that must be dropped, and the caller has exclusive access to it.
+    pub(super) fn prefetch(&self, index: u64, len: u64) {
+        self.store.prefetch(index, len);
+    }
+}
+
+impl<'s, T> Places<'s, T> for &'s Generation<T> {
     #[inline]
-    pub(super) unsafe fn put(&self, index: u64, item: T) {
+    unsafe fn put(self, index: u64, item: T) {
         // SAFETY: the caller's guarantee covers the slot, and the flag belongs to the slot.
         unsafe { self.store.put(index, item) };
         if std::mem::needs_drop::<T>() {
@@ -102,13 +98,8 @@ impl<T> Generation<T> {
         }
     }
 
-    /// Moves the item out of the slot of `index`.
-    ///
-    /// # Safety
-    /// The slot holds an item, and the caller has exclusive access to it. If `T: Copy`, other threads may
-    /// read it.
     #[inline]
-    pub(super) unsafe fn take(&self, index: u64) -> T {
+    unsafe fn take(self, index: u64) -> T {
         if std::mem::needs_drop::<T>() {
             // SAFETY: the caller's guarantee covers the slot, and the flag belongs to the slot.
             self.flag(index).with_mut(|full| unsafe { *full = false });
@@ -117,12 +108,9 @@ impl<T> Generation<T> {
         unsafe { self.store.take(index) }
     }
 
-    /// Drops the item in the slot of `index`, if it holds one that must be dropped.
-    ///
-    /// # Safety
-    /// The caller has exclusive access to the slot.
+    /// Here the slot need not hold an item: its flag says whether it does.
     #[inline]
-    pub(super) unsafe fn clear(&self, index: u64) {
+    unsafe fn clear(self, index: u64) {
         // SAFETY: the caller's guarantee covers the slot, and the flag belongs to the slot.
         if std::mem::needs_drop::<T>() && self.flag(index).with(|full| unsafe { *full }) {
             // SAFETY: as above, and the flag says that the slot holds an item.
@@ -130,35 +118,29 @@ impl<T> Generation<T> {
         }
     }
 
-    /// The item in the slot of `index`.
-    ///
-    /// # Safety
-    /// The slot holds an item, and no thread moves or overwrites it while the reference lives.
     #[inline]
-    pub(super) unsafe fn get(&self, index: u64) -> &T {
-        // SAFETY: the caller gives the guarantees that `Store::get` needs.
+    unsafe fn get(self, index: u64) -> &'s T {
+        // SAFETY: passed on to the caller.
         unsafe { self.store.get(index) }
     }
 
-    /// # Safety
-    /// The slot of `index` holds an item, and no other access to the slot overlaps the life of the reference.
     #[inline]
-    #[expect(clippy::mut_from_ref, reason = "the caller has the slot for itself")]
-    pub(super) unsafe fn get_mut(&self, index: u64) -> &mut T {
+    unsafe fn get_mut(self, index: u64) -> &'s mut T {
         // SAFETY: passed on to the caller.
         unsafe { self.store.get_mut(index) }
     }
 
-    /// The contiguous run of slots that begins at `index`. It ends at `end`, at the end of the ring, or where
-    /// this generation ends.
+    /// The run ends where this generation does, too.
     #[cfg(not(loom))]
     #[inline]
-    pub(super) fn run(&self, index: u64, end: u64) -> (*mut T, usize) {
-        self.store.run(index, end.min(self.until.load(Ordering::Acquire)) - index)
+    fn run(self, index: u64, end: u64) -> (*mut T, usize) {
+        self.store.run(index, end.min(self.until.load(Ordering::Acquire)))
     }
 
-    pub(super) fn prefetch(&self, index: u64, len: u64) {
-        self.store.prefetch(index, len);
+    #[cfg(not(loom))]
+    #[inline]
+    fn fresh(self) -> u64 {
+        self.store.fresh()
     }
 }
 

@@ -12,8 +12,9 @@ mod side;
 mod writer;
 
 pub use deal::{All, Deal, Dealt, Owning, ReadDeal, Tickets, WriteDeal};
+pub(super) use generation::Generation;
 pub use handle::Record;
 pub use observer::Observer;
 pub use outside::Revoker;
-pub use reader::{ReadView, ViewItems};
-pub use writer::{ViewSlots, WriteView};
+pub use reader::ReadView;
+pub use writer::WriteView;

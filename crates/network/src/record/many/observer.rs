@@ -1,6 +1,7 @@
 //! Observers: readers for which no view ever waits.
 
 use super::core::Core;
+use crate::record::burst::Places;
 use anabranch_record::sync::Arc;
 use std::{fmt, ops::Range};
 

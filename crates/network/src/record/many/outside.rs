@@ -6,10 +6,11 @@ use super::{
     deal::{Deal, ReadDeal, WriteDeal},
     handle::Record,
     lease::Lease,
-    reader::{ReadView, ViewItems},
+    reader::ReadView,
     side::Side,
-    writer::{ViewSlots, WriteView},
+    writer::WriteView,
 };
+use crate::record::burst::{Items, Slots};
 use crate::record::{
     Closed, TryStallError,
     sleep::{Sleep, sleep_until},
@@ -84,19 +85,28 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     ///
     /// # Panics
     /// The same as for [`stall`](Self::stall).
-    pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<ViewSlots<'_, T, W>, Closed>> {
+    pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<Slots<'_, Self>, Closed>> {
+        Some(self.reserve_by(n, how)?.map(|end| Slots::new(self, end)))
+    }
+
+    /// The end of the slots that [`stall_by`](Self::stall_by) reserves.
+    pub(in crate::record) fn reserve_by(
+        &mut self,
+        n: usize,
+        how: &impl Sleep,
+    ) -> Option<Result<u64, Closed>> {
         match self.reserve(n, false) {
-            Ok(end) => return Some(Ok(self.slots(end))),
+            Ok(end) => return Some(Ok(end)),
             Err(TryStallError::Closed) => return Some(Err(Closed)),
             Err(TryStallError::Full) => {}
         }
         let end = self.deal.run_end(self.id, self.cursor.next).min(self.cursor.next + n as u64);
         let core = &*self.core;
-        match until_by(&self.backoff, &core.room, how, || core.room(end))? {
-            Ok(limit) => self.limit = limit,
-            Err(closed) => return Some(Err(closed)),
-        }
-        Some(Ok(self.slots(end)))
+        let limit = until_by(&self.backoff, &core.room, how, || core.room(end))?;
+        Some(limit.map(|limit| {
+            self.limit = limit;
+            end
+        }))
     }
 
     /// Announces that the writer is about to wait for room, although its thread does not sleep. The caller
@@ -125,21 +135,24 @@ impl<T, R: Deal> ReadView<T, R> {
     ///
     /// # Panics
     /// The same as for [`receive`](Self::receive).
-    pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<ViewItems<'_, T, R>> {
-        let end = match self.await_items(n, false) {
-            Some(end) => end,
-            None => {
-                let end = self.deal.run_end(self.id, self.cursor.next).min(self.cursor.next + n as u64);
-                let core = &*self.core;
-                let look = || {
-                    let (committed, is_final) = core.writers.low_and_final();
-                    (committed >= end || is_final).then_some(committed)
-                };
-                self.committed = until_by(&self.backoff, &core.items, how, look)?;
-                if self.begin() { end.min(self.committed).max(self.cursor.next) } else { self.cursor.next }
-            }
+    pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<Items<'_, Self>> {
+        let end = self.await_items_by(n, how)?;
+        Some(Items::new(self, end))
+    }
+
+    /// The end of the burst that [`receive_by`](Self::receive_by) returns.
+    pub(in crate::record) fn await_items_by(&mut self, n: usize, how: &impl Sleep) -> Option<u64> {
+        if let Some(end) = self.await_items(n, false) {
+            return Some(end);
+        }
+        let end = self.deal.run_end(self.id, self.cursor.next).min(self.cursor.next + n as u64);
+        let core = &*self.core;
+        let look = || {
+            let (committed, is_final) = core.writers.low_and_final();
+            (committed >= end || is_final).then_some(committed)
         };
-        Some(self.items(end))
+        self.committed = until_by(&self.backoff, &core.items, how, look)?;
+        Some(if self.begin() { end.min(self.committed).max(self.cursor.next) } else { self.cursor.next })
     }
 
     /// Announces that the reader is about to wait for items, although its thread does not sleep. The caller

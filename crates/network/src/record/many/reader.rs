@@ -7,6 +7,7 @@ use super::{
     lease::Lease,
     side::IDLE,
 };
+use crate::record::burst::{Items, OwningSide, ReadSide};
 use crate::record::wait::wake_all;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::{
@@ -111,9 +112,9 @@ impl<T, R: Deal> ReadView<T, R> {
     ///
     /// # Panics
     /// If `n` is 0 or above the horizon.
-    pub fn receive(&mut self, n: usize) -> ViewItems<'_, T, R> {
+    pub fn receive(&mut self, n: usize) -> Items<'_, Self> {
         let end = self.await_items(n, true).unwrap_or(self.cursor.next);
-        self.items(end)
+        Items::new(self, end)
     }
 
     /// Returns the next `n` items if they are committed, or if the stream has ended. It returns `None` if it
@@ -121,9 +122,9 @@ impl<T, R: Deal> ReadView<T, R> {
     ///
     /// # Panics
     /// If `n` is 0 or above the horizon.
-    pub fn try_receive(&mut self, n: usize) -> Option<ViewItems<'_, T, R>> {
+    pub fn try_receive(&mut self, n: usize) -> Option<Items<'_, Self>> {
         let end = self.await_items(n, false)?;
-        Some(self.items(end))
+        Some(Items::new(self, end))
     }
 
     /// Makes the horizon wider. The record grows if it has to.
@@ -156,27 +157,13 @@ impl<T, R: Deal> ReadView<T, R> {
         self.lease.as_ref().is_some_and(|lease| lease.is_revoked())
     }
 
-    pub(super) fn items(&mut self, end: u64) -> ViewItems<'_, T, R> {
-        while let Some(newer) = self.generation.after(self.cursor.next) {
-            self.generation = Arc::clone(newer);
-        }
-        ViewItems { end, view: self }
-    }
-
     /// Begins a burst. Returns false if the view was ended from elsewhere.
     pub(super) fn begin(&self) -> bool {
         self.lease.as_ref().is_none_or(|lease| lease.begin())
     }
 
-    /// Ends a burst.
-    fn finish(&self) {
-        if self.lease.as_ref().is_some_and(|lease| lease.end()) {
-            self.core.disconnect(Which::Readers, self.id, self.cursor, false);
-        }
-    }
-
     /// Like [`find_items`](Self::find_items), for a view that may be ended from elsewhere.
-    pub(super) fn await_items(&mut self, n: usize, wait: bool) -> Option<u64> {
+    pub(in crate::record) fn await_items(&mut self, n: usize, wait: bool) -> Option<u64> {
         assert!(n > 0 && n as u64 <= self.horizon, "a burst has 1 to {} items, not {n}", self.horizon);
         if !self.begin() {
             return Some(self.cursor.next);
@@ -263,8 +250,43 @@ impl<T, R: Deal> ReadView<T, R> {
             }
         }
     }
+}
 
-    /// Gives back the slots of the items that were taken so far.
+// SAFETY: the items of a burst are committed, and dealt to this view or claimed by it. It is their only reader if the deal says so.
+unsafe impl<T, R: Deal> ReadSide for ReadView<T, R> {
+    type Item = T;
+    type Places<'s>
+        = &'s Generation<T>
+    where
+        Self: 's;
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.cursor.next
+    }
+
+    #[inline]
+    fn places(&self, index: u64) -> &Generation<T> {
+        self.generation.serving(index)
+    }
+
+    #[inline]
+    fn owns(&self) -> bool {
+        R::OWNS
+    }
+
+    #[inline]
+    fn open(&mut self) {
+        while let Some(newer) = self.generation.after(self.cursor.next) {
+            self.generation = Arc::clone(newer);
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, index: u64) {
+        self.cursor.next = index;
+    }
+
     #[inline]
     fn publish(&mut self) {
         if self.released == self.cursor.next {
@@ -283,7 +305,16 @@ impl<T, R: Deal> ReadView<T, R> {
         self.core.readers.cells[self.cursor.cell].at.store(at, order);
         wake_all(&self.core.room);
     }
+
+    /// If the view was ended before, its burst is empty, and nothing is left to do.
+    fn finish(&self) {
+        if self.lease.as_ref().is_some_and(|lease| lease.end()) {
+            self.core.disconnect(Which::Readers, self.id, self.cursor, false);
+        }
+    }
 }
+
+impl<T, R: Owning> OwningSide for ReadView<T, R> {}
 
 impl<T> ReadView<T, All> {
     /// Releases the items before `range` without reading them, and waits for the items in it (Erbium, section
@@ -291,7 +322,7 @@ impl<T> ReadView<T, All> {
     ///
     /// # Panics
     /// If the range is empty, longer than the horizon, or begins before [`index`](Self::index).
-    pub fn receive_range(&mut self, range: Range<u64>) -> ViewItems<'_, T, All> {
+    pub fn receive_range(&mut self, range: Range<u64>) -> Items<'_, Self> {
         assert!(
             range.start >= self.cursor.next,
             "the items before index {} are released already",
@@ -300,7 +331,7 @@ impl<T> ReadView<T, All> {
         assert!(range.start < range.end, "a range must have at least 1 index");
         if self.is_over() {
             let end = self.cursor.next;
-            return self.items(end);
+            return Items::new(self, end);
         }
         // The release index may pass the commit index: `Core::low` uses the lower of the two.
         self.cursor.next = range.start;
@@ -324,150 +355,6 @@ impl<T, R: Deal> fmt::Debug for ReadView<T, R> {
             .field("id", &self.id)
             .field("index", &self.index())
             .field("horizon", &self.horizon)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Items that a [`ReadView`] has received, until they are released. It works like [`Items`](crate::record::Items),
-/// but items cannot be taken where every reader sees [`All`] of them.
-/// ```compile_fail,E0599
-/// let record = anabranch_network::record::Record::<String>::broadcast(2);
-/// let mut reader = record.reader(0, 4).unwrap();
-/// let item = reader.receive(1).pop(); // the other reader must see it too
-/// ```
-/// ```compile_fail,E0505
-/// let record = anabranch_network::record::Record::<String>::broadcast(1);
-/// let mut reader = record.reader(0, 4).unwrap();
-/// let items = reader.receive(1);
-/// let first = items.get(0);
-/// items.release();
-/// println!("{first:?}"); // would read a released slot
-/// ```
-#[must_use = "items that are not released will be received again"]
-pub struct ViewItems<'a, T, R: Deal> {
-    /// Its `cursor.next` is the first item of the burst, until all are released.
-    view: &'a mut ReadView<T, R>,
-    /// The burst ends before this index.
-    end: u64,
-}
-
-impl<T, R: Deal> ViewItems<'_, T, R> {
-    /// How many items the burst has left.
-    #[inline]
-    pub fn len(&self) -> usize {
-        // After the last release of a dealt range the cursor is at the view's next range.
-        self.end.saturating_sub(self.view.cursor.next) as usize
-    }
-
-    /// Whether no item is left. If a burst is empty when it is received, the stream has ended.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The index of the first item that is left.
-    pub fn index(&self) -> u64 {
-        self.view.cursor.next.min(self.end)
-    }
-
-    /// The item at `position` among those that are left, counted from 0.
-    #[inline]
-    pub fn get(&self, position: usize) -> Option<&T> {
-        if position >= self.len() {
-            return None;
-        }
-        let index = self.view.cursor.next + position as u64;
-        // SAFETY: the items of `next..end` are committed, and this view may read them until it releases them.
-        // An item moves only through `&mut self` of its only owner, which the reference rules out.
-        Some(unsafe { self.view.generation.serving(index).get(index) })
-    }
-
-    /// The items that are left, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).map_while(|position| self.get(position))
-    }
-
-    /// The items that are left, as slices: one slice, a second one if the window wraps around, and one more
-    /// for each generation of a record that has grown.
-    #[cfg(not(loom))]
-    #[inline]
-    pub fn slices(&self) -> impl Iterator<Item = &[T]> {
-        let (mut from, end) = (self.view.cursor.next, self.end);
-        std::iter::from_fn(move || {
-            if from >= end {
-                return None;
-            }
-            let (slots, len) = self.view.generation.serving(from).run(from, end);
-            from += len as u64;
-            // SAFETY: as in `get`, for all slots of the slice.
-            Some(unsafe { std::slice::from_raw_parts(slots, len) })
-        })
-    }
-
-    /// Gives back all slots of the burst. Items that only this view may read are dropped.
-    pub fn release(mut self) {
-        self.release_to(self.end);
-    }
-
-    /// Gives back the slots of the items below `index`. It does nothing if they were given back already.
-    ///
-    /// # Panics
-    /// If `index` lies beyond the burst.
-    pub fn release_to(&mut self, index: u64) {
-        assert!(
-            index <= self.end,
-            "cannot release the items below {index}: only those below {} were received",
-            self.end
-        );
-        while self.view.cursor.next < index {
-            let next = self.view.cursor.next;
-            if !R::OWNS || !std::mem::needs_drop::<T>() {
-                self.view.cursor.next = index;
-            } else {
-                self.view.cursor.next += 1;
-                // SAFETY: this view is the only owner of the item, and does not come back to it.
-                unsafe { self.view.generation.serving(next).clear(next) };
-            }
-        }
-        self.view.publish();
-    }
-}
-
-impl<T, R: Owning> ViewItems<'_, T, R> {
-    /// Takes the first item that is left.
-    #[inline]
-    pub fn pop(&mut self) -> Option<T> {
-        if self.is_empty() {
-            return None;
-        }
-        let index = self.view.cursor.next;
-        // The view counts the item before it is moved out, so even a burst that was forgotten cannot give it
-        // twice.
-        self.view.cursor.next += 1;
-        // SAFETY: the item is committed, this view is its only owner, and does not come back to it.
-        Some(unsafe { self.view.generation.serving(index).take(index) })
-    }
-
-    /// Takes the items that are left, one after another. Items that the iterator was not asked for stay in
-    /// the burst.
-    pub fn drain(&mut self) -> impl Iterator<Item = T> {
-        std::iter::from_fn(|| self.pop())
-    }
-}
-
-impl<T, R: Deal> Drop for ViewItems<'_, T, R> {
-    fn drop(&mut self) {
-        // If the view was ended before, its burst is empty, and this publishes nothing.
-        self.view.publish();
-        self.view.finish();
-    }
-}
-
-impl<T, R: Deal> fmt::Debug for ViewItems<'_, T, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewItems")
-            .field("index", &self.index())
-            .field("len", &self.len())
             .finish_non_exhaustive()
     }
 }

@@ -7,8 +7,8 @@ use super::{
     lease::Lease,
     side::IDLE,
 };
+use crate::record::burst::{Places, Slots, WriteSide};
 use crate::record::{Closed, TryStallError, wait::wake_all};
-use anabranch_record::leftovers::Leftovers;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::{
     backoff::{Backoff, Polling},
@@ -83,9 +83,9 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     ///
     /// # Panics
     /// If `n` is 0 or above the horizon, or at the index limit of 2^63 items.
-    pub fn stall(&mut self, n: usize) -> Result<ViewSlots<'_, T, W>, Closed> {
+    pub fn stall(&mut self, n: usize) -> Result<Slots<'_, Self>, Closed> {
         match self.reserve(n, true) {
-            Ok(end) => Ok(self.slots(end)),
+            Ok(end) => Ok(Slots::new(self, end)),
             Err(_) => Err(Closed),
         }
     }
@@ -98,8 +98,8 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     ///
     /// # Panics
     /// The same as for [`stall`](Self::stall).
-    pub fn try_stall(&mut self, n: usize) -> Result<ViewSlots<'_, T, W>, TryStallError> {
-        self.reserve(n, false).map(|end| self.slots(end))
+    pub fn try_stall(&mut self, n: usize) -> Result<Slots<'_, Self>, TryStallError> {
+        self.reserve(n, false).map(|end| Slots::new(self, end))
     }
 
     /// Makes the horizon wider. The record grows if it has to.
@@ -123,23 +123,8 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         self.core.disconnect(Which::Writers, self.id, self.cursor, true);
     }
 
-    pub(super) fn slots(&mut self, end: u64) -> ViewSlots<'_, T, W> {
-        let next = self.cursor.next;
-        while let Some(newer) = self.generation.after(next) {
-            self.generation = Arc::clone(newer);
-        }
-        if std::mem::needs_drop::<T>() {
-            for index in next..end {
-                // SAFETY: `next..end` belongs to this view and lies below the limit, so whoever used these
-                // slots before has released them. They may still hold items that their readers did not take.
-                unsafe { self.generation.serving(index).clear(index) };
-            }
-        }
-        ViewSlots { written: next, end, view: self }
-    }
-
     #[inline]
-    pub(super) fn reserve(&mut self, n: usize, wait: bool) -> Result<u64, TryStallError> {
+    pub(in crate::record) fn reserve(&mut self, n: usize, wait: bool) -> Result<u64, TryStallError> {
         let n = n as u64;
         assert!(n > 0 && n <= self.horizon, "a burst has 1 to {} slots, not {n}", self.horizon);
         if self.core.is_closed() || self.lease.as_ref().is_some_and(|lease| lease.is_revoked()) {
@@ -198,8 +183,41 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             }
         }
     }
+}
 
-    /// Hands over this view's items below `index`.
+// SAFETY: the slots of a burst belong to this view, by its deal or by its claim, and lie below the limit. `open` drops what their
+// readers have not taken.
+unsafe impl<T, W: WriteDeal> WriteSide for WriteView<T, W> {
+    type Item = T;
+    type Places<'s>
+        = &'s Generation<T>
+    where
+        Self: 's;
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.cursor.next
+    }
+
+    #[inline]
+    fn places(&self, index: u64) -> &Generation<T> {
+        self.generation.serving(index)
+    }
+
+    fn open(&mut self, end: u64) {
+        let next = self.cursor.next;
+        while let Some(newer) = self.generation.after(next) {
+            self.generation = Arc::clone(newer);
+        }
+        if std::mem::needs_drop::<T>() {
+            for index in next..end {
+                // SAFETY: `next..end` belongs to this view and lies below the limit, so whoever used these
+                // slots before has released them. They may still hold items that their readers did not take.
+                unsafe { self.generation.serving(index).clear(index) };
+            }
+        }
+    }
+
     #[inline]
     fn publish(&mut self, index: u64) {
         let side = &self.core.writers;
@@ -237,153 +255,6 @@ impl<T, W: WriteDeal> fmt::Debug for WriteView<T, W> {
             .field("id", &self.id)
             .field("index", &self.index())
             .field("horizon", &self.horizon)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Slots that a [`WriteView`] has reserved. They are private to it until they are committed. It works like
-/// [`Slots`](crate::record::Slots).
-#[must_use = "slots that are not committed will be reserved again"]
-pub struct ViewSlots<'a, T, W: WriteDeal> {
-    /// Its `cursor.next` is the first slot of the burst, until all are committed.
-    view: &'a mut WriteView<T, W>,
-    /// The slots from `cursor.next` up to this index hold items that are not handed over yet.
-    written: u64,
-    /// The burst ends before this index.
-    end: u64,
-}
-
-impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
-    /// How many slots of the burst are not committed yet.
-    pub fn len(&self) -> usize {
-        // After the last commit of a dealt range the cursor is at the view's next range.
-        self.end.saturating_sub(self.view.cursor.next) as usize
-    }
-
-    /// Whether every slot of the burst was committed.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The index of the first slot that is not committed.
-    pub fn index(&self) -> u64 {
-        self.view.cursor.next.min(self.end)
-    }
-
-    /// Writes the next item.
-    ///
-    /// # Panics
-    /// If every slot of the burst is written.
-    #[inline]
-    pub fn push(&mut self, item: T) {
-        assert!(self.written < self.end, "every slot of the burst is written: commit it and stall again");
-        // SAFETY: the slots `next..end` belong to this view, by its deal or by its claim, and lie below the
-        // limit. They were cleared when they were reserved.
-        unsafe { self.view.generation.serving(self.written).put(self.written, item) };
-        self.written += 1;
-    }
-
-    /// A mutable reference to the item at `position` among those that are written and not committed.
-    #[inline]
-    pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
-        let index = self.view.cursor.next.checked_add(position as u64)?;
-        if index >= self.written {
-            return None;
-        }
-        // SAFETY: the slots `next..written` hold items that only this view reaches, and the reference borrows
-        // the burst mutably, so no other one exists and the item is not committed while it lives.
-        Some(unsafe { self.view.generation.serving(index).get_mut(index) })
-    }
-
-    /// Writes items until the burst is full or the iterator ends. Returns how many items it wrote.
-    ///
-    /// If the iterator panics, the items that were written so far are dropped with the burst.
-    pub fn fill(&mut self, items: impl IntoIterator<Item = T>) -> usize {
-        let before = self.written;
-        let mut items = items.into_iter();
-        while self.written < self.end {
-            let Some(item) = items.next() else { break };
-            self.push(item);
-        }
-        (self.written - before) as usize
-    }
-
-    /// Hands over the items that were written so far and gives back the other slots.
-    #[inline]
-    pub fn commit(mut self) {
-        self.commit_to(self.written);
-    }
-
-    /// Hands over the items below `index` and keeps the other slots. It does nothing if they were handed over
-    /// already.
-    ///
-    /// # Panics
-    /// If an item below `index` was not written.
-    #[inline]
-    pub fn commit_to(&mut self, index: u64) {
-        assert!(
-            index <= self.written,
-            "cannot commit the items below {index}: only those below {} are written",
-            self.written
-        );
-        if index > self.view.cursor.next {
-            self.view.publish(index);
-        }
-    }
-}
-
-#[cfg(not(loom))]
-impl<T: Copy + Default, W: WriteDeal> ViewSlots<'_, T, W> {
-    /// The uncommitted slots as slices to write to: one slice, a second one if the window wraps around, and
-    /// one more for each generation of a record that has grown. All of them count as written afterwards.
-    ///
-    /// The slots hold old items or `T::default()`.
-    #[inline]
-    pub fn slices_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
-        while self.written < self.end {
-            let generation = self.view.generation.serving(self.written);
-            if self.written < generation.fresh() {
-                // SAFETY: as in `push`.
-                unsafe { generation.put(self.written, T::default()) };
-                self.written += 1;
-            } else {
-                // The rest of the run holds old items.
-                self.written += generation.run(self.written, self.end).1 as u64;
-            }
-        }
-        let view = &*self.view;
-        let (mut from, end) = (view.cursor.next, self.end);
-        std::iter::from_fn(move || {
-            if from >= end {
-                return None;
-            }
-            let (slots, len) = view.generation.serving(from).run(from, end);
-            from += len as u64;
-            // SAFETY: the slots belong to this view (see `push`), and no two slices overlap. Each slot holds
-            // a value: an old one, or what was written above or by `push`. The slices borrow the burst
-            // mutably, so they end before it is committed.
-            Some(unsafe { std::slice::from_raw_parts_mut(slots, len) })
-        })
-    }
-}
-
-impl<T, W: WriteDeal> Drop for ViewSlots<'_, T, W> {
-    fn drop(&mut self) {
-        if std::mem::needs_drop::<T>() {
-            let mut leftovers = Leftovers::default();
-            for index in self.view.cursor.next..self.written {
-                // SAFETY: the slots `next..written` hold items that were not handed over.
-                leftovers.drop(|| unsafe { self.view.generation.serving(index).clear(index) });
-            }
-        }
-    }
-}
-
-impl<T, W: WriteDeal> fmt::Debug for ViewSlots<'_, T, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewSlots")
-            .field("index", &self.index())
-            .field("len", &self.len())
             .finish_non_exhaustive()
     }
 }

@@ -17,10 +17,10 @@ mod reader;
 mod writer;
 
 pub use outside::Closer;
-pub use reader::{Items, Reader};
-pub use writer::{Slots, Writer};
+pub use reader::Reader;
+pub use writer::Writer;
 
-use super::{INDEX_LIMIT, store::Store};
+use super::{INDEX_LIMIT, burst::Places, store::Store};
 use anabranch_record::leftovers::Leftovers;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 use notifier::Notifier;
@@ -86,7 +86,7 @@ impl<T> Drop for OneToOne<T> {
 ///         if items.is_empty() {
 ///             break;
 ///         }
-///         sum += items.slices().into_iter().flatten().sum::<u64>();
+///         sum += items.slices().flatten().sum::<u64>();
 ///         items.release();
 ///     }
 ///     assert_eq!(sum, 64 * 45);
@@ -137,7 +137,7 @@ fn with_bells<T: Send>(
         room,
         writer_gone: AtomicBool::new(false),
         reader_gone: AtomicBool::new(false),
-        store: Store::new(bound),
+        store: Store::new(first, bound),
     });
     let limit = first.saturating_add(bound).min(INDEX_LIMIT);
     (
@@ -155,7 +155,7 @@ mod tests {
     fn stalling_past_the_last_index_panics_instead_of_wrapping() {
         let (mut writer, mut reader) = starting_at::<u8>(INDEX_LIMIT - 3, 4, 4);
         let mut slots = writer.stall(3).unwrap();
-        slots.slices_mut()[0].fill(7);
+        slots.slices_mut().next().unwrap().fill(7);
         slots.commit();
         assert_eq!(reader.receive(3).len(), 3);
         let _ = writer.stall(1);

@@ -1,7 +1,8 @@
 //! Operations on a one-to-one record from outside: waits that the caller arranges, and closing a side whose
 //! view is elsewhere.
 
-use super::{OneToOne, Reader, Slots, Writer, reader::Items};
+use super::{OneToOne, Reader, Writer};
+use crate::record::burst::{Items, Slots};
 use crate::record::{
     Closed,
     sleep::{Announced, Sleep},
@@ -16,7 +17,17 @@ impl<T> Writer<T> {
     /// # Panics
     /// The same as for [`stall`](Self::stall).
     #[inline]
-    pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<Slots<'_, T>, Closed>> {
+    pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<Slots<'_, Self>, Closed>> {
+        Some(self.reserve_by(n, how)?.map(|end| Slots::new(self, end)))
+    }
+
+    /// The end of the slots that [`stall_by`](Self::stall_by) reserves.
+    #[inline]
+    pub(in crate::record) fn reserve_by(
+        &mut self,
+        n: usize,
+        how: &impl Sleep,
+    ) -> Option<Result<u64, Closed>> {
         let end = self.end_of(n);
         if end > self.limit {
             match self.wait_for_room_by(end, how)? {
@@ -24,7 +35,7 @@ impl<T> Writer<T> {
                 Err(closed) => return Some(Err(closed)),
             }
         }
-        Some(self.try_stall(n).map_err(|_| Closed))
+        Some(self.reserve(n, false).map_err(|_| Closed))
     }
 
     /// Announces that the writer is about to wait for room, although its thread does not sleep. The caller
@@ -62,13 +73,19 @@ impl<T> Reader<T> {
     /// # Panics
     /// The same as for [`receive`](Self::receive).
     #[inline]
-    pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<Items<'_, T>> {
+    pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<Items<'_, Self>> {
+        let end = self.await_items_by(n, how)?;
+        Some(Items::new(self, end))
+    }
+
+    /// The end of the burst that [`receive_by`](Self::receive_by) returns.
+    #[inline]
+    pub(in crate::record) fn await_items_by(&mut self, n: usize, how: &impl Sleep) -> Option<u64> {
         let end = self.end_of(n);
         if end > self.committed {
             self.committed = self.wait_for_items_by(end, how)?;
         }
-        let end = end.min(self.committed);
-        Some(Items { end, reader: self })
+        Some(end.min(self.committed))
     }
 
     /// Announces that the reader is about to wait for items, although its thread does not sleep. The caller

@@ -1,10 +1,11 @@
 //! The reading side: receive, read or take, release.
 
 use super::{OneToOne, notifier::Listener};
-use crate::record::sleep::Sleep;
+use crate::record::burst::{Items, OwningSide, ReadSide};
+use crate::record::{sleep::Sleep, store::Store};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, Ordering};
-use std::{fmt, marker::PhantomData, mem::ManuallyDrop, ops::Range};
+use std::{fmt, marker::PhantomData, ops::Range};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const RELAXED_GIVE_BACK: Mutant = Mutant("relaxed_give_back");
@@ -75,12 +76,9 @@ impl<T> Reader<T> {
     /// # Panics
     /// If `n` is 0 or above the horizon.
     #[inline]
-    pub fn receive(&mut self, n: usize) -> Items<'_, T> {
-        let mut end = self.end_of(n);
-        if end > self.committed {
-            end = self.wait_for_items(end);
-        }
-        Items { end, reader: self }
+    pub fn receive(&mut self, n: usize) -> Items<'_, Self> {
+        let end = self.await_items(n, true).unwrap_or(self.next);
+        Items::new(self, end)
     }
 
     /// Returns the next `n` items if they are committed, or if the stream has ended. It returns `None` if it
@@ -89,13 +87,23 @@ impl<T> Reader<T> {
     /// # Panics
     /// If `n` is 0 or above the horizon.
     #[inline]
-    pub fn try_receive(&mut self, n: usize) -> Option<Items<'_, T>> {
-        let mut end = self.end_of(n);
-        if end > self.committed {
-            self.committed = look_for_items(&self.shared, end)?;
-            end = end.min(self.committed);
+    pub fn try_receive(&mut self, n: usize) -> Option<Items<'_, Self>> {
+        let end = self.await_items(n, false)?;
+        Some(Items::new(self, end))
+    }
+
+    /// The end of the next burst, or `None` if the reader would have to wait and `wait` is false.
+    #[inline]
+    pub(in crate::record) fn await_items(&mut self, n: usize, wait: bool) -> Option<u64> {
+        let end = self.end_of(n);
+        if end <= self.committed {
+            return Some(end);
         }
-        Some(Items { end, reader: self })
+        if wait {
+            return Some(self.wait_for_items(end));
+        }
+        self.committed = look_for_items(&self.shared, end)?;
+        Some(end.min(self.committed))
     }
 
     /// Releases the items before `range` without reading them, and waits for the items in it (Erbium, section
@@ -118,7 +126,7 @@ impl<T> Reader<T> {
     ///     items.release();
     /// }
     /// ```
-    pub fn receive_range(&mut self, range: Range<u64>) -> Items<'_, T> {
+    pub fn receive_range(&mut self, range: Range<u64>) -> Items<'_, Self> {
         assert!(range.start >= self.next, "the items before index {} are released already", self.next);
         assert!(range.start < range.end, "a range must have at least 1 index");
         let len = range.end - range.start;
@@ -167,8 +175,39 @@ impl<T> Reader<T> {
         let shared = &*self.shared;
         self.listener.until_by(&shared.items, how, || look_for_items(shared, end))
     }
+}
 
-    /// Gives back the slots of the items that were taken so far.
+// SAFETY: `released <= next`, and the slots from there up to `committed` hold items that belong to the reader alone.
+unsafe impl<T> ReadSide for Reader<T> {
+    type Item = T;
+    type Places<'s>
+        = &'s Store<T>
+    where
+        Self: 's;
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.next
+    }
+
+    #[inline]
+    fn places(&self, _: u64) -> &Store<T> {
+        &self.shared.store
+    }
+
+    #[inline]
+    fn owns(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn open(&mut self) {}
+
+    #[inline]
+    fn advance(&mut self, index: u64) {
+        self.next = index;
+    }
+
     #[inline]
     fn publish(&mut self) {
         if self.released < self.next {
@@ -178,7 +217,12 @@ impl<T> Reader<T> {
             self.shared.room.notify();
         }
     }
+
+    #[inline]
+    fn finish(&self) {}
 }
+
+impl<T> OwningSide for Reader<T> {}
 
 /// The commit index, if it has reached `end` or will not rise any more.
 fn look_for_items<T>(shared: &OneToOne<T>, end: u64) -> Option<u64> {
@@ -209,153 +253,6 @@ impl<T> fmt::Debug for Reader<T> {
         f.debug_struct("Reader")
             .field("index", &self.next)
             .field("horizon", &self.horizon)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Items that a [`Reader`] has received. They belong to it until they are released.
-///
-/// Items are read in place or [taken](Self::pop) out. Dropping the burst releases the items that were taken.
-/// The other items are received again.
-///
-/// A released item cannot be read any more, and only one burst can be open at a time:
-/// ```compile_fail,E0505
-/// let (mut writer, mut reader) = anabranch_network::record::one_to_one::<String>(4, 4);
-/// # drop(writer);
-/// let items = reader.receive(4);
-/// let first = items.get(0);
-/// items.release();
-/// println!("{first:?}"); // would read a released slot
-/// ```
-/// ```compile_fail,E0499
-/// let (mut writer, mut reader) = anabranch_network::record::one_to_one::<String>(4, 4);
-/// # drop(writer);
-/// let items = reader.receive(2);
-/// let more = reader.receive(2); // the first burst is still in use
-/// println!("{items:?}");
-/// ```
-#[must_use = "items that are not released will be received again"]
-pub struct Items<'a, T> {
-    /// Its `next` is the first item of the burst, and moves as items are taken.
-    pub(super) reader: &'a mut Reader<T>,
-    /// The burst ends before this index, which is at most `reader.committed`.
-    pub(super) end: u64,
-}
-
-impl<T> Items<'_, T> {
-    /// How many items the burst has left.
-    #[inline]
-    pub fn len(&self) -> usize {
-        (self.end - self.reader.next) as usize
-    }
-
-    /// Whether no item is left. If a burst is empty when it is received, the stream has ended.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.end == self.reader.next
-    }
-
-    /// The index of the first item that is left.
-    #[inline]
-    pub fn index(&self) -> u64 {
-        self.reader.next
-    }
-
-    /// The item at `position` among those that are left, counted from 0.
-    #[inline]
-    pub fn get(&self, position: usize) -> Option<&T> {
-        if position >= self.len() {
-            return None;
-        }
-        // SAFETY: `next <= index < end <= committed`, so the slot holds an item that belongs to this reader.
-        // The item moves only through `&mut self`, which the reference rules out.
-        Some(unsafe { self.reader.shared.store.get(self.reader.next + position as u64) })
-    }
-
-    /// The items that are left, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).map_while(|position| self.get(position))
-    }
-
-    /// The items that are left, as slices. The second slice is empty unless the window wraps around.
-    #[cfg(not(loom))]
-    #[inline]
-    pub fn slices(&self) -> [&[T]; 2] {
-        let store = &self.reader.shared.store;
-        let (from, len) = (self.reader.next, self.end - self.reader.next);
-        let (first, first_len) = store.run(from, len);
-        let (second, second_len) = store.run(from + first_len as u64, len - first_len as u64);
-        // SAFETY: as in `get`, for all slots `next..end`.
-        unsafe {
-            [std::slice::from_raw_parts(first, first_len), std::slice::from_raw_parts(second, second_len)]
-        }
-    }
-
-    /// Takes the first item that is left.
-    #[inline]
-    pub fn pop(&mut self) -> Option<T> {
-        if self.is_empty() {
-            return None;
-        }
-        let index = self.reader.next;
-        // The reader counts the item before it is moved out, so even a burst that was forgotten cannot give
-        // it twice.
-        self.reader.next += 1;
-        // SAFETY: `index < end <= committed`, and no item below `next` is touched again.
-        Some(unsafe { self.reader.shared.store.take(index) })
-    }
-
-    /// Takes the items that are left, one after another. Items that the iterator was not asked for stay in
-    /// the burst.
-    pub fn drain(&mut self) -> impl Iterator<Item = T> {
-        std::iter::from_fn(|| self.pop())
-    }
-
-    /// Drops the items that are left and gives back all slots of the burst.
-    #[inline]
-    pub fn release(self) {
-        // `release_to` leaves the destructor nothing to do. If dropping an item panics, the next burst
-        // publishes.
-        let mut this = ManuallyDrop::new(self);
-        let end = this.end;
-        this.release_to(end);
-    }
-
-    /// Drops the items below `index` and gives back their slots (Erbium, section 3, `release`). It does
-    /// nothing if they were released already.
-    ///
-    /// # Panics
-    /// If `index` lies beyond the burst.
-    #[inline]
-    pub fn release_to(&mut self, index: u64) {
-        assert!(
-            index <= self.end,
-            "cannot release the items below {index}: only those below {} were received",
-            self.end
-        );
-        if std::mem::needs_drop::<T>() {
-            while self.reader.next < index {
-                drop(self.pop());
-            }
-        } else if index > self.reader.next {
-            self.reader.next = index;
-        }
-        self.reader.publish();
-    }
-}
-
-impl<T> Drop for Items<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        self.reader.publish();
-    }
-}
-
-impl<T> fmt::Debug for Items<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items")
-            .field("index", &self.index())
-            .field("len", &self.len())
             .finish_non_exhaustive()
     }
 }

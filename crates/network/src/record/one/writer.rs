@@ -1,8 +1,8 @@
 //! The writing side: stall, fill, commit.
 
 use super::{OneToOne, notifier::Listener};
-use crate::record::{Closed, INDEX_LIMIT, TryStallError, sleep::Sleep};
-use anabranch_record::leftovers::Leftovers;
+use crate::record::burst::{Slots, WriteSide};
+use crate::record::{Closed, INDEX_LIMIT, TryStallError, sleep::Sleep, store::Store};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, Ordering};
 use std::fmt;
@@ -22,17 +22,12 @@ pub struct Writer<T> {
     horizon: u64,
     /// The most items in the record: the sum of both horizons.
     bound: u64,
-    /// The slots of indices below this one have never held an item. Only slices need it, and loom has no
-    /// slices.
-    #[cfg_attr(loom, expect(dead_code))]
-    fresh: u64,
     listener: Listener,
 }
 
 impl<T> Writer<T> {
     pub(super) fn new(shared: Arc<OneToOne<T>>, next: u64, limit: u64, horizon: u64, bound: u64) -> Self {
-        let fresh = next.saturating_add(shared.store.capacity());
-        Self { shared, next, limit, horizon, bound, fresh, listener: Listener::default() }
+        Self { shared, next, limit, horizon, bound, listener: Listener::default() }
     }
 
     /// The index of the next item to be committed, which is also the number of items that were committed so
@@ -65,15 +60,11 @@ impl<T> Writer<T> {
     /// If `n` is 0 or above the horizon. Also at the index limit of 2^63 items, which takes 292 years at one
     /// item a nanosecond: indices never wrap.
     #[inline]
-    pub fn stall(&mut self, n: usize) -> Result<Slots<'_, T>, Closed> {
-        let end = self.end_of(n);
-        if self.is_closed() {
-            return Err(Closed);
+    pub fn stall(&mut self, n: usize) -> Result<Slots<'_, Self>, Closed> {
+        match self.reserve(n, true) {
+            Ok(end) => Ok(Slots::new(self, end)),
+            Err(_) => Err(Closed),
         }
-        if end > self.limit {
-            self.wait_for_room(end)?;
-        }
-        Ok(Slots { written: self.next, end, writer: self })
     }
 
     /// Reserves the next `n` slots if it need not wait for them.
@@ -85,15 +76,25 @@ impl<T> Writer<T> {
     /// # Panics
     /// The same as for [`stall`](Self::stall).
     #[inline]
-    pub fn try_stall(&mut self, n: usize) -> Result<Slots<'_, T>, TryStallError> {
+    pub fn try_stall(&mut self, n: usize) -> Result<Slots<'_, Self>, TryStallError> {
+        self.reserve(n, false).map(|end| Slots::new(self, end))
+    }
+
+    /// Reserves the next `n` slots, and waits for room if it may. Returns their end.
+    #[inline]
+    pub(in crate::record) fn reserve(&mut self, n: usize, wait: bool) -> Result<u64, TryStallError> {
         let end = self.end_of(n);
         if self.is_closed() {
             return Err(TryStallError::Closed);
         }
-        if end > self.limit && !self.look_for_room(end) {
-            return Err(TryStallError::Full);
+        if end > self.limit {
+            if wait {
+                self.wait_for_room(end)?;
+            } else if !self.look_for_room(end) {
+                return Err(TryStallError::Full);
+            }
         }
-        Ok(Slots { written: self.next, end, writer: self })
+        Ok(end)
     }
 
     #[inline]
@@ -123,8 +124,30 @@ impl<T> Writer<T> {
         let (shared, bound) = (&*self.shared, self.bound);
         self.listener.until_by(&shared.room, how, || look_for_room(shared, end, bound))
     }
+}
 
-    /// Hands over the items below `index`.
+// SAFETY: `next <= written < end <= limit <= released + bound` says that the slots of a burst belong to the writer. The reader has
+// taken or dropped what they held.
+unsafe impl<T> WriteSide for Writer<T> {
+    type Item = T;
+    type Places<'s>
+        = &'s Store<T>
+    where
+        Self: 's;
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.next
+    }
+
+    #[inline]
+    fn places(&self, _: u64) -> &Store<T> {
+        &self.shared.store
+    }
+
+    #[inline]
+    fn open(&mut self, _: u64) {}
+
     #[inline]
     fn publish(&mut self, index: u64) {
         self.next = index;
@@ -156,185 +179,6 @@ impl<T> fmt::Debug for Writer<T> {
         f.debug_struct("Writer")
             .field("index", &self.next)
             .field("horizon", &self.horizon)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Slots that a [`Writer`] has reserved. They are private to it until they are committed.
-///
-/// Items are written by [`push`](Self::push) or [`fill`](Self::fill), or, if `T` is `Copy`, through
-/// [`slices_mut`](Self::slices_mut). Dropping the burst drops the items that were written but not committed.
-/// The next stall reserves their slots again.
-///
-/// A committed burst cannot be written any more, and a reserved slot cannot be read:
-/// ```compile_fail,E0382
-/// let (mut writer, _reader) = anabranch_network::record::one_to_one::<String>(4, 4);
-/// let mut slots = writer.stall(1).unwrap();
-/// slots.push(String::new());
-/// slots.commit();
-/// slots.push(String::new()); // moved by `commit`
-/// ```
-/// ```compile_fail,E0502
-/// let (mut writer, _reader) = anabranch_network::record::one_to_one::<u8>(4, 4);
-/// let mut slots = writer.stall(4).unwrap();
-/// let [first, _] = slots.slices_mut();
-/// slots.commit_to(1); // `first` still borrows the slot
-/// first[0] = 1;
-/// ```
-/// ```compile_fail,E0608
-/// let (mut writer, _reader) = anabranch_network::record::one_to_one::<String>(4, 4);
-/// let slots = writer.stall(4).unwrap();
-/// println!("{}", slots[0]); // a reserved slot cannot be read
-/// ```
-#[must_use = "slots that are not committed will be reserved again"]
-pub struct Slots<'a, T> {
-    /// Its `next` is the first slot of the burst, and moves as items are committed.
-    writer: &'a mut Writer<T>,
-    /// The slots from `writer.next` up to this index hold items that are not handed over yet.
-    written: u64,
-    /// The burst ends before this index, which is at most `writer.limit`.
-    end: u64,
-}
-
-impl<T> Slots<'_, T> {
-    /// How many slots of the burst are not committed yet.
-    #[inline]
-    pub fn len(&self) -> usize {
-        (self.end - self.writer.next) as usize
-    }
-
-    /// Whether every slot of the burst was committed.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.end == self.writer.next
-    }
-
-    /// The index of the first slot that is not committed.
-    #[inline]
-    pub fn index(&self) -> u64 {
-        self.writer.next
-    }
-
-    /// Writes the next item.
-    ///
-    /// # Panics
-    /// If every slot of the burst is written.
-    #[inline]
-    pub fn push(&mut self, item: T) {
-        assert!(self.written < self.end, "every slot of the burst is written: commit it and stall again");
-        // SAFETY: `next <= written < end <= limit <= released + bound`, so the slot belongs to this writer.
-        // It holds no item, since `written` counts the items.
-        unsafe { self.writer.shared.store.put(self.written, item) };
-        self.written += 1;
-    }
-
-    /// A mutable reference to the item at `position` among those that are written and not committed.
-    #[inline]
-    pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
-        let index = self.writer.next.checked_add(position as u64)?;
-        if index >= self.written {
-            return None;
-        }
-        // SAFETY: the slots `next..written` hold items that only this writer reaches, and the reference
-        // borrows the burst mutably, so no other one exists and the item is not committed while it lives.
-        Some(unsafe { self.writer.shared.store.get_mut(index) })
-    }
-
-    /// Writes items until the burst is full or the iterator ends. Returns how many items it wrote.
-    ///
-    /// If the iterator panics, the items that were written so far are dropped with the burst.
-    pub fn fill(&mut self, items: impl IntoIterator<Item = T>) -> usize {
-        let before = self.written;
-        let mut items = items.into_iter();
-        while self.written < self.end {
-            let Some(item) = items.next() else { break };
-            self.push(item);
-        }
-        (self.written - before) as usize
-    }
-
-    /// Hands over the items that were written so far and gives back the other slots.
-    #[inline]
-    pub fn commit(mut self) {
-        self.commit_to(self.written);
-    }
-
-    /// Hands over the items below `index` and keeps the other slots (Erbium, section 3, `commit`). It does
-    /// nothing if they were handed over already.
-    ///
-    /// # Panics
-    /// If an item below `index` was not written.
-    #[inline]
-    pub fn commit_to(&mut self, index: u64) {
-        assert!(
-            index <= self.written,
-            "cannot commit the items below {index}: only those below {} are written",
-            self.written
-        );
-        if index > self.writer.next {
-            self.writer.publish(index);
-        }
-    }
-}
-
-#[cfg(not(loom))]
-impl<T: Copy + Default> Slots<'_, T> {
-    /// The uncommitted slots as slices to write to. All of them count as written afterwards.
-    ///
-    /// The second slice is empty unless the window wraps around. It is always empty if every burst has the
-    /// same power of two of slots, and this number divides the capacity: the sum of both horizons, rounded up
-    /// to a power of two. The slots hold old items or `T::default()`.
-    #[inline]
-    pub fn slices_mut(&mut self) -> [&mut [T]; 2] {
-        if self.written < self.writer.fresh {
-            self.fill_fresh();
-        }
-        self.written = self.end;
-        let store = &self.writer.shared.store;
-        let (from, len) = (self.writer.next, self.end - self.writer.next);
-        let (first, first_len) = store.run(from, len);
-        let (second, second_len) = store.run(from + first_len as u64, len - first_len as u64);
-        // SAFETY: the slots `next..end` belong to this writer (see `push`), and the two runs are disjoint
-        // parts of them. Each slot holds a value. Below `fresh` it is what `push` or `fill_fresh` wrote. From
-        // `fresh` on the index reuses a slot that was committed before, and a `Copy` item leaves its bits
-        // behind. The slices borrow the burst, so they end before it is committed.
-        unsafe {
-            [
-                std::slice::from_raw_parts_mut(first, first_len),
-                std::slice::from_raw_parts_mut(second, second_len),
-            ]
-        }
-    }
-
-    /// Gives a value to the slots that have never held one. This happens only in the first lap around the
-    /// ring.
-    #[cold]
-    fn fill_fresh(&mut self) {
-        while self.written < self.end {
-            self.push(T::default());
-        }
-    }
-}
-
-impl<T> Drop for Slots<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        if std::mem::needs_drop::<T>() {
-            let mut leftovers = Leftovers::default();
-            for index in self.writer.next..self.written {
-                // SAFETY: the slots `next..written` hold items that were not handed over. Each is taken once,
-                // since the burst ends here.
-                leftovers.drop(|| drop(unsafe { self.writer.shared.store.take(index) }));
-            }
-        }
-    }
-}
-
-impl<T> fmt::Debug for Slots<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Slots")
-            .field("index", &self.index())
-            .field("len", &self.len())
             .finish_non_exhaustive()
     }
 }
