@@ -5,79 +5,23 @@ use std::fmt;
 use std::mem::{ManuallyDrop, needs_drop};
 use std::ops::Index;
 
+use super::store::Store;
 use anabranch_record::leftovers::Leftovers;
-
-/// The memory in which slots lie, by index.
-///
-/// It does not know which thread may touch a slot. Each call says why it may.
-pub trait Places<'s, T>: Copy {
-    /// Writes `item` into the slot of `index`.
-    ///
-    /// # Safety
-    /// The slot holds no item that must be dropped, and no other access to it overlaps this one.
-    unsafe fn put(self, index: u64, item: T);
-
-    /// Moves the item out of the slot of `index`.
-    ///
-    /// # Safety
-    /// The slot holds an item, which counts as gone afterwards. No other access to the slot overlaps this one, except for
-    /// reads where `T: Copy`.
-    unsafe fn take(self, index: u64) -> T;
-
-    /// Drops the item in the slot of `index`.
-    ///
-    /// # Safety
-    /// The same as for [`take`](Self::take).
-    unsafe fn clear(self, index: u64) {
-        // SAFETY: passed on to the caller.
-        drop(unsafe { self.take(index) });
-    }
-
-    /// The item in the slot of `index`.
-    ///
-    /// # Safety
-    /// The slot holds an item, and no thread moves or overwrites it while the reference lives.
-    unsafe fn get(self, index: u64) -> &'s T;
-
-    /// The item in the slot of `index`, to be changed.
-    ///
-    /// # Safety
-    /// The slot holds an item, and no other access to the slot happens while the reference lives.
-    unsafe fn get_mut(self, index: u64) -> &'s mut T;
-
-    /// The contiguous run of slots that begins at `index`: a pointer to its first slot, and its length, which is at least 1. It
-    /// ends at `end`, or where the memory does.
-    ///
-    /// Creating the pointer touches nothing. Using it requires the same guarantees as the calls for single slots.
-    #[cfg(not(loom))]
-    fn run(self, index: u64, end: u64) -> (*mut T, usize);
-
-    /// The slots of indices below this one have never held an item. The others hold an item, or the bits of a `Copy` item.
-    #[cfg(not(loom))]
-    fn fresh(self) -> u64;
-}
 
 /// A view of a record that writes.
 ///
 /// # Safety
-/// From [`open`](Self::open) on, the slots from [`next`](Self::next) up to the end of the burst belong to the view until they are
+/// The slots from the index that [`open`](Self::open) returns up to the end of the burst belong to the view until they are
 /// [published](Self::publish), and hold no items that must be dropped.
 pub unsafe trait WriteSide {
     /// What the record holds.
     type Item;
-    /// Where its slots lie.
-    type Places<'s>: Places<'s, Self::Item>
-    where
-        Self: 's;
-
-    /// The first index that is not committed.
-    fn next(&self) -> u64;
 
     /// Where the slot of `index` lies.
-    fn places(&self, index: u64) -> Self::Places<'_>;
+    fn store(&self, index: u64) -> &Store<Self::Item>;
 
-    /// Prepares the slots `next..end`, which the view has reserved.
-    fn open(&mut self, end: u64);
+    /// Prepares the slots up to `end`, which the view has reserved. Returns the first of them.
+    fn open(&mut self, end: u64) -> u64;
 
     /// Hands over the items below `index`. Slots up to there were written.
     fn publish(&mut self, index: u64);
@@ -86,28 +30,21 @@ pub unsafe trait WriteSide {
 /// A view of a record that reads.
 ///
 /// # Safety
-/// From [`open`](Self::open) on, the slots from [`next`](Self::next) up to the end of the burst hold items that the view may read
-/// until it has [advanced](Self::advance) past them and [published](Self::publish) that. If it [owns](Self::owns) them, nothing
-/// else reaches them.
+/// The slots from the index that [`open`](Self::open) returns up to the end of the burst hold items that the view may read until it
+/// has [advanced](Self::advance) past them and [published](Self::publish) that. If it [owns](Self::owns) them, nothing else
+/// reaches them.
 pub unsafe trait ReadSide {
     /// What the record holds.
     type Item;
-    /// Where its slots lie.
-    type Places<'s>: Places<'s, Self::Item>
-    where
-        Self: 's;
-
-    /// The first index that was not taken or released.
-    fn next(&self) -> u64;
 
     /// Where the slot of `index` lies.
-    fn places(&self, index: u64) -> Self::Places<'_>;
+    fn store(&self, index: u64) -> &Store<Self::Item>;
 
     /// Whether each item has this reader alone.
     fn owns(&self) -> bool;
 
-    /// Prepares to read the items from `next` on.
-    fn open(&mut self);
+    /// Prepares to read the items that the view has received. Returns the index of the first.
+    fn open(&mut self) -> u64;
 
     /// The items below `index` count as taken.
     fn advance(&mut self, index: u64);
@@ -163,8 +100,7 @@ impl<'a, V: WriteSide> Slots<'a, V> {
     /// The slots up to `end`, which `view` has reserved.
     #[inline]
     pub(super) fn new(view: &'a mut V, end: u64) -> Self {
-        view.open(end);
-        let next = view.next();
+        let next = view.open(end);
         Self { view, next, written: next, end }
     }
 }
@@ -197,7 +133,7 @@ impl<V: WriteSide> Slots<'_, V> {
         assert!(self.written < self.end, "every slot of the burst is written: commit it and stall again");
         // SAFETY: `next <= written < end`, so the slot belongs to this view. It holds no item, since `written` counts the
         // items.
-        unsafe { self.view.places(self.written).put(self.written, item) };
+        unsafe { self.view.store(self.written).put(self.written, item) };
         self.written += 1;
     }
 
@@ -210,7 +146,7 @@ impl<V: WriteSide> Slots<'_, V> {
         }
         // SAFETY: the slots `next..written` hold items that only this view reaches, and the reference borrows the burst
         // mutably, so no other one exists and the item is not committed while it lives.
-        Some(unsafe { self.view.places(index).get_mut(index) })
+        Some(unsafe { self.view.store(index).get_mut(index) })
     }
 
     /// Writes items until the burst is full or the iterator ends. Returns how many items it wrote.
@@ -260,7 +196,7 @@ impl<V: WriteSide<Item: Copy + Default>> Slots<'_, V> {
     /// divides the capacity, which is a power of two. The slots hold old items or their default value.
     #[inline]
     pub fn slices_mut(&mut self) -> impl Iterator<Item = &mut [V::Item]> {
-        if self.written < self.end && self.written < self.view.places(self.end - 1).fresh() {
+        if self.written < self.end && self.written < self.view.store(self.end - 1).fresh() {
             self.fill_fresh();
         }
         self.written = self.end;
@@ -270,7 +206,7 @@ impl<V: WriteSide<Item: Copy + Default>> Slots<'_, V> {
             if from >= end {
                 return None;
             }
-            let (slots, len) = view.places(from).run(from, end);
+            let (slots, len) = view.store(from).run(from, end);
             from += len as u64;
             // SAFETY: the slots `next..end` belong to this view, and no two slices overlap. Each slot holds a value: what `push`
             // or `fill_fresh` wrote, or an old item, because a `Copy` item leaves its bits in place. The slices borrow the
@@ -296,11 +232,11 @@ impl<V: WriteSide<Item: Copy + Default>> Slots<'_, V> {
     #[cold]
     fn fill_fresh(&mut self) {
         while self.written < self.end {
-            let places = self.view.places(self.written);
-            if self.written < places.fresh() {
+            let store = self.view.store(self.written);
+            if self.written < store.fresh() {
                 self.push(V::Item::default());
             } else {
-                self.written += places.run(self.written, self.end).1 as u64;
+                self.written += store.run(self.written, self.end).1 as u64;
             }
         }
     }
@@ -314,7 +250,7 @@ impl<V: WriteSide> Drop for Slots<'_, V> {
             for index in self.next..self.written {
                 // SAFETY: the slots `next..written` hold items that were not handed over. Each is dropped once, since the
                 // burst ends here.
-                leftovers.drop(|| unsafe { self.view.places(index).clear(index) });
+                leftovers.drop(|| unsafe { self.view.store(index).clear(index) });
             }
         }
     }
@@ -373,8 +309,7 @@ impl<'a, V: ReadSide> Items<'a, V> {
     /// The items up to `end`, which `view` has received.
     #[inline]
     pub(super) fn new(view: &'a mut V, end: u64) -> Self {
-        view.open();
-        let next = view.next();
+        let next = view.open();
         Self { view, next, end }
     }
 }
@@ -407,7 +342,7 @@ impl<V: ReadSide> Items<'_, V> {
         let index = self.next + position as u64;
         // SAFETY: this view may read the items of `next..end` until it releases them. An item moves only through `&mut self` of
         // its only owner, which the reference rules out.
-        Some(unsafe { self.view.places(index).get(index) })
+        Some(unsafe { self.view.store(index).get(index) })
     }
 
     /// The items that are left, in order.
@@ -425,7 +360,7 @@ impl<V: ReadSide> Items<'_, V> {
             if from >= end {
                 return None;
             }
-            let (slots, len) = self.view.places(from).run(from, end);
+            let (slots, len) = self.view.store(from).run(from, end);
             from += len as u64;
             // SAFETY: as in `get`, for all slots of the slice.
             Some(unsafe { std::slice::from_raw_parts(slots, len) })
@@ -471,7 +406,7 @@ impl<V: ReadSide> Items<'_, V> {
             while self.next < index {
                 let at = self.count(self.next + 1);
                 // SAFETY: this view is the only owner of the item, and does not come back to it.
-                unsafe { self.view.places(at).clear(at) };
+                unsafe { self.view.store(at).clear(at) };
             }
         } else if self.next < index {
             self.count(index);
@@ -499,7 +434,7 @@ impl<V: OwningSide> Items<'_, V> {
         }
         let index = self.count(self.next + 1);
         // SAFETY: the item is committed, this view is its only owner, and does not come back to it.
-        Some(unsafe { self.view.places(index).take(index) })
+        Some(unsafe { self.view.store(index).take(index) })
     }
 
     /// Takes the items that are left, one after another. Items that the iterator is not asked for stay in

@@ -1,7 +1,7 @@
 //! A view of a record of either form. One to one is faster, and its users need not know it.
 
-use super::burst::{Items, OwningSide, Places, ReadSide, Slots, WriteSide};
-use super::many::{Generation, ReadView, WriteView};
+use super::burst::{Items, OwningSide, ReadSide, Slots, WriteSide};
+use super::many::{ReadView, WriteView};
 use super::one::{Reader, Writer};
 use super::store::Store;
 use super::{Closed, Deal, Dealt, Owning, Sleep, TryStallError};
@@ -18,21 +18,6 @@ pub enum ReadPort<T, R: Deal> {
     Many(ReadView<T, R>),
 }
 
-/// The memory of a record.
-pub enum Memory<'s, T> {
-    One(&'s Store<T>),
-    Many(&'s Generation<T>),
-}
-
-impl<T> Clone for Memory<'_, T> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Memory<'_, T> {}
-
 macro_rules! either {
     ($port:expr, $view:ident => $call:expr) => {
         match $port {
@@ -42,74 +27,18 @@ macro_rules! either {
     };
 }
 
-impl<'s, T> Places<'s, T> for Memory<'s, T> {
-    #[inline]
-    unsafe fn put(self, index: u64, item: T) {
-        // SAFETY: passed on to the caller.
-        unsafe { either!(self, memory => memory.put(index, item)) }
-    }
-
-    #[inline]
-    unsafe fn take(self, index: u64) -> T {
-        // SAFETY: passed on to the caller.
-        unsafe { either!(self, memory => memory.take(index)) }
-    }
-
-    #[inline]
-    unsafe fn clear(self, index: u64) {
-        // SAFETY: passed on to the caller.
-        unsafe { either!(self, memory => memory.clear(index)) }
-    }
-
-    #[inline]
-    unsafe fn get(self, index: u64) -> &'s T {
-        // SAFETY: passed on to the caller.
-        unsafe { either!(self, memory => memory.get(index)) }
-    }
-
-    #[inline]
-    unsafe fn get_mut(self, index: u64) -> &'s mut T {
-        // SAFETY: passed on to the caller.
-        unsafe { either!(self, memory => memory.get_mut(index)) }
-    }
-
-    #[cfg(not(loom))]
-    #[inline]
-    fn run(self, index: u64, end: u64) -> (*mut T, usize) {
-        either!(self, memory => memory.run(index, end))
-    }
-
-    #[cfg(not(loom))]
-    #[inline]
-    fn fresh(self) -> u64 {
-        either!(self, memory => memory.fresh())
-    }
-}
-
 // SAFETY: the view inside keeps the promises.
 unsafe impl<T> WriteSide for WritePort<T> {
     type Item = T;
-    type Places<'s>
-        = Memory<'s, T>
-    where
-        Self: 's;
 
     #[inline]
-    fn next(&self) -> u64 {
-        either!(self, view => view.next())
+    fn store(&self, index: u64) -> &Store<T> {
+        either!(self, view => view.store(index))
     }
 
     #[inline]
-    fn places(&self, index: u64) -> Memory<'_, T> {
-        match self {
-            Self::One(view) => Memory::One(view.places(index)),
-            Self::Many(view) => Memory::Many(view.places(index)),
-        }
-    }
-
-    #[inline]
-    fn open(&mut self, end: u64) {
-        either!(self, view => view.open(end));
+    fn open(&mut self, end: u64) -> u64 {
+        either!(self, view => view.open(end))
     }
 
     #[inline]
@@ -121,22 +50,10 @@ unsafe impl<T> WriteSide for WritePort<T> {
 // SAFETY: the view inside keeps the promises.
 unsafe impl<T, R: Deal> ReadSide for ReadPort<T, R> {
     type Item = T;
-    type Places<'s>
-        = Memory<'s, T>
-    where
-        Self: 's;
 
     #[inline]
-    fn next(&self) -> u64 {
-        either!(self, view => view.next())
-    }
-
-    #[inline]
-    fn places(&self, index: u64) -> Memory<'_, T> {
-        match self {
-            Self::One(view) => Memory::One(view.places(index)),
-            Self::Many(view) => Memory::Many(view.places(index)),
-        }
+    fn store(&self, index: u64) -> &Store<T> {
+        either!(self, view => view.store(index))
     }
 
     #[inline]
@@ -145,8 +62,8 @@ unsafe impl<T, R: Deal> ReadSide for ReadPort<T, R> {
     }
 
     #[inline]
-    fn open(&mut self) {
-        either!(self, view => view.open());
+    fn open(&mut self) -> u64 {
+        either!(self, view => view.open())
     }
 
     #[inline]
@@ -184,7 +101,7 @@ impl<T> WritePort<T> {
     /// The index of the next item that the writer will commit.
     #[inline]
     pub(crate) fn index(&self) -> u64 {
-        self.next()
+        either!(self, view => view.index())
     }
 
     /// Announces that the writer is about to wait for room.
@@ -225,27 +142,27 @@ impl<T, R: Deal> ReadPort<T, R> {
     /// The next `n` items. Sleeps by means of `how` until they are there. There are none if `how` has given up.
     #[inline]
     pub(crate) fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Items<'_, Self> {
-        let end = either!(self, view => view.await_items_by(n, how)).unwrap_or(self.next());
+        let end = either!(self, view => view.await_items_by(n, how)).unwrap_or(self.index());
         Items::new(self, end)
     }
 
     /// The next `n` items, or none if it would have to wait for them.
     #[inline]
     pub(crate) fn receive_ready(&mut self, n: usize) -> Items<'_, Self> {
-        let end = either!(self, view => view.await_items(n, false)).unwrap_or(self.next());
+        let end = either!(self, view => view.await_items(n, false)).unwrap_or(self.index());
         Items::new(self, end)
     }
 
     /// A burst without items.
     pub(crate) fn nothing(&mut self) -> Items<'_, Self> {
-        let end = self.next();
+        let end = self.index();
         Items::new(self, end)
     }
 
     /// The index of the next item that the reader will receive.
     #[inline]
     pub(crate) fn index(&self) -> u64 {
-        self.next()
+        either!(self, view => view.index())
     }
 
     /// Begins to fetch the next `n` items into the cache.

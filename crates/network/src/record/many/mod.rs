@@ -12,7 +12,6 @@ mod side;
 mod writer;
 
 pub use deal::{All, Deal, Dealt, Owning, ReadDeal, Tickets, WriteDeal};
-pub(super) use generation::Generation;
 pub use handle::Record;
 pub use observer::Observer;
 pub use outside::Revoker;

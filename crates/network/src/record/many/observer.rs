@@ -1,7 +1,6 @@
 //! Observers: readers for which no view ever waits.
 
 use super::core::Core;
-use crate::record::burst::Places;
 use anabranch_record::sync::Arc;
 use std::{fmt, ops::Range};
 
@@ -56,7 +55,7 @@ impl<T: Copy + Sync> Observer<T> {
             // that is `capacity` higher, which takes a `limit` above `index + capacity >= floor + span`. This
             // cannot happen while the lock is held. Readers may take a `Copy` item, which leaves its bits in
             // place.
-            into.push(*unsafe { generation.get(index) });
+            into.push(*unsafe { generation.store(index).get(index) });
         }
         drop(control);
         self.next = committed;

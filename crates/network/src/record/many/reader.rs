@@ -8,7 +8,7 @@ use super::{
     side::IDLE,
 };
 use crate::record::burst::{Items, OwningSide, ReadSide};
-use crate::record::wait::wake_all;
+use crate::record::{store::Store, wait::wake_all};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::{
     backoff::{Backoff, Polling},
@@ -94,7 +94,7 @@ impl<T, R: Deal> ReadView<T, R> {
         }
         let ready = wanted.min(end).min(self.committed).saturating_sub(self.cursor.next);
         if ready > 0 {
-            self.generation.serving(self.cursor.next).prefetch(self.cursor.next, ready);
+            self.generation.store(self.cursor.next).prefetch(self.cursor.next, ready);
         }
         ready as usize
     }
@@ -255,19 +255,10 @@ impl<T, R: Deal> ReadView<T, R> {
 // SAFETY: the items of a burst are committed, and dealt to this view or claimed by it. It is their only reader if the deal says so.
 unsafe impl<T, R: Deal> ReadSide for ReadView<T, R> {
     type Item = T;
-    type Places<'s>
-        = &'s Generation<T>
-    where
-        Self: 's;
 
     #[inline]
-    fn next(&self) -> u64 {
-        self.cursor.next
-    }
-
-    #[inline]
-    fn places(&self, index: u64) -> &Generation<T> {
-        self.generation.serving(index)
+    fn store(&self, index: u64) -> &Store<T> {
+        self.generation.store(index)
     }
 
     #[inline]
@@ -276,10 +267,11 @@ unsafe impl<T, R: Deal> ReadSide for ReadView<T, R> {
     }
 
     #[inline]
-    fn open(&mut self) {
+    fn open(&mut self) -> u64 {
         while let Some(newer) = self.generation.after(self.cursor.next) {
             self.generation = Arc::clone(newer);
         }
+        self.cursor.next
     }
 
     #[inline]

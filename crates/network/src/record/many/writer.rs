@@ -7,8 +7,8 @@ use super::{
     lease::Lease,
     side::IDLE,
 };
-use crate::record::burst::{Places, Slots, WriteSide};
-use crate::record::{Closed, TryStallError, wait::wake_all};
+use crate::record::burst::{Slots, WriteSide};
+use crate::record::{Closed, TryStallError, store::Store, wait::wake_all};
 use anabranch_record::mutant::Mutant;
 use anabranch_record::{
     backoff::{Backoff, Polling},
@@ -189,22 +189,13 @@ impl<T, W: WriteDeal> WriteView<T, W> {
 // readers have not taken.
 unsafe impl<T, W: WriteDeal> WriteSide for WriteView<T, W> {
     type Item = T;
-    type Places<'s>
-        = &'s Generation<T>
-    where
-        Self: 's;
 
     #[inline]
-    fn next(&self) -> u64 {
-        self.cursor.next
+    fn store(&self, index: u64) -> &Store<T> {
+        self.generation.store(index)
     }
 
-    #[inline]
-    fn places(&self, index: u64) -> &Generation<T> {
-        self.generation.serving(index)
-    }
-
-    fn open(&mut self, end: u64) {
+    fn open(&mut self, end: u64) -> u64 {
         let next = self.cursor.next;
         while let Some(newer) = self.generation.after(next) {
             self.generation = Arc::clone(newer);
@@ -213,9 +204,10 @@ unsafe impl<T, W: WriteDeal> WriteSide for WriteView<T, W> {
             for index in next..end {
                 // SAFETY: `next..end` belongs to this view and lies below the limit, so whoever used these
                 // slots before has released them. They may still hold items that their readers did not take.
-                unsafe { self.generation.serving(index).clear(index) };
+                unsafe { self.generation.store(index).clear(index) };
             }
         }
+        next
     }
 
     #[inline]

@@ -20,7 +20,7 @@ pub use outside::Closer;
 pub use reader::Reader;
 pub use writer::Writer;
 
-use super::{INDEX_LIMIT, burst::Places, store::Store};
+use super::{INDEX_LIMIT, store::Store};
 use anabranch_record::leftovers::Leftovers;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 use notifier::Notifier;

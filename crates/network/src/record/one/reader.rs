@@ -180,18 +180,9 @@ impl<T> Reader<T> {
 // SAFETY: `released <= next`, and the slots from there up to `committed` hold items that belong to the reader alone.
 unsafe impl<T> ReadSide for Reader<T> {
     type Item = T;
-    type Places<'s>
-        = &'s Store<T>
-    where
-        Self: 's;
 
     #[inline]
-    fn next(&self) -> u64 {
-        self.next
-    }
-
-    #[inline]
-    fn places(&self, _: u64) -> &Store<T> {
+    fn store(&self, _: u64) -> &Store<T> {
         &self.shared.store
     }
 
@@ -201,7 +192,9 @@ unsafe impl<T> ReadSide for Reader<T> {
     }
 
     #[inline]
-    fn open(&mut self) {}
+    fn open(&mut self) -> u64 {
+        self.next
+    }
 
     #[inline]
     fn advance(&mut self, index: u64) {

@@ -130,23 +130,16 @@ impl<T> Writer<T> {
 // taken or dropped what they held.
 unsafe impl<T> WriteSide for Writer<T> {
     type Item = T;
-    type Places<'s>
-        = &'s Store<T>
-    where
-        Self: 's;
 
     #[inline]
-    fn next(&self) -> u64 {
-        self.next
-    }
-
-    #[inline]
-    fn places(&self, _: u64) -> &Store<T> {
+    fn store(&self, _: u64) -> &Store<T> {
         &self.shared.store
     }
 
     #[inline]
-    fn open(&mut self, _: u64) {}
+    fn open(&mut self, _: u64) -> u64 {
+        self.next
+    }
 
     #[inline]
     fn publish(&mut self, index: u64) {
