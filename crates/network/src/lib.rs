@@ -41,7 +41,7 @@
 //!
 //! # Plans
 //!
-//! A network of firing rules can be written as a [`Plan`](anabranch_plan::network): nodes that name kernels, and
+//! A network of firing rules can be written as a [`Plan`](plan): nodes that name kernels, and
 //! edges with rates, in Rust or in JSON. [`Kernels`] makes a network of it that runs.
 //!
 //! # Views
@@ -74,8 +74,12 @@
 // Models of records run in loom's threads, and streams cannot.
 #[cfg(not(loom))]
 mod network;
+#[cfg(not(loom))]
+pub mod plan;
 pub mod record;
 
 #[cfg(not(loom))]
 pub use network::*;
+#[cfg(not(loom))]
+pub use plan::Plan;
 pub use record::{All, Closed, Dealt, Observer, RegisterError};

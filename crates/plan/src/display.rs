@@ -19,9 +19,6 @@ use std::fmt;
 impl fmt::Display for Plan {
     /// Writes the text of [`Plan::explain`] without the prediction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_network() {
-            return f.write_str(&crate::network::text(self));
-        }
         writeln!(f, "{}", headline(self))?;
         let table = Table::new(self);
         let mut domain = None;
@@ -89,14 +86,6 @@ impl Plan {
             Executor::Threads | Executor::Pool => self.settings.workers,
         };
         let mut text = self.to_string();
-        if self.is_network() {
-            if let Ok(prediction) = self.predict_network(machine, workers) {
-                text += "\nPredicted  ";
-                text += &indented(&prediction.to_string(), 11);
-                text.push('\n');
-            }
-            return text;
-        }
         if let Ok(prediction) = self.predict_on(machine, workers) {
             text += "\nPredicted  ";
             text += &indented(&format!("{prediction}. {}", prediction.advice), 11);
@@ -108,13 +97,10 @@ impl Plan {
 
 /// One line about the whole run. The Graphviz drawing uses it too.
 pub(crate) fn headline(plan: &Plan) -> String {
-    let (what, settings) = match plan.is_network() {
-        true => ("Network", count(plan.settings.workers, "worker")),
-        false => ("Plan", settings_line(plan)),
-    };
+    let settings = settings_line(plan);
     match &plan.name {
-        Some(name) => format!("{what} \"{}\": {settings}", plain(name)),
-        None => format!("{what}: {settings}"),
+        Some(name) => format!("Plan \"{}\": {settings}", plain(name)),
+        None => format!("Plan: {settings}"),
     }
 }
 
@@ -206,7 +192,7 @@ fn at_once(plan: &Plan, node: &Node) -> usize {
 }
 
 fn edge_text(plan: &Plan, edge: &Edge, index: usize) -> String {
-    let mut text = item_text(edge);
+    let mut text = item_text(&edge.item);
     match edge.kind {
         EdgeKind::Lane { window, burst } if plan.settings.executor != Executor::Inline => {
             text += &format!(", through {}", count(window, "slot"));
@@ -293,7 +279,7 @@ fn write_footer(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         .iter()
         .filter_map(|edge| match edge.kind {
             EdgeKind::Lane { window, .. } => Some((window, edge)),
-            EdgeKind::Call | EdgeKind::Back { .. } | EdgeKind::Record(_) => None,
+            EdgeKind::Call | EdgeKind::Back { .. } => None,
         })
         .collect();
     let dedicated = plan.nodes.iter().filter(|node| node.placement == Placement::Dedicated).count();

@@ -3,45 +3,21 @@
 use crate::display::{domain_line, headline, kind, notes};
 use crate::quantity::{count, time};
 use crate::wording::{item_text, plain};
-use crate::{EdgeKind, Node, Plan, Role};
+use crate::{EdgeKind, Node, NodeId, Plan};
 use std::fmt::Write;
 
 impl Plan {
     /// The plan in the DOT language of Graphviz, which `dot -Tsvg` draws.
     ///
     /// Each domain is a cluster, and each unit of several nodes is a cluster in it. Parallel nodes have three
-    /// outlines. Lanes are bold lines, and plain calls are dashed lines. In a network, processes have round corners, and records
-    /// that are nodes have dashed outlines.
+    /// outlines. Lanes are bold lines, and plain calls are dashed lines.
     pub fn to_dot(&self) -> String {
-        let mut lines = Lines::default();
-        lines.open("digraph plan {");
-        lines.add(&format!("label={};", quoted(&headline(self))));
-        lines.add("labelloc=t;");
-        lines.add("fontname=\"sans-serif\";");
-        lines.add("node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];");
-        lines.add("edge [fontname=\"sans-serif\", fontsize=10];");
-        if self.is_network() {
-            lines.add("rankdir=LR;");
-            for (node, about) in self.nodes.iter().zip(crate::network::abouts(self)) {
-                let style = match node.role {
-                    Role::Process => ", style=\"rounded,filled\"",
-                    Role::Record => ", style=dashed",
-                    _ => "",
-                };
-                let label = quoted(&format!("{}\n{}", plain(&node.name), about.join("\n")));
-                lines.add(&format!("n{} [label={label}{style}];", node.id.0));
-            }
-        } else {
-            self.dot_domains(&mut lines);
-        }
+        let mut lines = Lines::graph(&headline(self));
+        self.dot_domains(&mut lines);
         for edge in &self.edges {
-            let mut label = item_text(edge);
+            let mut label = item_text(&edge.item);
             let style = match edge.kind {
                 EdgeKind::Call => "dashed",
-                EdgeKind::Record(flow) => {
-                    let _ = write!(label, "\n{}", crate::network::flow_text(&flow));
-                    "solid"
-                }
                 EdgeKind::Back { places } => {
                     let _ = write!(label, "\nagain, {} later", count(places, "place"));
                     "dotted"
@@ -51,15 +27,9 @@ impl Plan {
                     "bold"
                 }
             };
-            lines.add(&format!(
-                "n{} -> n{} [label={}, style={style}];",
-                edge.from.0,
-                edge.to.0,
-                quoted(&label)
-            ));
+            lines.arrow(edge.from, edge.to, &label, style);
         }
-        lines.close();
-        lines.text
+        lines.finish()
     }
 
     fn dot_domains(&self, lines: &mut Lines) {
@@ -79,7 +49,7 @@ impl Plan {
                     lines.add("style=\"rounded,dashed\"; color=gray40;");
                 }
                 for node in unit {
-                    lines.add(&self.dot_node(node));
+                    self.dot_node(lines, node);
                 }
                 if grouped {
                     lines.close();
@@ -89,7 +59,7 @@ impl Plan {
         }
     }
 
-    fn dot_node(&self, node: &Node) -> String {
+    fn dot_node(&self, lines: &mut Lines, node: &Node) {
         let mut label = plain(&node.name);
         if node.operator != node.name {
             let _ = write!(label, " ({})", plain(&node.operator));
@@ -103,7 +73,7 @@ impl Plan {
             }
         }
         let outlines = if node.role.is_parallel() { ", peripheries=3" } else { "" };
-        format!("n{} [label={}{outlines}];", node.id.0, quoted(&label))
+        lines.node(node.id, &label, outlines);
     }
 }
 
@@ -122,14 +92,44 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-#[derive(Default)]
-struct Lines {
+/// A drawing for Graphviz that is being written.
+#[derive(Debug, Default)]
+pub struct Lines {
     text: String,
     depth: usize,
 }
 
 impl Lines {
-    fn add(&mut self, line: &str) {
+    /// Begins a drawing with this title.
+    pub fn graph(title: &str) -> Self {
+        let mut lines = Lines::default();
+        lines.open("digraph plan {");
+        lines.add(&format!("label={};", quoted(title)));
+        lines.add("labelloc=t;");
+        lines.add("fontname=\"sans-serif\";");
+        lines.add("node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];");
+        lines.add("edge [fontname=\"sans-serif\", fontsize=10];");
+        lines
+    }
+
+    /// Adds a node.
+    pub fn node(&mut self, id: NodeId, label: &str, style: &str) {
+        self.add(&format!("n{} [label={}{style}];", id.0, quoted(label)));
+    }
+
+    /// Adds an arrow.
+    pub fn arrow(&mut self, from: NodeId, to: NodeId, label: &str, style: &str) {
+        self.add(&format!("n{} -> n{} [label={}, style={style}];", from.0, to.0, quoted(label)));
+    }
+
+    /// The drawing.
+    pub fn finish(mut self) -> String {
+        self.close();
+        self.text
+    }
+
+    /// Adds a line.
+    pub fn add(&mut self, line: &str) {
         let _ = writeln!(self.text, "{:1$}{line}", "", 2 * self.depth);
     }
 

@@ -1,6 +1,7 @@
 //! The plan as JSON, for programs.
 
 use crate::Plan;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that [`Plan::to_json`] writes and [`Plan::from_json`] reads.
@@ -28,9 +29,9 @@ pub enum JsonError {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct Written<'a, P> {
     version: u32,
-    plan: &'a Plan,
+    plan: &'a P,
 }
 
 #[derive(Deserialize)]
@@ -40,10 +41,27 @@ struct Header {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Read {
+struct Read<P> {
     #[serde(rename = "version")]
     _version: u32,
-    plan: Plan,
+    plan: P,
+}
+
+/// What [`Plan::to_json`] does, for plans of any kind.
+pub fn write_json(plan: &impl Serialize) -> String {
+    let document = Written { version: JSON_VERSION, plan };
+    serde_json::to_string_pretty(&document)
+        .expect("strings, numbers, booleans and lists of them always have JSON")
+}
+
+/// What [`Plan::from_json`] does, for plans of any kind.
+pub fn read_json<P: DeserializeOwned>(text: &str) -> Result<P, JsonError> {
+    let header: Header = serde_json::from_str(text)?;
+    if header.version != JSON_VERSION {
+        return Err(JsonError::Version { found: header.version });
+    }
+    let document: Read<P> = serde_json::from_str(text)?;
+    Ok(document.plan)
 }
 
 impl Plan {
@@ -63,9 +81,7 @@ impl Plan {
     /// # Ok::<(), anabranch_plan::JsonError>(())
     /// ```
     pub fn to_json(&self) -> String {
-        let document = Written { version: JSON_VERSION, plan: self };
-        serde_json::to_string_pretty(&document)
-            .expect("strings, numbers, booleans and lists of them always have JSON")
+        write_json(self)
     }
 
     /// Reads a plan that [`to_json`](Plan::to_json) wrote. It does not check whether the plan makes sense;
@@ -78,11 +94,6 @@ impl Plan {
     /// [`JsonError`] if the text is not JSON, has another version, or has fields that are missing, unknown or
     /// of the wrong type. The error says where.
     pub fn from_json(text: &str) -> Result<Plan, JsonError> {
-        let header: Header = serde_json::from_str(text)?;
-        if header.version != JSON_VERSION {
-            return Err(JsonError::Version { found: header.version });
-        }
-        let document: Read = serde_json::from_str(text)?;
-        Ok(document.plan)
+        read_json(text)
     }
 }

@@ -64,11 +64,12 @@
 
 mod display;
 mod dot;
+#[doc(hidden)]
+pub mod drawing;
 mod edge;
 mod item;
 #[cfg(feature = "json")]
 mod json;
-pub mod network;
 mod node;
 mod overlay;
 pub mod passes;
@@ -80,17 +81,21 @@ mod svg;
 mod validate;
 mod wording;
 
-pub use edge::{Edge, EdgeKind, Flow};
+pub use edge::{Edge, EdgeKind};
 pub use item::ItemType;
 #[cfg(feature = "json")]
 pub use json::{JSON_VERSION, JsonError};
-pub use node::{Node, NodeId, Placement, Rate, Record, Role, Schedule, State, Views};
+#[cfg(feature = "json")]
+#[doc(hidden)]
+pub use json::{read_json, write_json};
+pub use node::{Node, NodeId, Placement, Rate, Role, Schedule, State};
 pub use overlay::{Measured, Overlay};
 pub use passes::{Note, Pass, Passes};
 pub use plan::{Domain, Plan};
 pub use predict::{
-    CROWDING, Curve, LANE_NS, Limit, MEETING, Machine, Overhead, PredictError, Prediction, SHARING, WAKE_NS,
+    CROWDING, Curve, FIRING_NS, LANE_NS, Limit, MEETING, Machine, Overhead, PredictError, Prediction,
+    SHARING, TURN_NS, WAKE_NS,
 };
 pub use settings::{Burst, Executor, Settings, Wait};
 pub use svg::Sketch;
-pub use validate::{EdgeName, NodeName, PlanError};
+pub use validate::{NodeName, PlanError};

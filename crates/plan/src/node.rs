@@ -1,8 +1,6 @@
 //! Nodes: the source, the stages and the sink.
 
-use crate::{Flow, ItemType};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The index of a node in [`Plan::nodes`](crate::Plan::nodes). Front ends keep closures outside of the plan,
@@ -63,7 +61,7 @@ pub struct Node {
     pub fallible: bool,
     /// The mean time for an item that it takes, in nanoseconds, if it was set or measured. For a source, for
     /// an item that it gives. If a unit was measured as one, its first node has the cost and the others have
-    /// 0. For a firing rule, the mean time of a firing.
+    /// 0.
     #[cfg_attr(feature = "json", serde(default))]
     pub cost: Option<u64>,
     /// The part of `cost` in which its thread waits (for a disk, a network or a timer) and needs no
@@ -77,7 +75,7 @@ pub struct Node {
     /// Whether the items travel in blocks, as a source that never waits gives them. Only a source may set it.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub in_blocks: bool,
-    /// The index of its domain in [`Plan::domains`](crate::Plan::domains). 0 for a firing rule.
+    /// The index of its domain in [`Plan::domains`](crate::Plan::domains).
     #[cfg_attr(feature = "json", serde(default))]
     pub domain: usize,
     /// The branch of a fork that it belongs to. Branches are numbered from 1, along the plan. 0 for a node of the main
@@ -88,19 +86,8 @@ pub struct Node {
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub in_loop: bool,
     /// The unit that it belongs to. A unit is a run of neighbouring nodes that are executed as one piece of
-    /// code. Units are numbered along the plan, from 0. In a network, the rules of a unit are any rules that
-    /// are fired by turns on one thread.
+    /// code. Units are numbered along the plan, from 0.
     pub unit: usize,
-    /// The values that the kernel of a firing rule is made with, by their names.
-    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
-    pub parameters: BTreeMap<String, String>,
-    /// How many times in a row a firing rule may fire before another rule has its turn. At least 1. `None` if
-    /// the executor chooses.
-    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub firings: Option<usize>,
-    /// The views, the delay and the horizon of a record that is a node. `None` for other nodes.
-    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub record: Option<Box<Record>>,
 }
 
 impl Node {
@@ -125,28 +112,7 @@ impl Node {
             branch: 0,
             in_loop: false,
             unit: 0,
-            parameters: BTreeMap::new(),
-            firings: None,
-            record: None,
         }
-    }
-
-    /// Creates a firing rule of a network, which runs the kernel of this name. It has state, so that its
-    /// firings run one after the other. A rule without state says so with `.state(State::None)`.
-    pub fn rule(kernel: impl Into<Cow<'static, str>>) -> Self {
-        Node::new(Role::Rule, kernel, State::Serial)
-    }
-
-    /// Creates a process of a network: code with a thread of its own. A plan does not know which records it reads and writes.
-    pub fn process(name: impl Into<Cow<'static, str>>) -> Self {
-        Node::new(Role::Process, "process", State::Serial).named(name).dedicated()
-    }
-
-    /// Creates a record of a network that is a node, because it has several readers or writers, or because some of them
-    /// belong to no rule.
-    pub fn record(name: impl Into<Cow<'static, str>>, record: Record) -> Self {
-        let node = Node::new(Role::Record, "record", State::Serial).named(name);
-        Node { record: Some(Box::new(record)), ..node }
     }
 
     /// Creates a source, which gives the items. One call runs at a time.
@@ -206,17 +172,6 @@ impl Node {
     /// Sets the state that the node keeps from one item to the next.
     pub fn state(mut self, state: State) -> Self {
         self.state = state;
-        self
-    }
-
-    /// Sets a value that the kernel of a firing rule is made with.
-    ///
-    /// ```
-    /// let filter = anabranch_plan::Node::rule("fir").named("low pass").with("taps", 64);
-    /// assert_eq!(filter.parameters["taps"], "64");
-    /// ```
-    pub fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
-        self.parameters.insert(name.to_owned(), value.to_string());
         self
     }
 
@@ -307,44 +262,6 @@ pub enum Role {
     Serial,
     /// Consumes the items, one at a time.
     Sink,
-    /// A firing rule of a network: runs its kernel whenever its records have enough items and room.
-    Rule,
-    /// A process of a network: code with a thread of its own, which waits for its items.
-    Process,
-    /// A record of a network that is more than an edge between two firing rules.
-    Record,
-}
-
-/// A record that is a [node](Node::record). Its name is that of its node. An edge leads to it from each firing rule that writes
-/// it, and from it to each firing rule that reads it. Other views belong to processes, which are not known before the run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Record {
-    /// The type of the items.
-    pub item: ItemType,
-    /// The delay and the horizon. Its rates mean nothing.
-    pub flow: Flow,
-    /// The views that write it.
-    pub writers: Views,
-    /// The views that read it.
-    pub readers: Views,
-}
-
-/// The views on one side of a record before the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Views {
-    /// How many there are. 0 if processes register them while the network runs.
-    pub count: usize,
-    /// How many of them were dropped before the run.
-    pub dropped: usize,
-}
-
-impl Views {
-    /// Whether there were views, and all of them were dropped.
-    pub fn are_gone(self) -> bool {
-        self.count > 0 && self.dropped == self.count
-    }
 }
 
 impl Role {
@@ -355,15 +272,7 @@ impl Role {
             Role::Parallel => "parallel",
             Role::Serial => "serial",
             Role::Sink => "sink",
-            Role::Rule => "rule",
-            Role::Process => "process",
-            Role::Record => "record",
         }
-    }
-
-    /// Whether it is a part of a network, and not of a stream.
-    pub fn is_of_network(self) -> bool {
-        matches!(self, Role::Rule | Role::Process | Role::Record)
     }
 
     /// Whether it may run for several items at once.
@@ -397,9 +306,6 @@ pub enum Placement {
     Workers,
     /// A thread of its own, for a node that blocks (a socket, a device).
     Dedicated,
-    /// For a firing rule: the worker on this core is preferred. Cores are numbered from 0, in the order of the
-    /// processors that the program may use, as in [`Cores`](crate::network::Cores).
-    Core(usize),
 }
 
 /// Which worker gets which item.

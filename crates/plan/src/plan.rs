@@ -124,7 +124,7 @@ impl Plan {
                 burst: self.settings.burst,
             }
         };
-        self.edges.push(Edge { from, to, item, kind, name: None });
+        self.edges.push(Edge { from, to, item, kind });
     }
 
     /// The node with this id.

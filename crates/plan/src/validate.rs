@@ -19,28 +19,6 @@ impl fmt::Display for NodeName {
     }
 }
 
-/// A record in an error message: ``"the edge from `a` (#0) to `b` (#1)"``, or with the name of the record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EdgeName {
-    /// What the record is called, if it has a name of its own.
-    pub name: Option<String>,
-    /// The node that gives the items.
-    pub from: NodeName,
-    /// The node that takes the items.
-    pub to: NodeName,
-}
-
-impl fmt::Display for EdgeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, from, to } = self;
-        write!(
-            f,
-            "{} from {from} to {to}",
-            name.as_deref().map_or("the edge".to_owned(), crate::wording::plain)
-        )
-    }
-}
-
 /// Why a plan cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -183,111 +161,6 @@ pub enum PlanError {
     /// The items that the node gives would be lost.
     #[error("no edge goes from {node}")]
     NoOutput { node: NodeName },
-    /// Only firing rules exchange items through records.
-    #[error(
-        "the edge from {from} to {to} is a record, but the plan is a stream: its nodes are no firing rules"
-    )]
-    RecordInStream { from: NodeName, to: NodeName },
-    /// A network has no stages.
-    #[error(
-        "node {node} is no firing rule, but others are: all nodes of a network are rules, processes or records"
-    )]
-    StageInNetwork { node: NodeName },
-    /// What follows from rates is known only if all of them are.
-    #[error("the rates of {node} are not known before the run: it is no firing rule")]
-    UnknownRates { node: NodeName },
-    /// Firing rules exchange items through records.
-    #[error("{edge} is no record, but firing rules exchange items through records")]
-    NoRecord { edge: Box<EdgeName> },
-    /// A rule that writes or reads nothing on an edge could fire for ever.
-    #[error("{node} {verb} 0 items on {edge}; at least 1 is needed")]
-    NoRate { node: NodeName, verb: &'static str, edge: Box<EdgeName> },
-    /// No record can be so large.
-    #[error("{edge} asks for {items} items at once; a record has at most 2^32")]
-    RateTooLarge { edge: Box<EdgeName>, items: usize },
-    /// A firing would never have its items or its room.
-    #[error("{edge} has a horizon of {horizon}, but {what} needs {needed} or more")]
-    HorizonTooNarrow { edge: Box<EdgeName>, horizon: usize, what: String, needed: usize },
-    /// A firing has items of one range.
-    #[error(
-        "{node} has {rate} items of {edge} in each firing and sees {sees}, but they are dealt in ranges of {range}: the rate must \
-         divide {range}, and the rule sees no more than that"
-    )]
-    UnevenRange { node: NodeName, edge: Box<EdgeName>, rate: usize, sees: usize, range: usize },
-    /// A record without writers stays empty, and one without readers stays full.
-    #[error("{record} has no {side}: it was dropped before the run, so nothing will be {what}; move the {side} into the process \
-             that is to use it{}", if others.is_empty() { String::new() } else { format!(". It is {verb} by {}", list(others)) })]
-    NoView {
-        record: String,
-        side: &'static str,
-        what: &'static str,
-        verb: &'static str,
-        others: Vec<NodeName>,
-    },
-    /// No numbers of firings balance the rates.
-    #[error(
-        "the rates are inconsistent at {edge}: {rates} in each firing, but by the other edges there are not as many firings as \
-         that takes, so that items would pile up or run out; change one of the rates"
-    )]
-    InconsistentRates { edge: Box<EdgeName>, rates: String },
-    /// The numbers do not fit.
-    #[error("the rates up to {node} are too large: one iteration has more than 2^63 of its firings")]
-    TooManyFirings { node: NodeName },
-    /// Each rule of the cycle waits for the next one.
-    #[error(
-        "the network stands still: {} wait for one another; give an edge between them a delay of {items} or more",
-        list(nodes)
-    )]
-    NetworkDeadlock { nodes: Vec<NodeName>, items: usize },
-    /// With larger horizons, the network would go on.
-    #[error(
-        "the network stands still because a horizon is too small: {} wait for one another; give {edge} a horizon of {horizon} or \
-         more, or none",
-        list(nodes)
-    )]
-    HorizonDeadlock { nodes: Vec<NodeName>, edge: Box<EdgeName>, horizon: usize },
-    /// Copies of a rule would share its state.
-    #[error("the rule {node} has {replicas} replicas, but keeps a state from one firing to the next")]
-    ReplicatedState { node: NodeName, replicas: usize },
-    /// Copies of a rule get separate items.
-    #[error("the rule {node} has replicas, so on the edge from {from} it must see no more than it consumes")]
-    ReplicatedPeek { node: NodeName, from: NodeName },
-    /// A copy of a rule would have to wait for itself.
-    #[error("the rule {node} has replicas, but an edge from it to itself")]
-    ReplicatedLoop { node: NodeName },
-    /// Copies get items that come later, so there is none to begin with.
-    #[error("the rule {node} has replicas, so {edge} must have no delay")]
-    ReplicatedDelay { node: NodeName, edge: Box<EdgeName> },
-    /// The rules of a unit run by turns on one thread.
-    #[error("the rule {node} has replicas, but shares unit {unit} with others")]
-    ReplicatedUnit { node: NodeName, unit: usize },
-    /// A copy for each of many threads would only cost memory.
-    #[error("the rule {node} has {replicas} replicas; at most {most} are possible")]
-    TooManyReplicas { node: NodeName, replicas: usize, most: usize },
-    /// Firing rules run on workers.
-    #[error("the rule {node} has a thread of its own, but firing rules run on the workers")]
-    DedicatedRule { node: NodeName },
-    /// Only the workers of a network look at the placement of what they run.
-    #[error("{node} is placed on core {core}, but only firing rules are placed")]
-    PlacedStage { node: NodeName, core: usize },
-    /// Each core that has rules needs a worker.
-    #[error("the rules are placed on {cores} cores, but the network has {workers} workers")]
-    TooManyCores { cores: usize, workers: usize },
-    /// The rule would never fire.
-    #[error("the rule {node} may fire 0 times in a row; at least 1 is needed")]
-    NoFirings { node: NodeName },
-}
-
-/// `` `a` (#0), `b` (#1) and `c` (#2) ``, and at most 12 of them.
-fn list(nodes: &[NodeName]) -> String {
-    let shown: Vec<String> = nodes.iter().take(12).map(NodeName::to_string).collect();
-    match shown.split_last() {
-        _ if nodes.len() > shown.len() => {
-            format!("{} and {} others", shown.join(", "), nodes.len() - shown.len())
-        }
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => shown.concat(),
-    }
 }
 
 impl Plan {
@@ -308,9 +181,6 @@ impl Plan {
     /// then those of the edges.
     pub fn validate(&self) -> Result<(), PlanError> {
         self.check_settings()?;
-        if self.is_network() {
-            return self.check_network();
-        }
         self.check_nodes()?;
         self.check_neighbours()?;
         self.check_edges()
@@ -432,9 +302,6 @@ impl Plan {
                 }
                 _ => {}
             }
-            if let Placement::Core(core) = node.placement {
-                return Err(PlanError::PlacedStage { node: name(), core });
-            }
             match node.replicas {
                 Some(0) => return Err(PlanError::NoReplicas { node: name() }),
                 Some(replicas @ 2..) if !node.role.is_parallel() => {
@@ -539,7 +406,6 @@ impl Plan {
             return Err(PlanError::EdgeBackwards { from, to });
         }
         match edge.kind {
-            EdgeKind::Record(_) => Err(PlanError::RecordInStream { from, to }),
             EdgeKind::Back { .. } => Ok(()),
             EdgeKind::Call if giver.unit != taker.unit => Err(PlanError::CallBetweenUnits { from, to }),
             EdgeKind::Call => Ok(()),
@@ -552,14 +418,6 @@ impl Plan {
                 _ => Ok(()),
             },
         }
-    }
-}
-
-impl Plan {
-    /// The name of an edge between nodes of the plan.
-    pub(crate) fn edge_name(&self, edge: &Edge) -> Box<EdgeName> {
-        let end = |id: NodeId| named(&self.nodes[id.0]);
-        Box::new(EdgeName { name: edge.name.clone(), from: end(edge.from), to: end(edge.to) })
     }
 }
 

@@ -1,13 +1,13 @@
 //! Names and items in the words of texts and drawings.
 
-use crate::Edge;
+use crate::ItemType;
 use crate::quantity::bytes;
 
 /// Longer names are cut, so that one type does not push the columns off the screen.
 const LONGEST_NAME: usize = 48;
 
 /// A name on one line: control characters are escaped, and a name that is too long is cut.
-pub(crate) fn plain(name: &str) -> String {
+pub fn plain(name: &str) -> String {
     let mut text = String::new();
     for (index, c) in name.chars().enumerate() {
         if index == LONGEST_NAME {
@@ -23,15 +23,14 @@ pub(crate) fn plain(name: &str) -> String {
     text
 }
 
-/// `Block, 24 B`, or the name of the record and the size. The Graphviz drawing uses it too.
-pub(crate) fn item_text(edge: &Edge) -> String {
-    let name = edge.name.clone().unwrap_or_else(|| edge.item.short_name());
-    format!("{}, {}", plain(&name), bytes(edge.item.size as u128))
+/// `Block, 24 B`. The Graphviz drawing uses it too.
+pub fn item_text(item: &ItemType) -> String {
+    format!("{}, {}", plain(&item.short_name()), bytes(item.size as u128))
 }
 
 /// Breaks a text at spaces into lines of at most 100 characters. All lines but the first begin with `indent`
 /// spaces.
-pub(crate) fn indented(text: &str, indent: usize) -> String {
+pub fn indented(text: &str, indent: usize) -> String {
     let mut indented = String::new();
     let mut column = indent;
     for word in text.split(' ') {

@@ -96,7 +96,7 @@ impl Run {
     }
 
     /// Prints a network to standard output.
-    pub fn show(&self, plan: &Plan) {
+    pub fn show(&self, plan: &anabranch_network::Plan) {
         match self.explain {
             Some(Explain::Svg) => print!("{}", plan.to_svg()),
             Some(Explain::Text) | None => print!("{}", plan.explain()),

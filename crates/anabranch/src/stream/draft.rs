@@ -224,7 +224,7 @@ impl Outline {
     pub(crate) fn go_round(&mut self, entry: usize, item: ItemType, places: usize) {
         let from = NodeId(self.plan.nodes.len() - 1);
         let kind = EdgeKind::Back { places };
-        self.plan.edges.push(Edge { from, to: NodeId(entry), item, kind, name: None });
+        self.plan.edges.push(Edge { from, to: NodeId(entry), item, kind });
     }
 
     /// Adds the join of branches. Each of them ends with a node, which gives items of a type. Returns the join's id.

@@ -23,7 +23,7 @@ const ROUNDS: usize = 5;
 ///
 /// ```
 /// use anabranch_network::measured_overhead;
-/// use anabranch::plan::{Flow, ItemType, Machine, Node, Plan};
+/// use anabranch_network::plan::{Flow, ItemType, Machine, Node, Plan};
 ///
 /// let mut plan = Plan::network(1);
 /// let source = plan.rule(Node::rule("source").cost(40));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::plan::Node;
 use crate::record::port::{ReadPort, WritePort};
 use crate::record::{Closer, Dealt, ReadDeal, Record, RegisterError, Revoker, bounded};
-use anabranch_plan::Node;
 use anabranch_record::Baton;
 use anabranch_record::sync::{Arc, Mutex, lock};
 

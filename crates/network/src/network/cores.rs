@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use anabranch_plan::network::Cores;
+use crate::plan::Cores;
 
 use anabranch::host::Processors;
 
@@ -21,7 +21,7 @@ const LOOKS: u32 = 1 << 12;
 ///
 /// ```no_run
 /// use anabranch_network::measured_cores;
-/// use anabranch::plan::{Flow, ItemType, Machine, Node, Passes, Plan};
+/// use anabranch_network::plan::{Flow, ItemType, Machine, Node, Passes, Plan};
 ///
 /// let mut plan = Plan::network(2);
 /// let source = plan.rule(Node::rule("source").cost(4_000));

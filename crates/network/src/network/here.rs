@@ -3,8 +3,8 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::plan::Node;
 use crate::record::{All, Dealt, ReadDeal, RegisterError};
-use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
 
 use anabranch::host::Kept;

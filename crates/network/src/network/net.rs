@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
+use crate::plan::{Node, Plan};
 use crate::record::{All, Dealt, ReadDeal};
-use anabranch_plan::{Executor, Node, Plan};
 use anabranch_record::sync::Arc;
 
 use anabranch::Pool;
@@ -223,13 +223,11 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// assert_eq!(net.plan().repetitions().unwrap(), [4, 1]);
     /// ```
     pub fn plan(&self) -> Plan {
-        let (workers, executor) = match &self.threads {
-            Threads::Workers(workers) => (*workers, Executor::Threads),
-            Threads::Pool(pool) => (pool.threads(), Executor::Pool),
+        let workers = match &self.threads {
+            Threads::Workers(workers) => *workers,
+            Threads::Pool(pool) => pool.threads(),
         };
-        let (mut plan, _) = self.parts.contents.plan(workers);
-        plan.settings.executor = executor;
-        plan
+        self.parts.contents.plan(workers).0
     }
 
     /// Drops the network and the captures of its processes without running it.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anabranch_plan::{Flow, ItemType, Node, NodeId, Plan, PlanError, Record, Views};
+use crate::plan::{Flow, ItemType, Node, NodeId, Plan, PlanError, Record, Views};
 use anabranch_record::sync::{Arc, lock};
 
 use super::{

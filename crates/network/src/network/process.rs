@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::plan::Node;
 use crate::record::Sleep;
-use anabranch_plan::Node;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 

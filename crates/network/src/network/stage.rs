@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anabranch_plan::Node;
+use crate::plan::Node;
 
 use super::inlet::{Inlet, Outflow, Outlet};
 use super::{Here, Network, Reader, Writer};

@@ -33,6 +33,7 @@ mod burst;
 mod error;
 mod many;
 mod one;
+#[cfg(not(loom))]
 pub(crate) mod port;
 mod sleep;
 mod store;

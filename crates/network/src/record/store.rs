@@ -3,7 +3,7 @@
 //! A [`Store`] does not know which thread may touch a slot. The forms of the record know it, and each call says in its SAFETY
 //! comment why it is allowed.
 
-use anabranch_record::sync::{AtomicU64, Ordering, RawCell};
+use anabranch_record::sync::{AtomicU64, RawCell};
 use std::mem::{MaybeUninit, needs_drop};
 
 /// A ring of slots, each of which may or may not hold a `T`.
@@ -142,7 +142,7 @@ impl<T> Store<T> {
             assert!(align_of::<RawCell<MaybeUninit<T>>>() == align_of::<T>());
         }
         let at = index as usize & self.slots.len().wrapping_sub(1);
-        let end = end.min(self.until.load(Ordering::Acquire));
+        let end = end.min(self.until.load(anabranch_record::sync::Ordering::Acquire));
         let len = (end - index).min(self.slots.len().saturating_sub(at) as u64) as usize;
         (self.slots.as_ptr().wrapping_add(at).cast::<T>().cast_mut(), len)
     }

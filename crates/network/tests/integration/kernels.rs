@@ -5,10 +5,8 @@ use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Mutex;
 
 use crate::contract_support::random;
-use anabranch::plan::network::{Cores, Tasks};
-use anabranch::plan::{
-    EdgeKind, Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Placement, Plan, State,
-};
+use anabranch_network::plan::{Cores, Tasks};
+use anabranch_network::plan::{Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Placement, Plan, State};
 use anabranch_network::{Input, Kernels, Output};
 use proptest::prelude::*;
 
@@ -94,14 +92,7 @@ fn run(plan: &Plan) -> Result<Vec<Vec<u64>>, String> {
 
 /// What the sinks of a plan see by the textbook: queues without a bound, one firing at a time.
 fn interpret(plan: &Plan) -> Vec<Vec<u64>> {
-    let flows: Vec<Flow> = plan
-        .edges
-        .iter()
-        .map(|edge| match edge.kind {
-            EdgeKind::Record(flow) => flow,
-            _ => unreachable!(),
-        })
-        .collect();
+    let flows: Vec<Flow> = plan.edges.iter().map(|edge| edge.flow).collect();
     let mut queues: Vec<Vec<u64>> = flows.iter().map(|flow| vec![0; flow.delay]).collect();
     let mut heads = vec![0; flows.len()];
     let id = |node: &Node| node.parameters.get("id").map_or(0, |id| id.parse().unwrap());
@@ -149,8 +140,7 @@ fn interpret(plan: &Plan) -> Vec<Vec<u64>> {
 /// A plan as another compiler might write it: a low-pass filter at half the rate, with feedback.
 const WRITTEN: &str = r#"{ "version": 1, "plan": {
     "name": "feedback",
-    "settings": { "workers": 2, "window": 1, "burst": "adaptive", "wait": "park", "executor": "threads" },
-    "domains": [],
+    "workers": 2,
     "nodes": [
         { "id": 0, "name": "in", "operator": "source", "role": "rule", "state": "serial", "unit": 0,
           "parameters": { "count": "100", "id": "7" } },
@@ -160,10 +150,10 @@ const WRITTEN: &str = r#"{ "version": 1, "plan": {
           "parameters": { "id": "0" } }
     ],
     "edges": [
-        { "from": 0, "to": 1, "item": { "name": "u64", "size": 8 }, "kind": { "record": { "produces": 1, "consumes": 2 } } },
-        { "from": 1, "to": 2, "item": { "name": "u64", "size": 8 }, "kind": { "record": { "produces": 1, "consumes": 1, "peeks": 3 } } },
-        { "from": 2, "to": 2, "item": { "name": "u64", "size": 8 }, "kind": { "record": { "produces": 1, "consumes": 1, "delay": 2 } } },
-        { "from": 2, "to": 3, "item": { "name": "u64", "size": 8 }, "kind": { "record": { "produces": 3, "consumes": 1 } } }
+        { "from": 0, "to": 1, "item": { "name": "u64", "size": 8 }, "flow": { "produces": 1, "consumes": 2 } },
+        { "from": 1, "to": 2, "item": { "name": "u64", "size": 8 }, "flow": { "produces": 1, "consumes": 1, "peeks": 3 } },
+        { "from": 2, "to": 2, "item": { "name": "u64", "size": 8 }, "flow": { "produces": 1, "consumes": 1, "delay": 2 } },
+        { "from": 2, "to": 3, "item": { "name": "u64", "size": 8 }, "flow": { "produces": 3, "consumes": 1 } }
     ] } }"#;
 
 #[test]
@@ -228,12 +218,12 @@ fn what_does_not_fit_is_told_with_its_node() {
         (|plan| plan.edges[0].item.size = 4, &["from `in` (#0) to `halve` (#1)", "4 bytes, but a u64 has 8"]),
         (|plan| plan.nodes[2].operator = "source".into(), &["`loop` (#2) with kernel `source`"]),
         (|plan| plan.edges[3].from = NodeId(3), &["`out` (#3)"]),
-        (|plan| plan.edges[2].kind = EdgeKind::Record(Flow::of(1, 1)), &["`loop` (#2)", "a delay of 1"]),
+        (|plan| plan.edges[2].flow = Flow::of(1, 1), &["`loop` (#2)", "a delay of 1"]),
         (
-            |plan| plan.edges[0].kind = EdgeKind::Record(Flow::of(1, 2).horizon(1 << 32)),
+            |plan| plan.edges[0].flow = Flow::of(1, 2).horizon(1 << 32),
             &["`in` (#0) to `halve` (#1)", "bytes"],
         ),
-        (|plan| plan.settings.workers = 0, &["0 workers"]),
+        (|plan| plan.workers = 0, &["0 workers"]),
         (|plan| plan.nodes.clear(), &["no nodes"]),
     ];
     for (at, (change, parts)) in cases.into_iter().enumerate() {
@@ -242,7 +232,7 @@ fn what_does_not_fit_is_told_with_its_node() {
             assert!(text.contains(part), "case {at}, {part}: {text}");
         }
     }
-    assert!(said(|plan| *plan = Plan::new(anabranch::plan::Settings::new(1, 1))).contains("no nodes"));
+    assert!(said(|plan| *plan = Plan::network(1)).contains("no nodes"));
     // A value for items to begin with must be known.
     let mut kernels = Kernels::<String>::new();
     kernels.rule::<Input<u8>, Output<u8>>("pass", |arguments| {
@@ -349,24 +339,24 @@ proptest! {
         passes.extend(Pass::ALL.map(|pass| Passes::none().with(pass)));
         for (at, passes) in passes.into_iter().enumerate() {
             let mut changed = plan.clone();
-            changed.settings.workers = 1 + at % 9;
+            changed.workers = 1 + at % 9;
             passes.apply(&mut changed, &Machine::new(4));
             prop_assert_eq!(run(&changed), Ok(expected.clone()), "{:?}\n{}", passes, changed);
         }
         for workers in 1..=9 {
             let mut changed = plan.clone();
-            changed.settings.workers = workers;
+            changed.workers = workers;
             prop_assert_eq!(run(&changed), Ok(expected.clone()), "{} workers", workers);
         }
         // Cores that the machine may not have count as others.
         let mut placed = plan.clone();
-        placed.settings.workers = 3;
+        placed.workers = 3;
         let cores = Cores::new(6, |a, b| if a / 2 == b / 2 { 40.0 } else { 250.0 });
         Passes::all().apply_on(&mut placed, &Machine::new(4), &cores);
         prop_assert_eq!(run(&placed), Ok(expected.clone()), "{}", placed);
         // Copies where they are possible, whatever they would gain.
         let mut copied = plan.clone();
-        copied.settings.workers = 3;
+        copied.workers = 3;
         for at in 0..copied.nodes.len() {
             let mut tried = copied.clone();
             tried.nodes[at].replicas = Some(copies);
@@ -378,9 +368,7 @@ proptest! {
         // The least horizons are enough.
         let mut least = plan.clone();
         for (edge, items) in least.edges.iter_mut().zip(plan.least_horizons().unwrap()) {
-            if let EdgeKind::Record(flow) = &mut edge.kind {
-                flow.horizon = Some(items);
-            }
+            edge.flow.horizon = Some(items);
         }
         prop_assert_eq!(run(&least), Ok(expected.clone()), "{}", least);
     }

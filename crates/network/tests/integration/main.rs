@@ -33,6 +33,8 @@ mod lines;
 #[cfg(not(any(loom, shuttle)))]
 mod misuse;
 #[cfg(not(any(loom, shuttle)))]
+mod plans;
+#[cfg(not(any(loom, shuttle)))]
 mod random;
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
 mod record_assembly;

@@ -4,7 +4,7 @@
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch-network --release --test integration shuttle_networks
 
 use crate::model::check;
-use anabranch::plan::{Flow, ItemType, Node, Plan};
+use anabranch_network::plan::{Flow, ItemType, Node, Plan};
 use anabranch_network::{Horizon, Input, Kernels, Network, Output};
 use anabranch_record::sync::{Arc, Mutex, lock};
 use std::ops::ControlFlow::{Break, Continue};

@@ -31,7 +31,7 @@ pub const FUSE_NS: u64 = 1_000;
 /// ```
 pub fn fuse_serial_neighbours(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     let mut notes = Vec::new();
-    if plan.is_network() || plan.validate().is_err() {
+    if plan.validate().is_err() {
         return notes;
     }
     // A fusion may allow another one before it, so this goes on until nothing changes.

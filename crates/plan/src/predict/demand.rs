@@ -59,9 +59,6 @@ pub(super) fn dearest(range: impl Iterator<Item = usize>, values: &[f64]) -> Nod
 
 impl Demands {
     pub(crate) fn of(plan: &Plan, machine: &Machine) -> Result<Demands, PredictError> {
-        if plan.is_network() {
-            return Err(PredictError::Network);
-        }
         plan.validate()?;
         if machine.cores == 0 {
             return Err(PredictError::NoCores);

@@ -109,15 +109,6 @@ pub enum PredictError {
     /// The machine has 0 cores.
     #[error("a prediction is for 1 core or more, not 0")]
     NoCores,
-    /// The plan is a network, which has predictions of its own.
-    #[error("the plan is a network of firing rules: use `predict_network`")]
-    Network,
-    /// The plan is a stream, which has predictions of its own.
-    #[error("the plan is a stream and no network: use `predict`")]
-    NoNetwork,
-    /// The network stands still in the simulation: no rule can fire.
-    #[error("the network stands still: no rule has the records and the room that its next firing needs")]
-    StandsStill,
     /// The plan is not valid.
     #[error(transparent)]
     Plan(#[from] PlanError),

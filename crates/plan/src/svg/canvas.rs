@@ -3,41 +3,43 @@
 //! It needs no style sheet and no ids, so several pictures can be in one page. It has its own background, so
 //! its text is dark on light everywhere.
 
+#![allow(missing_docs, missing_debug_implementations, reason = "the names say it")]
+
 use std::fmt::Write;
 
 /// The height of a line of text, and the size of its letters, in pixels.
-pub(super) const LINE_PX: f64 = 18.0;
+pub const LINE_PX: f64 = 18.0;
 const LETTERS_PX: f64 = 13.0;
 
 /// Dark enough for a contrast of 7 to 1 on every background that is used here.
-pub(super) const INK: &str = "#1c2430";
+pub const INK: &str = "#1c2430";
 /// The colour of less important text, with a contrast of 4.5 to 1.
-pub(super) const FAINT: &str = "#56606e";
-pub(super) const GROUND: &str = "#ffffff";
+pub const FAINT: &str = "#56606e";
+pub const GROUND: &str = "#ffffff";
 
 /// The fill and the outline of a shape.
 #[derive(Clone, Copy)]
-pub(super) struct Paint {
-    pub(super) fill: &'static str,
-    pub(super) line: &'static str,
-    pub(super) width: f64,
-    pub(super) dashed: bool,
+pub struct Paint {
+    pub fill: &'static str,
+    pub line: &'static str,
+    pub width: f64,
+    pub dashed: bool,
 }
 
 impl Paint {
-    pub(super) const fn new(fill: &'static str, line: &'static str) -> Self {
+    pub const fn new(fill: &'static str, line: &'static str) -> Self {
         Paint { fill, line, width: 1.5, dashed: false }
     }
 
-    pub(super) const fn line(line: &'static str) -> Self {
+    pub const fn line(line: &'static str) -> Self {
         Paint::new("none", line)
     }
 
-    pub(super) const fn wide(self, width: f64) -> Self {
+    pub const fn wide(self, width: f64) -> Self {
         Paint { width, ..self }
     }
 
-    pub(super) const fn dashed(self) -> Self {
+    pub const fn dashed(self) -> Self {
         Paint { dashed: true, ..self }
     }
 
@@ -53,7 +55,7 @@ impl Paint {
 
 /// The position of a text relative to its point.
 #[derive(Clone, Copy)]
-pub(super) enum Anchor {
+pub enum Anchor {
     Start,
     Middle,
     End,
@@ -61,57 +63,57 @@ pub(super) enum Anchor {
 
 /// The style of letters.
 #[derive(Clone, Copy)]
-pub(super) struct Letters {
-    pub(super) color: &'static str,
-    pub(super) bold: bool,
-    pub(super) size: f64,
+pub struct Letters {
+    pub color: &'static str,
+    pub bold: bool,
+    pub size: f64,
 }
 
 impl Letters {
-    pub(super) const PLAIN: Letters = Letters { color: INK, bold: false, size: LETTERS_PX };
-    pub(super) const BOLD: Letters = Letters { bold: true, ..Letters::PLAIN };
-    pub(super) const FAINT: Letters = Letters { color: FAINT, size: 12.0, ..Letters::PLAIN };
-    pub(super) const TITLE: Letters = Letters { size: 16.0, ..Letters::BOLD };
+    pub const PLAIN: Letters = Letters { color: INK, bold: false, size: LETTERS_PX };
+    pub const BOLD: Letters = Letters { bold: true, ..Letters::PLAIN };
+    pub const FAINT: Letters = Letters { color: FAINT, size: 12.0, ..Letters::PLAIN };
+    pub const TITLE: Letters = Letters { size: 16.0, ..Letters::BOLD };
 }
 
 /// The content of a picture, in drawing order.
 #[derive(Default)]
-pub(super) struct Canvas {
+pub struct Canvas {
     body: String,
 }
 
 impl Canvas {
     /// Begins a group. Until [`close`](Canvas::close), everything that is drawn shows `tip` under the
     /// pointer.
-    pub(super) fn open(&mut self, tip: &str) {
+    pub fn open(&mut self, tip: &str) {
         self.add(&format!("<g><title>{}</title>", escaped(tip)));
     }
 
-    pub(super) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.add("</g>");
     }
 
-    pub(super) fn rect(&mut self, [x, y, width, height]: [f64; 4], round: f64, paint: Paint) {
+    pub fn rect(&mut self, [x, y, width, height]: [f64; 4], round: f64, paint: Paint) {
         let (x, y, width, height) = (number(x), number(y), number(width.max(0.0)), number(height.max(0.0)));
         let look = paint.attributes();
         let round = if round > 0.0 { format!(" rx=\"{}\"", number(round)) } else { String::new() };
         self.add(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{round} {look}/>"));
     }
 
-    pub(super) fn circle(&mut self, x: f64, y: f64, radius: f64, paint: Paint) {
+    pub fn circle(&mut self, x: f64, y: f64, radius: f64, paint: Paint) {
         let (x, y, radius, look) = (number(x), number(y), number(radius), paint.attributes());
         self.add(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {look}/>"));
     }
 
     /// Draws a line through the points.
-    pub(super) fn line(&mut self, points: &[(f64, f64)], paint: Paint) {
+    pub fn line(&mut self, points: &[(f64, f64)], paint: Paint) {
         let points: Vec<String> =
             points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
         self.add(&format!("<polyline points=\"{}\" {}/>", points.join(" "), paint.attributes()));
     }
 
     /// Draws a curve to the right from one point to another. `by` says how far it is bent at both ends, and `down` how much lower.
-    pub(super) fn curve(&mut self, from: (f64, f64), to: (f64, f64), (by, down): (f64, f64), paint: Paint) {
+    pub fn curve(&mut self, from: (f64, f64), to: (f64, f64), (by, down): (f64, f64), paint: Paint) {
         let [x, y, a, b, c, d, e, f] =
             [from.0, from.1, from.0 + by, from.1 + down, to.0 - by, to.1 + down, to.0, to.1].map(number);
         let look = paint.attributes();
@@ -121,21 +123,21 @@ impl Canvas {
     }
 
     /// Draws a filled shape with the points as its corners.
-    pub(super) fn polygon(&mut self, points: &[(f64, f64)], paint: Paint) {
+    pub fn polygon(&mut self, points: &[(f64, f64)], paint: Paint) {
         let points: Vec<String> =
             points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
         self.add(&format!("<polygon points=\"{}\" {}/>", points.join(" "), paint.attributes()));
     }
 
     /// Draws an arrow down from one point to another.
-    pub(super) fn arrow(&mut self, x: f64, from: f64, to: f64, paint: Paint) {
+    pub fn arrow(&mut self, x: f64, from: f64, to: f64, paint: Paint) {
         self.line(&[(x, from), (x, to - 8.0)], paint);
         let head = Paint { fill: paint.line, dashed: false, width: 1.0, ..paint };
         self.polygon(&[(x - 5.0, to - 9.0), (x + 5.0, to - 9.0), (x, to)], head);
     }
 
     /// Draws a text whose baseline is at `y`.
-    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, letters: Letters, text: &str) {
+    pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, letters: Letters, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -150,7 +152,7 @@ impl Canvas {
     }
 
     /// The whole document. `title` describes the picture to readers who cannot see it.
-    pub(super) fn document(self, title: &str, width: f64, height: f64) -> String {
+    pub fn document(self, title: &str, width: f64, height: f64) -> String {
         let (width, height) = (number(width.ceil()), number(height.ceil()));
         let mut text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -171,7 +173,7 @@ impl Canvas {
 }
 
 /// About how wide a text is, in pixels. Fonts differ, so the estimate is rather too large.
-pub(super) fn width(text: &str, letters: Letters) -> f64 {
+pub fn width(text: &str, letters: Letters) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '(' | ')' | ' ' => 0.4,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
@@ -186,7 +188,7 @@ pub(super) fn width(text: &str, letters: Letters) -> f64 {
 }
 
 /// Breaks a text at spaces into lines of at most `most` pixels.
-pub(super) fn wrapped(text: &str, letters: Letters, most: f64) -> Vec<String> {
+pub fn wrapped(text: &str, letters: Letters, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

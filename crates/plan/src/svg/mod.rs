@@ -1,9 +1,8 @@
 //! Pictures in SVG, written without a drawing program.
 
-mod canvas;
+pub(crate) mod canvas;
 mod curve;
-mod network;
-mod plan;
+pub(crate) mod plan;
 mod sketch;
 
 pub use sketch::Sketch;

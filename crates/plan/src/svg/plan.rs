@@ -6,16 +6,21 @@ use crate::quantity::{count, percent, rate, span, time};
 use crate::wording::{item_text, plain};
 use crate::{Burst, Edge, EdgeKind, Executor, Node, NodeId, Overlay, Plan};
 
-pub(super) const SERIAL: Paint = Paint::new("#fdf3dc", "#8a6414");
-pub(super) const PARALLEL: Paint = Paint::new("#e3effa", "#1f5c94");
-pub(super) const FRAME: Paint = Paint::new("#f6f7f9", "#a3abb6").wide(1.0);
+/// A serial node.
+pub const SERIAL: Paint = Paint::new("#fdf3dc", "#8a6414");
+/// A parallel node.
+pub const PARALLEL: Paint = Paint::new("#e3effa", "#1f5c94");
+/// A frame around nodes.
+pub const FRAME: Paint = Paint::new("#f6f7f9", "#a3abb6").wide(1.0);
 const LANE: Paint = Paint::line("#3d4856").wide(2.0);
-pub(super) const CALL: Paint = Paint::line("#3d4856").wide(1.0).dashed();
+/// An arrow for a call.
+pub const CALL: Paint = Paint::line("#3d4856").wide(1.0).dashed();
 const WORST: Paint = Paint::line("#b3261e").wide(3.5);
 const BUSY: Paint = Paint::new("#4c5a6b", "#4c5a6b").wide(0.0);
 const IDLE: Paint = Paint::new("#ffffff", "#4c5a6b").wide(1.0);
 
-pub(super) const MARGIN_PX: f64 = 20.0;
+/// The space around the picture, in pixels.
+pub const MARGIN_PX: f64 = 20.0;
 /// The padding inside a frame and inside a box, in pixels.
 const PAD_PX: f64 = 12.0;
 /// How far the sheets of a parallel unit stick out behind each other, in pixels.
@@ -35,9 +40,6 @@ impl Plan {
     /// bold arrow with its window, and a plain call is a thin dashed arrow. A node or an edge shows more
     /// under the pointer.
     ///
-    /// A network is drawn from left to right. Each firing rule is a box, each process is a box with round corners, and a record
-    /// is an arrow with the rates at its ends. A record that is a node has a dashed outline.
-    ///
     /// ```
     /// use anabranch_plan::{ItemType, Node, Plan, Settings};
     ///
@@ -56,9 +58,6 @@ impl Plan {
     /// was busy as a meter, what waited before it, a bold outline for the bottleneck, and the prediction next
     /// to the measured time.
     pub fn to_svg_with(&self, overlay: &Overlay) -> String {
-        if self.is_network() {
-            return super::network::draw(self);
-        }
         Drawing::new(self, overlay).finish()
     }
 }
@@ -381,7 +380,7 @@ fn is_detour(from: NodeId, to: NodeId) -> bool {
 
 /// The type of the items, and through how many slots they pass.
 fn edge_label(plan: &Plan, edge: &Edge) -> String {
-    let mut label = item_text(edge);
+    let mut label = item_text(&edge.item);
     if let EdgeKind::Lane { window, burst } = edge.kind {
         label += &format!(" · {}", count(window, "slot"));
         match burst {

@@ -147,7 +147,6 @@ fn a_plan_that_is_not_valid_is_shown_all_the_same() {
         to: NodeId(9),
         item: ItemType::of::<u8>(),
         kind: anabranch_plan::EdgeKind::Call,
-        name: None,
     });
     let text = plan.explain();
     assert!(text.contains("Domain 7: not described"), "{text}");

@@ -3,7 +3,6 @@
 mod dot;
 mod explain;
 mod json;
-mod network;
 mod passes;
 mod predict;
 mod simulation;

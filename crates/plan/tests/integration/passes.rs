@@ -182,7 +182,7 @@ fn a_burst_is_ten_microseconds_of_work_and_leaves_some_for_the_others() {
     let bursts = |plan: &Plan| -> Vec<Option<Burst>> {
         let burst = |edge: &anabranch_plan::Edge| match edge.kind {
             EdgeKind::Lane { burst, .. } => Some(burst),
-            EdgeKind::Call | EdgeKind::Back { .. } | EdgeKind::Record(_) => None,
+            EdgeKind::Call | EdgeKind::Back { .. } => None,
         };
         plan.edges.iter().map(burst).collect()
     };

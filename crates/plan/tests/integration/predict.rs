@@ -351,7 +351,6 @@ fn what_cannot_be_predicted_is_refused_with_the_reason() {
     let bare = line(2, [Node::source("a"), Node::sink("b")]);
     assert_eq!(bare.predict(2), Err(PredictError::NoCosts));
     assert_eq!(compressor().predict(0), Err(PredictError::NoWorkers));
-    assert_eq!(compressor().predict_network(&Machine::new(2), 2), Err(PredictError::NoNetwork));
     assert_eq!(compressor().predict_on(&Machine::new(0), 2), Err(PredictError::NoCores));
     assert_eq!(compressor().predict_range([]).unwrap_err(), PredictError::NoPoints);
     let empty = Plan::new(Settings::new(2, 8));

@@ -4,7 +4,7 @@ use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anabranch::default_workers;
-use anabranch::plan::{Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Plan};
+use anabranch_network::plan::{Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Plan};
 use anabranch_network::{Input, Kernels, Output, measured_overhead};
 
 use super::{Setup, nanos};
@@ -20,7 +20,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let work = Work::of(2_000.0);
     for workers in [1, 2] {
         let mut plan = line(&[2_000, 4_000, 2_000, 4_000, 2_000]);
-        plan.settings.workers = workers;
+        plan.workers = workers;
         let what = format!("line of 5 rules of 2 and 4 us, {workers} workers");
         rows.push(predicted(setup, &what, &plan, work, 10_000 * scale));
     }
@@ -150,7 +150,7 @@ fn run(plan: &Plan, work: Work, firings: u64) -> Digest {
 /// The time of an iteration against its prediction.
 fn predicted(setup: &Setup, what: &str, plan: &Plan, work: Work, firings: u64) -> Row {
     let machine = Machine::new(default_workers()).overhead(measured_overhead());
-    let workers = plan.settings.workers;
+    let workers = plan.workers;
     let prediction = plan.predict_network(&machine, workers).expect("the costs are known");
     // In a ring, an iteration is a firing of every rule.
     let iterations = if plan.nodes[0].operator == "count" {

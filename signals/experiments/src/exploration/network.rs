@@ -1,7 +1,6 @@
 //! The benchmark as a network of processes with threads.
 
-use anabranch::plan::Plan;
-use anabranch_network::{All, Closed, Dealt, Horizon, Network, Reader, Writer};
+use anabranch_network::{All, Closed, Dealt, Horizon, Network, Plan, Reader, Writer};
 
 use dsp::{Error, Result};
 

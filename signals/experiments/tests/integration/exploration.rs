@@ -1,6 +1,6 @@
 //! The synthetic benchmark: every shape gives the sums of the loop.
 
-use anabranch::plan::Role;
+use anabranch_network::plan::Role;
 use signals::exploration::{Cell, Shape, Table, Task, Work, measure, network, plan, sequential};
 
 use crate::experiments::{said, signals};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use anabranch_plan::{Edge, EdgeKind, Flow, Node, NodeId, Placement, Plan};
+use crate::plan::{Edge, Flow, Node, NodeId, Placement, Plan};
 use anabranch_record::sync::Arc;
 
 use super::ends::{Copies, End, Sides};
@@ -39,10 +39,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
     /// would take too much memory. The message names the node or the edge.
     pub fn build(&self, plan: &Plan) -> Result<Network<'env, E>, BuildError> {
         plan.validate()?;
-        if !plan.is_network() {
-            return Err(BuildError::NoNetwork);
-        }
-        let net = Network::new().workers(plan.settings.workers);
+        let net = Network::new().workers(plan.workers);
         match self.fill(plan, net.contents()) {
             Ok(()) => Ok(net),
             Err(error) => {
@@ -79,7 +76,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
             let core =
                 plan.nodes.iter().filter(|node| node.unit == unit).find_map(|node| match node.placement {
                     Placement::Core(core) => Some(core),
-                    Placement::Workers | Placement::Dedicated => None,
+                    Placement::Workers => None,
                 });
             if copied.contains(&unit) {
                 on.resize(on.len() + drafts.len(), core);
@@ -129,7 +126,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
         let turns = turns(plan, &horizons);
         let mut sides = Vec::new();
         for ((edge, horizon), kind) in plan.edges.iter().zip(horizons).zip(kinds) {
-            let EdgeKind::Record(flow) = edge.kind else { continue };
+            let flow = edge.flow;
             let Some(items) = kind.fill(&self.initial, flow.delay) else {
                 return Err(BuildError::Kernel(format!(
                     "the edge from {} has a delay of {}, but the value of a {} to begin with is not known: set it with \
@@ -177,7 +174,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
             let (mut inputs, mut outputs) = (VecDeque::new(), VecDeque::new());
             for &at in edges {
                 let (edge, (writers, readers)) = (&plan.edges[at], &mut sides[at]);
-                let EdgeKind::Record(flow) = edge.kind else { continue };
+                let flow = edge.flow;
                 let end = |view, flow: Flow| End { view, flow, item: edge.item.name.clone().into_owned() };
                 if edge.from == node.id && !writers.is_empty() {
                     outputs.push_back(end(writers.remove(0), flow));
@@ -225,7 +222,7 @@ fn copies(node: &Node) -> usize {
 fn turns(plan: &Plan, horizons: &[usize]) -> Vec<usize> {
     let mut turns: Vec<usize> = plan.nodes.iter().map(|node| node.firings.unwrap_or(1)).collect();
     for (edge, horizon) in plan.edges.iter().zip(horizons) {
-        let EdgeKind::Record(flow) = edge.kind else { continue };
+        let flow = edge.flow;
         for (node, rate) in [(edge.from.0, flow.produces), (edge.to.0, flow.consumes)] {
             // All copies should find room or items at the same time.
             let fit = horizon / rate / copies(&plan.nodes[node]);

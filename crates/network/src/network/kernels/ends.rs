@@ -4,8 +4,8 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
+use crate::plan::{Flow, ItemType};
 use crate::record::Dealt;
-use anabranch_plan::{Flow, ItemType};
 
 use super::KernelError;
 use crate::network::{

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use anabranch_plan::PlanError;
+use crate::plan::PlanError;
 
 /// The reason why a kernel cannot be made with the parameters of a node. A text becomes one with `?`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +26,6 @@ impl fmt::Display for KernelError {
 pub enum BuildError {
     /// The plan is not valid.
     Plan(PlanError),
-    /// The plan has no firing rules.
-    NoNetwork,
     /// A node or an edge does not fit the kernels. The text says which one, and why.
     Kernel(String),
 }
@@ -42,9 +40,6 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plan(error) => error.fmt(f),
-            Self::NoNetwork => {
-                f.write_str("the plan has no firing rules: a network is made of nodes with the role `rule`")
-            }
             Self::Kernel(text) => f.write_str(text),
         }
     }

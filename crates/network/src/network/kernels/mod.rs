@@ -20,7 +20,7 @@ use kernel::Kernel;
 /// otherwise.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Kernels of firing rules by their names. A [plan of a network](anabranch_plan::network) names kernels, rates
+/// Kernels of firing rules by their names. A [plan of a network](crate::plan) names kernels, rates
 /// and delays, and [`build`](Self::build) makes a [`Network`](super::Network) of it that runs. So another
 /// program, a compiler for example, can write a network as JSON (`Plan::from_json`).
 ///
@@ -28,7 +28,7 @@ const MOST_BYTES: usize = 1 << 30;
 ///
 /// ```
 /// use anabranch_network::{Input, Kernels, Output};
-/// use anabranch::plan::{Flow, ItemType, Node, Plan};
+/// use anabranch_network::plan::{Flow, ItemType, Node, Plan};
 /// use std::ops::ControlFlow::{Break, Continue};
 /// use std::sync::Mutex;
 ///
@@ -86,7 +86,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
     /// `I` and `O` are the inputs and outputs: `()`, an [`Input`](super::Input) or [`Output`](super::Output), or
     /// a tuple or vector of these. Their rates come from the edges of the node, in the order of the plan. A
     /// vector takes all edges that are left. Edges name the type of their items as
-    /// [`ItemType::of`](anabranch_plan::ItemType::of) does.
+    /// [`ItemType::of`](crate::plan::ItemType::of) does.
     ///
     /// A kernel of the same name is replaced.
     pub fn rule<I, O>(

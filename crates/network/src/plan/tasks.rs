@@ -11,15 +11,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::wording::plain;
-use crate::{Flow, ItemType, Machine, Node, NodeId, Plan};
+use crate::plan::{Flow, ItemType, Machine, Node, NodeId, Plan};
+use anabranch_plan::drawing::plain;
 
 /// A loop over tasks that depend on one another through named values. It becomes a network by
 /// [`to_network`](Self::to_network).
 ///
 /// ```
-/// use anabranch_plan::network::Tasks;
-/// use anabranch_plan::{ItemType, Node};
+/// use anabranch_network::plan::Tasks;
+/// use anabranch_network::plan::{ItemType, Node};
 ///
 /// let mut body = Tasks::new();
 /// body.value("samples", ItemType::of::<f32>()).value("gain", ItemType::of::<f32>());
@@ -29,7 +29,7 @@ use crate::{Flow, ItemType, Machine, Node, NodeId, Plan};
 /// let (plan, notes) = body.to_network(2)?;
 /// assert_eq!(plan.edges.len(), 3);
 /// assert!(notes.iter().any(|note| note.contains("of the iteration before")));
-/// # Ok::<(), anabranch_plan::network::TaskError>(())
+/// # Ok::<(), anabranch_network::plan::TaskError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tasks {

@@ -1,9 +1,9 @@
 //! The pass that makes horizons as small as a throughput allows.
 
 use super::known::{name, workers};
-use crate::network::simulate::simulate;
-use crate::quantity::percent;
-use crate::{EdgeKind, Machine, Note, Pass, Plan};
+use crate::plan::simulate::simulate;
+use crate::plan::{Machine, Note, Pass, Plan};
+use anabranch_plan::quantity::percent;
 
 /// The share of the throughput with ample horizons that must be reached.
 const SHARE: f64 = 0.95;
@@ -65,7 +65,7 @@ fn change(plan: &mut Plan, machine: &Machine) -> Option<Vec<Note>> {
     let mut notes = Vec::new();
     for at in order {
         let edge = &mut plan.edges[at];
-        let EdgeKind::Record(flow) = &mut edge.kind else { continue };
+        let flow = &mut edge.flow;
         flow.horizon = Some(horizons[at]);
         let (from, to) = (name(&plan.nodes[edge.from.0]), name(&plan.nodes[edge.to.0]));
         let text = format!(

@@ -1,13 +1,13 @@
 //! Networks as text.
 
 use super::FIRINGS;
-use crate::quantity::{bytes, count, time};
-use crate::wording::{item_text, plain};
-use crate::{EdgeKind, Flow, Node, Placement, Plan, Role, State, Views};
-use std::fmt::Write;
+use crate::plan::{Flow, Machine, Node, Placement, Plan, Role, State, Views};
+use anabranch_plan::drawing::{indented, plain};
+use anabranch_plan::quantity::{bytes, count, time};
+use std::fmt::{self, Write};
 
 /// `3 → 2, sees 4, delay 1, horizon 8`.
-pub(crate) fn flow_text(flow: &Flow) -> String {
+pub(super) fn flow_text(flow: &Flow) -> String {
     let mut parts = Vec::new();
     match (flow.produces, flow.consumes) {
         (0, 0) => {}
@@ -29,8 +29,8 @@ pub(crate) fn flow_text(flow: &Flow) -> String {
 }
 
 /// The network as [`Plan::explain`] shows it, without the prediction.
-pub(crate) fn text(plan: &Plan) -> String {
-    let mut text = format!("{}\n\n", crate::display::headline(plan));
+pub(super) fn text(plan: &Plan) -> String {
+    let mut text = format!("{}\n\n", headline(plan));
     let least = plan.least_horizons().ok();
     let names: Vec<String> = plan.nodes.iter().map(|node| plain(&node.name)).collect();
     let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -42,20 +42,19 @@ pub(crate) fn text(plan: &Plan) -> String {
         let _ = writeln!(text, "  {name:<wide$}  {}", about.join("; "));
         for at in outputs {
             let edge = &plan.edges[at];
-            let EdgeKind::Record(flow) = edge.kind else { continue };
+            let flow = edge.flow;
             let to = names.get(edge.to.0).map_or("?", |name| name);
             let bound = match (&least, flow.horizon) {
                 (Some(least), None) => format!(", horizon {} or more", least[at]),
                 _ => String::new(),
             };
-            let _ =
-                writeln!(text, "  {:wide$}    to {to}: {}; {}{bound}", "", item_text(edge), flow_text(&flow));
+            let _ = writeln!(text, "  {:wide$}    to {to}: {}; {}{bound}", "", edge.text(), flow_text(&flow));
         }
     }
     let records = plan.nodes.iter().filter_map(|node| node.record.as_ref());
     let mut held: Vec<(Option<usize>, usize)> =
         records.map(|record| (record.flow.horizon, record.item.size)).collect();
-    for (at, (edge, flow)) in plan.edges.iter().zip(plan.flows()).enumerate() {
+    for (at, (edge, flow)) in plan.edges.iter().map(|edge| (edge, edge.flow)).enumerate() {
         let is_port =
             [edge.from, edge.to].iter().any(|end| plan.node(*end).is_some_and(|node| node.record.is_some()));
         if !is_port {
@@ -71,8 +70,45 @@ pub(crate) fn text(plan: &Plan) -> String {
     text
 }
 
+/// One line about the whole network.
+pub(super) fn headline(plan: &Plan) -> String {
+    let workers = count(plan.workers, "worker");
+    match &plan.name {
+        Some(name) => format!("Network \"{}\": {workers}", plain(name)),
+        None => format!("Network: {workers}"),
+    }
+}
+
+impl fmt::Display for Plan {
+    /// Writes the text of [`Plan::explain`] without the prediction.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text(self))
+    }
+}
+
+impl Plan {
+    /// The network as text for people: its rules with their rates, its records, and what they need. If costs are known, it also
+    /// says what the network should achieve with a core for each of its workers.
+    ///
+    /// The wording may change from version to version. Programs should read `to_json`.
+    pub fn explain(&self) -> String {
+        self.explain_on(&Machine::ample())
+    }
+
+    /// Like [`explain`](Plan::explain), with the prediction for a machine.
+    pub fn explain_on(&self, machine: &Machine) -> String {
+        let mut text = self.to_string();
+        if let Ok(prediction) = self.predict_network(machine, self.workers) {
+            text += "\nPredicted  ";
+            text += &indented(&prediction.to_string(), 11);
+            text.push('\n');
+        }
+        text
+    }
+}
+
 /// Returns a few short descriptions of each node, in the order of the nodes.
-pub(crate) fn abouts(plan: &Plan) -> Vec<Vec<String>> {
+pub(super) fn abouts(plan: &Plan) -> Vec<Vec<String>> {
     let firings = plan.repetitions().ok();
     let firings = |at: usize| firings.as_ref().map(|firings| firings[at]);
     plan.nodes.iter().enumerate().map(|(at, node)| about(plan, node, firings(at))).collect()

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::room::turn;
-use crate::{Flow, Overhead, Plan};
+use crate::plan::{Flow, Plan};
+use anabranch_plan::Overhead;
 
 /// The time from the moment at which a rule is ready until a worker that sleeps fires it, in nanoseconds.
 pub(super) const CALL_NS: f64 = 20_000.0;
@@ -142,14 +143,13 @@ impl<'p> Simulation<'p> {
             units[unit].members.push(at);
             unit_of.push(unit);
         }
-        let flows = plan.flows();
-        let edges = plan.edges.iter().zip(&flows).zip(horizons).map(|((edge, flow), horizon)| Edge {
-            flow: *flow,
+        let edges = plan.edges.iter().zip(horizons).map(|(edge, horizon)| Edge {
+            flow: edge.flow,
             from: edge.from.0,
             to: edge.to.0,
             horizon: *horizon,
-            ready: flow.delay,
-            used: flow.delay,
+            ready: edge.flow.delay,
+            used: edge.flow.delay,
             since: 0.0,
             item_time: 0.0,
             full_time: 0.0,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use anabranch_plan::network::{Bottleneck, Cores};
-use anabranch_plan::{
+use anabranch_network::plan::{Bottleneck, Cores};
+use anabranch_network::plan::{
     Flow, ItemType, Machine, Node, NodeId, Pass, Passes, Placement, Plan, PlanError, Record, State, Views,
 };
 use proptest::prelude::*;
@@ -103,7 +103,7 @@ fn bounds_are_enough_and_one_edge_less_is_too_little() {
     let with = |horizons: &[usize]| {
         let mut plan = plan.clone();
         for (edge, items) in plan.edges.iter_mut().zip(horizons) {
-            let anabranch_plan::EdgeKind::Record(flow) = &mut edge.kind else { unreachable!() };
+            let flow = &mut edge.flow;
             flow.horizon = Some(*items);
         }
         plan
@@ -151,11 +151,7 @@ type Wrong = (fn(&mut Plan), &'static str);
 
 #[test]
 fn wrong_nodes_and_edges_are_named() {
-    let cases: [Wrong; 12] = [
-        (
-            |plan| plan.nodes[1] = Node { id: NodeId(1), unit: 1, ..Node::serial("map") },
-            "node `map` (#1) is no firing rule",
-        ),
+    let cases: [Wrong; 10] = [
         (|plan| plan.nodes[1].id = NodeId(7), "stands at index 1"),
         (|plan| plan.nodes[1].replicas = Some(0), "`b` (#1) has 0 replicas"),
         (|plan| plan.nodes[1].replicas = Some(2), "`b` (#1) has 2 replicas, but keeps a state"),
@@ -163,22 +159,9 @@ fn wrong_nodes_and_edges_are_named() {
         (|plan| plan.nodes[1].firings = Some(0), "`b` (#1) may fire 0 times"),
         (|plan| plan.edges[0].to = NodeId(9), "from `a` (#0) to #9, which is not in the plan"),
         (|plan| plan.edges[0].from = NodeId(usize::MAX), "which is not in the plan, to #1"),
-        (
-            |plan| plan.edges[0].kind = anabranch_plan::EdgeKind::Call,
-            "from `a` (#0) to `b` (#1) is no record",
-        ),
-        (
-            |plan| plan.edges[0].kind = anabranch_plan::EdgeKind::Record(Flow::of(0, 1)),
-            "`a` (#0) produces 0 items",
-        ),
-        (
-            |plan| plan.edges[0].kind = anabranch_plan::EdgeKind::Record(Flow::of(1, 1).peeks(usize::MAX)),
-            "at most 2^32",
-        ),
-        (
-            |plan| plan.edges[0].kind = anabranch_plan::EdgeKind::Record(Flow::of(1, 3).horizon(2)),
-            "needs 3 or more",
-        ),
+        (|plan| plan.edges[0].flow = Flow::of(0, 1), "`a` (#0) produces 0 items"),
+        (|plan| plan.edges[0].flow = Flow::of(1, 1).peeks(usize::MAX), "at most 2^32"),
+        (|plan| plan.edges[0].flow = Flow::of(1, 3).horizon(2), "needs 3 or more"),
     ];
     for (break_it, said) in cases {
         let mut plan = network(2, &[(0, 1, Flow::of(1, 1))]);
@@ -196,10 +179,6 @@ fn wrong_nodes_and_edges_are_named() {
                 && Passes::all().apply(&mut plan, &Machine::new(2)).is_empty()
         );
     }
-    let mut stream = Plan::network(1);
-    stream.rule(Node::rule("k"));
-    assert!(matches!(stream.predict(1), Err(anabranch_plan::PredictError::Network)));
-    assert!(Passes::all().apply(&mut stream, &Machine::new(2)).is_empty());
 }
 
 #[test]
@@ -215,14 +194,13 @@ fn rates_whose_numbers_do_not_fit_are_told() {
 #[test]
 fn json_of_a_network_may_leave_out_what_is_usual() {
     let text = r#"{ "version": 1, "plan": {
-        "name": "sum", "settings": { "workers": 2, "window": 1, "burst": "adaptive", "wait": "park", "executor": "threads" },
-        "domains": [],
+        "name": "sum", "workers": 2,
         "nodes": [
             { "id": 0, "name": "numbers", "operator": "count", "role": "rule", "state": "serial", "unit": 0, "parameters": { "to": "10" } },
             { "id": 1, "name": "sums", "operator": "sum", "role": "rule", "cost": 120, "unit": 1 }
         ],
         "edges": [
-            { "from": 0, "to": 1, "item": { "name": "u64", "size": 8 }, "kind": { "record": { "produces": 1, "consumes": 2, "peeks": 3 } } }
+            { "from": 0, "to": 1, "item": { "name": "u64", "size": 8 }, "flow": { "produces": 1, "consumes": 2, "peeks": 3 } }
         ] } }"#;
     let plan = Plan::from_json(text).unwrap();
     assert_eq!(plan.validate(), Ok(()));
@@ -290,7 +268,7 @@ fn a_cycle_bounds_the_throughput_by_its_items() {
 fn passes_do_what_they_say_and_can_be_switched_off() {
     let machine = Machine::new(4);
     let mut plan = line(&[100, 40_000, 200, 100], true);
-    plan.settings.workers = 4;
+    plan.workers = 4;
     let with = |passes: Passes| {
         let mut plan = plan.clone();
         let notes = passes.apply(&mut plan, &machine);
@@ -301,11 +279,7 @@ fn passes_do_what_they_say_and_can_be_switched_off() {
     assert_eq!(all.nodes[1].replicas, Some(4));
     assert_eq!(all.nodes[2].unit, all.nodes[3].unit);
     assert_eq!(all.nodes[1].firings, Some(1));
-    assert!(
-        all.edges.iter().all(
-            |edge| matches!(edge.kind, anabranch_plan::EdgeKind::Record(flow) if flow.horizon.is_some())
-        )
-    );
+    assert!(all.edges.iter().all(|edge| edge.flow.horizon.is_some()));
     for pass in [Pass::Fission, Pass::Fuse, Pass::Burst, Pass::Horizon] {
         assert!(notes.iter().any(|note| note.pass == pass), "{pass}: {notes:?}");
         let (_, notes) = with(Passes::all().without(pass));
@@ -412,10 +386,10 @@ proptest! {
         prop_assert_eq!(&Plan::from_json(&plan.to_json()).unwrap(), &plan);
         prop_assert!(plan.to_dot().len() + plan.to_svg().len() + plan.to_string().len() > 0);
         let valid = plan.validate();
-        if valid.is_ok() && plan.is_network() {
+        if valid.is_ok() {
             let firings = plan.repetitions().unwrap();
             for edge in &plan.edges {
-                let anabranch_plan::EdgeKind::Record(flow) = edge.kind else { unreachable!() };
+                let flow = edge.flow;
                 let written = u128::from(firings[edge.from.0]) * flow.produces as u128;
                 prop_assert_eq!(written, u128::from(firings[edge.to.0]) * flow.consumes as u128);
             }

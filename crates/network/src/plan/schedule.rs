@@ -8,8 +8,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::validate::named;
-use crate::{Flow, Plan, PlanError};
+use crate::plan::error::named;
+use crate::plan::{Flow, Plan, PlanError};
 
 /// The most firings of a schedule. Networks whose iterations have more of them are not scheduled.
 const MOST_FIRINGS: u64 = 200_000;

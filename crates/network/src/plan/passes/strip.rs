@@ -1,9 +1,9 @@
 //! The pass that fits the records inside a unit into the cache.
 
 use super::known::name;
-use crate::network::room::turn;
-use crate::quantity::{bytes, count};
-use crate::{NodeId, Note, Pass, Plan};
+use crate::plan::room::turn;
+use crate::plan::{NodeId, Note, Pass, Plan};
+use anabranch_plan::quantity::{bytes, count};
 
 /// The records inside a unit should take no more than this, in bytes: half of the second-level cache that cores
 /// have at least.

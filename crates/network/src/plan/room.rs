@@ -1,6 +1,6 @@
 //! How many items the records of a network get if the plan does not say.
 
-use crate::{Flow, Node, Plan, PlanError};
+use crate::plan::{Flow, Node, Plan, PlanError};
 
 /// How many times in a row a rule fires if its plan does not say.
 pub const FIRINGS: usize = 64;

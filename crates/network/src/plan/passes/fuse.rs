@@ -1,8 +1,8 @@
 //! The pass that joins rules into units.
 
 use super::known::{copies, is_joined, loads, name, workers};
-use crate::quantity::span;
-use crate::{Machine, NodeId, Note, Pass, Plan};
+use crate::plan::{Machine, NodeId, Note, Pass, Plan};
+use anabranch_plan::quantity::span;
 
 /// Two rules are joined only if a firing of the cheaper one takes less than this many times the cost of a turn. For
 /// longer firings the cost of a turn is negligible. With the measured overhead this is 2 µs.

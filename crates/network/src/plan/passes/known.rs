@@ -1,11 +1,11 @@
 //! What the passes know of a network: its workers, its copies, and what its rules cost.
 
-use crate::wording::plain;
-use crate::{Machine, Node, Plan, Role};
+use crate::plan::{Machine, Node, Plan, Role};
+use anabranch_plan::drawing::plain;
 
 /// How many workers have a core.
 pub(super) fn workers(plan: &Plan, machine: &Machine) -> usize {
-    plan.settings.workers.min(machine.cores).max(1)
+    plan.workers.min(machine.cores).max(1)
 }
 
 /// The time of each rule in an iteration, in nanoseconds. `None` if a cost is not known.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::validate::named;
-use crate::{Edge, EdgeKind, Node, Placement, Plan, PlanError, Record, Role, State};
+use crate::plan::error::named;
+use crate::plan::{Edge, Node, Placement, Plan, PlanError, Record, Role, State};
 
 /// The most items that a firing may ask for, and that a record may hold.
 pub const MOST_ITEMS: usize = 1 << 32;
@@ -11,19 +11,23 @@ pub const MOST_ITEMS: usize = 1 << 32;
 pub const MOST_REPLICAS: usize = 1_024;
 
 impl Plan {
-    /// Checks every rule that the builder of a network relies on.
-    pub(crate) fn check_network(&self) -> Result<(), PlanError> {
+    /// Checks every rule that [`Kernels`](crate::Kernels) rely on.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that is broken: first those of the nodes, then those of the records.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        if self.workers == 0 {
+            return Err(PlanError::NoWorkers);
+        }
+        if self.nodes.is_empty() {
+            return Err(PlanError::Empty);
+        }
         if let Some((index, node)) = self.nodes.iter().enumerate().find(|(index, node)| node.id.0 != *index) {
             return Err(PlanError::IdOutOfOrder { node: named(node), index });
         }
         for node in &self.nodes {
             let name = || named(node);
-            if !node.role.is_of_network() {
-                return Err(PlanError::StageInNetwork { node: name() });
-            }
-            if node.role == Role::Rule && node.placement == Placement::Dedicated {
-                return Err(PlanError::DedicatedRule { node: name() });
-            }
             if node.firings == Some(0) {
                 return Err(PlanError::NoFirings { node: name() });
             }
@@ -43,7 +47,7 @@ impl Plan {
                 _ => {}
             }
         }
-        let (cores, workers) = (self.cores_of_rules().len(), self.settings.workers);
+        let (cores, workers) = (self.cores_of_rules().len(), self.workers);
         if cores > workers {
             return Err(PlanError::TooManyCores { cores, workers });
         }
@@ -52,7 +56,7 @@ impl Plan {
     }
 
     /// Checks that each node is a firing rule, so that all rates are known.
-    pub(crate) fn check_rules(&self) -> Result<(), PlanError> {
+    pub(super) fn check_rules(&self) -> Result<(), PlanError> {
         match self.nodes.iter().find(|node| node.role != Role::Rule) {
             Some(node) => Err(PlanError::UnknownRates { node: named(node) }),
             None => Ok(()),
@@ -63,7 +67,7 @@ impl Plan {
     pub fn cores_of_rules(&self) -> BTreeSet<usize> {
         let core = |node: &Node| match node.placement {
             Placement::Core(core) => Some(core),
-            Placement::Workers | Placement::Dedicated => None,
+            Placement::Workers => None,
         };
         self.nodes.iter().filter_map(core).collect()
     }
@@ -84,7 +88,7 @@ impl Plan {
             return Err(PlanError::EdgeToUnknown { from: named(giver), to: edge.to });
         };
         let name = || self.edge_name(edge);
-        let EdgeKind::Record(flow) = edge.kind else { return Err(PlanError::NoRecord { edge: name() }) };
+        let flow = edge.flow;
         let record = giver.record.as_ref().or(taker.record.as_ref()).map_or(flow, |record| record.flow);
         let ends = [
             (giver, "produces", flow.produces, flow.produces),
@@ -132,9 +136,10 @@ impl Plan {
 
     /// Checks that a record has not lost all views on one side.
     fn check_views(&self, node: &Node, record: &Record) -> Result<(), PlanError> {
-        let others =
-            |ids: Vec<crate::NodeId>| ids.into_iter().filter_map(|id| self.node(id)).map(named).collect();
-        let record_name = || crate::wording::plain(&node.name);
+        let others = |ids: Vec<crate::plan::NodeId>| {
+            ids.into_iter().filter_map(|id| self.node(id)).map(named).collect()
+        };
+        let record_name = || anabranch_plan::drawing::plain(&node.name);
         match (record.writers.are_gone(), record.readers.are_gone()) {
             (true, false) => Err(PlanError::NoView {
                 record: record_name(),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::{copies, loads, name};
-use crate::network::Cores;
-use crate::quantity::span;
-use crate::{Machine, NodeId, Note, Pass, Placement, Plan};
+use crate::plan::Cores;
+use crate::plan::{Machine, NodeId, Note, Pass, Placement, Plan};
+use anabranch_plan::quantity::span;
 
 /// A core may get this many times its share of the work.
 const ROOM: f64 = 1.1;
@@ -23,7 +23,7 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine, cores: &Cores) -> Vec<No
     if cores.are_alike() || plan.nodes.iter().any(|node| node.placement != Placement::Workers) {
         return Vec::new();
     }
-    let workers = plan.settings.workers.min(cores.count());
+    let workers = plan.workers.min(cores.count());
     let (Some(units), true) = (Units::of(plan, machine), workers > 1) else { return Vec::new() };
     let in_turn: Vec<usize> = (0..units.loads.len()).map(|unit| unit % workers).collect();
     let placed = units.placed(cores, workers);
@@ -85,7 +85,7 @@ impl Units {
             of_node.push(Some(unit));
         }
         let mut lines = vec![BTreeMap::new(); loads.len()];
-        for (edge, flow) in plan.edges.iter().zip(plan.flows()) {
+        for (edge, flow) in plan.edges.iter().map(|edge| (edge, edge.flow)) {
             let (Some(from), Some(to)) = (of_node[edge.from.0], of_node[edge.to.0]) else { continue };
             if from != to {
                 let items = firings[edge.from.0] as f64 * flow.produces as f64;

@@ -9,7 +9,7 @@ const ALIKE: f64 = 1.5;
 /// `anabranch_network::measured_cores` measures it on the machine of the program.
 ///
 /// ```
-/// use anabranch_plan::network::Cores;
+/// use anabranch_network::plan::Cores;
 ///
 /// // Two pairs of cores: a pair shares a cache.
 /// let cost = |a: usize, b: usize| if a / 2 == b / 2 { 40.0 } else { 200.0 };

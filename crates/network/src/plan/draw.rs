@@ -1,10 +1,10 @@
 //! Networks as pictures: columns of boxes from left to right, and an arrow for each record.
 
-use super::canvas::{Anchor, Canvas, LINE_PX, Letters, Paint, width, wrapped};
-use super::plan::{CALL, FRAME, MARGIN_PX, PARALLEL, SERIAL};
-use crate::network::{abouts, flow_text};
-use crate::wording::{item_text, plain};
-use crate::{Flow, Plan, Role};
+use super::text::{abouts, flow_text, headline};
+use crate::plan::{Flow, Plan, Role};
+use anabranch_plan::drawing::{
+    Anchor, CALL, Canvas, FRAME, LINE_PX, Letters, MARGIN_PX, PARALLEL, Paint, SERIAL, plain, width, wrapped,
+};
 use std::collections::BTreeSet;
 
 const LINE: Paint = Paint::line("#3d4856").wide(1.0);
@@ -31,8 +31,14 @@ impl Tile {
     }
 }
 
-/// The network as an SVG document.
-pub(super) fn draw(plan: &Plan) -> String {
+impl Plan {
+    /// The network as a picture: a document in SVG 1.1. Boxes in columns are its nodes, and arrows its records.
+    pub fn to_svg(&self) -> String {
+        draw(self)
+    }
+}
+
+fn draw(plan: &Plan) -> String {
     let count = plan.nodes.len();
     let ends = |at: &usize| (plan.edges[*at].from.0, plan.edges[*at].to.0);
     let edges: Vec<usize> = (0..plan.edges.len()).filter(|at| ends(at).0.max(ends(at).1) < count).collect();
@@ -53,11 +59,11 @@ pub(super) fn draw(plan: &Plan) -> String {
         tiles.push(Tile { lines, at: [0.0, 0.0, wide + 2.0 * PAD_PX, high] });
     }
     let mut canvas = Canvas::default();
-    let title = crate::display::headline(plan);
+    let title = headline(plan);
     canvas.text((MARGIN_PX, MARGIN_PX + LINE_PX), Anchor::Start, Letters::BOLD, &title);
-    let flows = plan.flows();
-    let both =
-        |at: &usize| labels(plan, ends(at), &flows[*at]).map(|text| width(&text, Letters::FAINT) + 14.0);
+    let both = |at: &usize| {
+        labels(plan, ends(at), &plan.edges[*at].flow).map(|text| width(&text, Letters::FAINT) + 14.0)
+    };
     let gap = edges.iter().map(|at| both(at).iter().sum()).fold(COLUMN_PX, f64::max);
     let (right, bottom) = place(&mut tiles, gap, &edges, ends);
 
@@ -78,7 +84,7 @@ pub(super) fn draw(plan: &Plan) -> String {
         let (from, to) = ends(at);
         let start = (tiles[from].at[0] + tiles[from].at[2], heights[*at][0]);
         let end = (tiles[to].at[0], heights[*at][1]);
-        canvas.open(&format!("{}; {}", item_text(&plan.edges[*at]), flow_text(&flows[*at])));
+        canvas.open(&format!("{}; {}", plan.edges[*at].text(), flow_text(&plan.edges[*at].flow)));
         if start.0 < end.0 {
             canvas.curve(start, end, (gap / 2.0, 0.0), LINE);
         } else {
@@ -103,7 +109,7 @@ pub(super) fn draw(plan: &Plan) -> String {
         }
     }
     for at in &edges {
-        let ((from, to), flow, [y, to_y]) = (ends(at), &flows[*at], heights[*at]);
+        let ((from, to), flow, [y, to_y]) = (ends(at), &plan.edges[*at].flow, heights[*at]);
         let [writes, reads] = labels(plan, (from, to), flow);
         let x = tiles[from].at[0] + tiles[from].at[2] + 4.0;
         canvas.text((x, y - 4.0), Anchor::Start, Letters::FAINT, &writes);

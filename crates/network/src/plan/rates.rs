@@ -1,7 +1,7 @@
 //! The repetition vector: how often each rule fires in one iteration.
 
-use crate::validate::named;
-use crate::{Edge, Flow, Plan, PlanError, Role};
+use crate::plan::error::named;
+use crate::plan::{Edge, Flow, Plan, PlanError, Role};
 
 /// The firings of a rule as a fraction of those of another.
 type Share = (u128, u128);
@@ -56,7 +56,7 @@ impl Plan {
     /// edge, the firings of the writer times its rate are the firings of the reader times its rate.
     ///
     /// ```
-    /// use anabranch_plan::{Flow, ItemType, Node, Plan};
+    /// use anabranch_network::plan::{Flow, ItemType, Node, Plan};
     ///
     /// let mut plan = Plan::network(1);
     /// let cd = plan.rule(Node::rule("44.1 kHz"));
@@ -73,7 +73,7 @@ impl Plan {
     pub fn repetitions(&self) -> Result<Vec<u64>, PlanError> {
         self.check_records()?;
         let mut parts = Parts::new(self.nodes.len());
-        for (edge, flow) in self.edges.iter().zip(self.flows()) {
+        for (edge, flow) in self.edges.iter().map(|edge| (edge, edge.flow)) {
             let Some((written, read)) = self.balance(edge, &flow) else { continue };
             let (from, to) = (edge.from.0, edge.to.0);
             let large = || PlanError::TooManyFirings { node: named(&self.nodes[to]) };

@@ -1,9 +1,9 @@
 //! The pass that copies rules without state.
 
 use super::known::{is_joined, loads, name, workers};
-use crate::network::MOST_REPLICAS;
-use crate::quantity::span;
-use crate::{Machine, NodeId, Note, Pass, Plan, State};
+use crate::plan::MOST_REPLICAS;
+use crate::plan::{Machine, NodeId, Note, Pass, Plan, State};
+use anabranch_plan::quantity::span;
 
 /// A rule is copied only if a firing takes at least this many times the overhead of a firing: copies run on other
 /// threads, and handing their items over would cost as much as they save. With the measured overhead this is about 1
@@ -50,7 +50,7 @@ fn may_be_copied(plan: &Plan, machine: &Machine, id: NodeId) -> bool {
     let is_worth_it =
         node.cost.is_some_and(|cost| cost as f64 >= LEAST_FIRING_OVERHEADS * machine.overhead.firing);
     let mut has_input = false;
-    let ports_allow = plan.edges.iter().zip(plan.flows()).all(|(edge, flow)| {
+    let ports_allow = plan.edges.iter().map(|edge| (edge, edge.flow)).all(|(edge, flow)| {
         let (reads, writes) = (edge.to == id, edge.from == id);
         has_input |= reads;
         match (reads, writes) {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::simulate::simulate;
-use crate::quantity::{percent, rate, span, times};
-use crate::{Machine, NodeId, Plan, PredictError};
+use crate::plan::{Machine, NodeId, Plan, PredictError};
+use anabranch_plan::quantity::{percent, rate, span, times};
 
 /// From this share of the time on, a rule or the workers count as always busy.
 const BUSY: f64 = 0.9;
@@ -74,16 +74,16 @@ impl Plan {
     /// Predicts a network for a number of workers, from the costs of its rules.
     ///
     /// A simulation fires 24,000 times: workers take rules that are ready from a queue, a rule fires up to
-    /// [`Node::firings`](crate::Node::firings) times in a row, and a firing takes the cost of its rule. What a firing
-    /// and a turn cost beside that are the machine's [`firing`](crate::Overhead::firing) and
-    /// [`turn`](crate::Overhead::turn). The start and the end of a run are left out, and so are caches. If an iteration
+    /// [`Node::firings`](crate::plan::Node::firings) times in a row, and a firing takes the cost of its rule. What a firing
+    /// and a turn cost beside that are the machine's [`firing`](anabranch_plan::Overhead::firing) and
+    /// [`turn`](anabranch_plan::Overhead::turn). The start and the end of a run are left out, and so are caches. If an iteration
     /// has more firings than the simulation, the prediction is for a part of an iteration. At most as many workers are
     /// simulated as the machine has cores. If one worker is faster than several, the prediction is that of one worker,
     /// because in a run a worker keeps the rules that it wakes as long as their firings are short.
     ///
     /// ```
-    /// use anabranch_plan::network::Bottleneck;
-    /// use anabranch_plan::{Flow, ItemType, Machine, Node, Plan};
+    /// use anabranch_network::plan::Bottleneck;
+    /// use anabranch_network::plan::{Flow, ItemType, Machine, Node, Plan};
     ///
     /// let mut plan = Plan::network(2);
     /// let source = plan.rule(Node::rule("source").cost(1_000));
@@ -95,7 +95,7 @@ impl Plan {
     /// let prediction = plan.predict_network(&Machine::new(4), 1)?;
     /// assert_eq!(prediction.bottleneck, Bottleneck::Workers);
     /// assert!((10_500.0..10_800.0).contains(&prediction.iteration)); // 2 times `source`, `filter` and `sink`
-    /// # Ok::<(), anabranch_plan::PredictError>(())
+    /// # Ok::<(), anabranch_network::plan::PredictError>(())
     /// ```
     ///
     /// # Errors
@@ -113,9 +113,6 @@ impl Plan {
             return Err(PredictError::NoCores);
         }
         self.validate()?;
-        if !self.is_network() {
-            return Err(PredictError::NoNetwork);
-        }
         if self.nodes.iter().all(|node| node.cost.is_none()) {
             return Err(PredictError::NoCosts);
         }
@@ -184,7 +181,7 @@ impl Plan {
             throughput: 1e9 / run_of.iteration,
             speedup: alone / run_of.iteration,
             bottleneck,
-            name: crate::wording::plain(&self.nodes[node].name),
+            name: anabranch_plan::drawing::plain(&self.nodes[node].name),
             nodes,
             edges,
         })
@@ -195,7 +192,7 @@ impl fmt::Display for NetworkPrediction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workers, iteration, speedup, name, .. } = self;
         let rate = rate(self.throughput).replace("items/s", "iterations/s");
-        let workers = crate::quantity::count(*workers, "worker");
+        let workers = anabranch_plan::quantity::count(*workers, "worker");
         write!(
             f,
             "{rate}, {} an iteration with {workers}: {} times as fast as with one. ",

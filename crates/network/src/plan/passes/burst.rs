@@ -1,8 +1,8 @@
 //! The pass that chooses how many times in a row a rule fires.
 
 use super::known::name;
-use crate::quantity::{count, span};
-use crate::{Machine, NodeId, Note, Pass, Plan};
+use crate::plan::{Machine, NodeId, Note, Pass, Plan};
+use anabranch_plan::quantity::{count, span};
 
 /// The share of a turn that handing the rule on should cost. It is small enough to be negligible, and large enough that
 /// other rules get their turns soon.
