@@ -16,6 +16,7 @@ use std::time::Duration;
 use anabranch::ssp::{self, collect, parallel, pipeline};
 use anabranch::{CancelToken, Items, Monitor, Offload, Pool, Sender, Stream};
 use anabranch_network::Network;
+use fastrand::Rng;
 use futures::executor::block_on_stream;
 
 unsafe extern "C" {
@@ -29,18 +30,6 @@ unsafe extern "C" {
 const LIMIT_S: u32 = 60;
 /// The status of a child that SIGABRT has ended.
 const ABORTED: i32 = 6;
-
-/// Random numbers (xorshift64, Marsaglia 2003).
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
-    }
-}
 
 /// Takes about a microsecond.
 fn work(n: u64) -> u64 {
@@ -195,7 +184,7 @@ impl Parents {
     }
 
     /// Uses all objects in a forked child. Returns what is wrong.
-    fn misuse(mut self, draw: &mut Draw) -> Vec<String> {
+    fn misuse(mut self, draw: &mut Rng) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut says = |what: &str, call: &mut dyn FnMut()| match catch_unwind(AssertUnwindSafe(call)) {
             Ok(()) => wrong.push(format!("{what} returns")),
@@ -251,7 +240,7 @@ impl Parents {
             Box::new(|| drop(pipeline)),
         ];
         while !drops.is_empty() {
-            let next = drops.swap_remove(draw.below(drops.len() as u64) as usize);
+            let next = drops.swap_remove(draw.u64(..drops.len() as u64) as usize);
             if catch_unwind(AssertUnwindSafe(next)).is_err() {
                 wrong.push("a drop panics".to_owned());
             }
@@ -275,7 +264,7 @@ fn status_of(child: i32) -> i32 {
 
 /// One parent with runs of all kinds, whose children are forked at random moments.
 fn fork_beside_runs(seed: u64) {
-    let mut draw = Draw(seed);
+    let mut draw = Rng::with_seed(seed);
     let (token, taken) = (CancelToken::new(), Arc::new(AtomicU64::new(0)));
     let (parents, taker) = Parents::start(&token, &taken);
     let mut parents = Some(parents);
@@ -299,24 +288,24 @@ fn fork_beside_runs(seed: u64) {
         }
         for _ in 0..3 {
             // Some progress of the runs, and then any moment.
-            let until = draw.below(40);
+            let until = draw.u64(..40);
             let running = parents.as_mut().unwrap();
             for n in 0..until {
                 running.sender.send(n).unwrap();
                 running.farm.offload(n);
                 running.items.next();
             }
-            (0..draw.below(2_000)).for_each(|n| _ = work(n));
-            let child_seed = 1 + draw.below(u64::MAX >> 12);
+            (0..draw.u64(..2_000)).for_each(|n| _ = work(n));
+            let child_seed = 1 + draw.u64(..u64::MAX >> 12);
             let child = fork();
             if child == 0 {
                 alarm(LIMIT_S);
                 IS_CHILD.store(true, Ordering::Relaxed);
-                let mut draw = Draw(child_seed);
+                let mut draw = Rng::with_seed(child_seed);
                 let mut wrong = Vec::new();
                 for _ in 0..3 {
-                    let (name, run) = NEW[draw.below(NEW.len() as u64) as usize];
-                    let items = draw.below(60);
+                    let (name, run) = NEW[draw.u64(..NEW.len() as u64) as usize];
+                    let items = draw.u64(..60);
                     match catch_unwind(|| run(items)) {
                         Ok(found) if found == sum(items) => {}
                         Ok(_) => wrong.push(format!("{name}: another sum")),
@@ -425,11 +414,11 @@ const WITHIN: [(&str, Within); 13] = [
 /// Forks within a function of each kind of run. The child ends with a message that names the fork, or with the results if the run has
 /// no other thread.
 fn fork_within_runs(seed: u64) -> usize {
-    let mut draw = Draw(seed);
+    let mut draw = Rng::with_seed(seed);
     let mut aborted = 0;
     for (name, run) in WITHIN {
-        let items = 1 + draw.below(60);
-        let result = run(items, draw.below(items));
+        let items = 1 + draw.u64(..60);
+        let result = run(items, draw.u64(..items));
         let is_right = result == sum(items);
         if IS_CHILD.load(Ordering::Relaxed) {
             _exit(i32::from(!is_right));

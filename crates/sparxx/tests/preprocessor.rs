@@ -10,7 +10,7 @@ use sparxx::source::{self, Source};
 use sparxx::{analyse, lexer};
 
 use crate::compiler::{compiler, sparxx};
-use crate::translation::Random;
+use fastrand::Rng;
 
 const CONSTRUCTS: &str = include_str!("programs/constructs.cpp");
 
@@ -19,19 +19,19 @@ const WRONG: &str = "[[spar::Stage, spar::Nothing]] seen";
 
 /// Draws nested conditionals. Each part has lines with [`WRONG`], so the lines of the errors are the parts that were seen.
 struct Conditionals {
-    random: Random,
+    random: Rng,
     text: String,
 }
 
 impl Conditionals {
     fn condition(&mut self) -> String {
-        let name = ["A", "B", "C", "NUMBER", "__cplusplus", "HERE"][self.random.below(6)];
-        match self.random.below(9) {
+        let name = ["A", "B", "C", "NUMBER", "__cplusplus", "HERE"][self.random.usize(..6)];
+        match self.random.usize(..9) {
             0 => "0".to_owned(),
             1 => "1".to_owned(),
             2 => format!("defined({name})"),
             3 => format!("!defined {name} // why"),
-            4 => format!("{name} > {}", self.random.below(4)),
+            4 => format!("{name} > {}", self.random.usize(..4)),
             5 => format!("{name} && \\\n    defined(B)"),
             6 => "__has_include(<vector>)".to_owned(),
             7 => "__has_include(\"beside.h\")".to_owned(),
@@ -40,18 +40,18 @@ impl Conditionals {
     }
 
     fn block(&mut self, depth: usize) {
-        for _ in 0..1 + self.random.below(3) {
-            match self.random.below(8) {
+        for _ in 0..1 + self.random.usize(..3) {
+            match self.random.usize(..8) {
                 _ if depth > 3 => _ = writeln!(self.text, "{WRONG};"),
                 0 => {
                     _ = writeln!(
                         self.text,
                         "#define {} {}",
-                        ["A", "B"][self.random.below(2)],
-                        self.random.below(3)
+                        ["A", "B"][self.random.usize(..2)],
+                        self.random.usize(..3)
                     )
                 }
-                1 => _ = writeln!(self.text, "#undef {}", ["A", "C"][self.random.below(2)]),
+                1 => _ = writeln!(self.text, "#undef {}", ["A", "C"][self.random.usize(..2)]),
                 2 => _ = writeln!(self.text, "/* #if 0\n   #else */"),
                 3 => _ = writeln!(self.text, "#include \"beside.h\""),
                 4 | 5 => _ = writeln!(self.text, "{WRONG};"),
@@ -62,20 +62,20 @@ impl Conditionals {
 
     fn conditional(&mut self, depth: usize) {
         let condition = self.condition();
-        let word = ["A", "B", "HERE"][self.random.below(3)];
-        let sign = ["#", "  # ", "/* first */ #", "#\t"][self.random.below(4)];
-        _ = match self.random.below(4) {
+        let word = ["A", "B", "HERE"][self.random.usize(..3)];
+        let sign = ["#", "  # ", "/* first */ #", "#\t"][self.random.usize(..4)];
+        _ = match self.random.usize(..4) {
             0 => writeln!(self.text, "{sign}ifdef {word}"),
             1 => writeln!(self.text, "{sign}ifndef {word}"),
             _ => writeln!(self.text, "{sign}if {condition}"),
         };
         self.block(depth + 1);
-        for _ in 0..self.random.below(3) {
+        for _ in 0..self.random.usize(..3) {
             let condition = self.condition();
             _ = writeln!(self.text, "#elif {condition}");
             self.block(depth + 1);
         }
-        if self.random.below(2) == 0 {
+        if self.random.usize(..2) == 0 {
             _ = writeln!(self.text, "#else /* other */");
             self.block(depth + 1);
         }
@@ -109,11 +109,11 @@ fn annotations_are_seen_where_the_compiler_sees_them() {
     fs::write(folder.path().join("beside.h"), "#define HERE 1\n#undef B\n").expect("a file");
     let cases = std::env::var("PROPTEST_CASES").map_or(24, |cases| cases.parse().expect("a number"));
     for seed in 1..=cases {
-        let mut drawn = Conditionals { random: Random(seed * 0x9e37_79b9), text: String::new() };
+        let mut drawn = Conditionals { random: Rng::with_seed(seed * 0x9e37_79b9), text: String::new() };
         drawn.block(0);
         drawn.conditional(0);
-        let arguments = arguments[drawn.random.below(4)];
-        let ends = ["\n", "\r\n"][drawn.random.below(2)];
+        let arguments = arguments[drawn.random.usize(..4)];
+        let ends = ["\n", "\r\n"][drawn.random.usize(..2)];
         let text = drawn.text.replace('\n', ends);
         fs::write(folder.path().join("x.cpp"), &text).expect("a file");
         let standard: &[&str] = if arguments.contains(&"-std=c++20") { &[] } else { &["-std=gnu++17"] };
@@ -168,7 +168,7 @@ fn same(left: &[u8], right: &[u8]) {
 }
 
 /// A text with `@@` in comments and strings: at their ends, after a part of their words, and on lines of their own.
-fn with_places(random: &mut Random) -> String {
+fn with_places(random: &mut Rng) -> String {
     let tokens = lexer::tokens(CONSTRUCTS);
     let mut text = String::new();
     let mut at = 0;
@@ -182,8 +182,9 @@ fn with_places(random: &mut Random) -> String {
         {
             text += "\"@@";
             at += 1;
-        } else if !token.in_directive && text.trim_end_matches(' ').ends_with('\n') && random.below(3) == 0 {
-            text += ["/* @@ */", "/*@@*/ ", "// it's \\\n @@ \"\n"][random.below(3)];
+        } else if !token.in_directive && text.trim_end_matches(' ').ends_with('\n') && random.usize(..3) == 0
+        {
+            text += ["/* @@ */", "/*@@*/ ", "// it's \\\n @@ \"\n"][random.usize(..3)];
         }
     }
     text + &CONSTRUCTS[at..]
@@ -191,12 +192,12 @@ fn with_places(random: &mut Random) -> String {
 
 #[test]
 fn bytes_of_any_encoding_and_ends_of_lines_pass_as_they_are() {
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     for _ in 0..20 {
         let text = with_places(&mut random);
         let plain = translated(text.as_bytes());
         // As many bytes as they replace, so that columns stay the same.
-        let stray = [0, 0].map(|_| 0x80 + random.below(0x80) as u8);
+        let stray = [0, 0].map(|_| 0x80 + random.usize(..0x80) as u8);
         let bytes = translated(&replaced(text.as_bytes(), b"@@", &stray));
         same(&bytes, &replaced(&plain, b"@@", &stray));
         // Ends of lines, with blanks between a backslash and its end.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use sparxx::options::Options;
 use sparxx::rewrite::Guess;
 use sparxx::source::Source;
@@ -9,18 +10,6 @@ use sparxx::{analyse, lexer};
 
 const CONSTRUCTS: &str = include_str!("programs/constructs.cpp");
 const MISUSES: &str = include_str!("misuses.txt");
-
-/// A small generator of random numbers (Marsaglia's xorshift), so that a failure can be repeated.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound as u64).expect("it is below a usize")
-    }
-}
 
 /// Translates a file, if it has no errors.
 fn translated(code: &str) -> Option<String> {
@@ -117,7 +106,7 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
         .collect();
     let seed: Option<u64> = std::env::var("SPARXX_FUZZ_SEED").ok().and_then(|text| text.parse().ok());
     let mut random =
-        Random(seed.map_or(0x5eed_5eed_5eed, |seed| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
+        Rng::with_seed(seed.map_or(0x5eed_5eed_5eed, |seed| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
     let functions = CONSTRUCTS.split("\n}\n").map(|function| function.to_owned() + "\n}\n");
     let misuses =
         MISUSES.split("=== ").filter_map(|case| case.split_once('\n')).map(|(_, case)| case.to_owned());
@@ -125,20 +114,20 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
     let mut cases = 0u64;
     while began.elapsed() < limit {
         cases += 1;
-        let mut code = pieces[random.below(pieces.len())].clone();
+        let mut code = pieces[random.usize(..pieces.len())].clone();
         // Several functions in one file: those without a region are not parsed.
-        for _ in 0..random.below(3) {
-            code += &pieces[random.below(pieces.len())];
+        for _ in 0..random.usize(..3) {
+            code += &pieces[random.usize(..pieces.len())];
         }
-        for _ in 0..=random.below(4) {
-            let place = |random: &mut Random, code: &str| {
-                let at = random.below(code.len() + 1);
+        for _ in 0..=random.usize(..4) {
+            let place = |random: &mut Rng, code: &str| {
+                let at = random.usize(..code.len() + 1);
                 (at..=code.len()).find(|&at| code.is_char_boundary(at)).unwrap_or(code.len())
             };
             let (a, b) = (place(&mut random, &code), place(&mut random, &code));
             let (first, last) = (a.min(b), a.max(b));
-            match random.below(4) {
-                0 => code.insert_str(a, snippets[random.below(snippets.len())]),
+            match random.usize(..4) {
+                0 => code.insert_str(a, snippets[random.usize(..snippets.len())]),
                 1 => {
                     let few = (first..last.min(first + 40)).rev().find(|&at| code.is_char_boundary(at));
                     code.replace_range(first..few.unwrap_or(first), "");

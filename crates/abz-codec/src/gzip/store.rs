@@ -79,14 +79,10 @@ fn counts(data: &[u8]) -> [u32; 256] {
 mod tests {
     use super::*;
 
-    fn noise(len: usize, mut state: u64) -> Vec<u8> {
-        let next = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 24) as u8
-        };
-        std::iter::repeat_with(next).take(len).collect()
+    fn noise(len: usize, seed: u64) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        fastrand::Rng::with_seed(seed).fill(&mut bytes);
+        bytes
     }
 
     fn is_incompressible(data: &[u8]) -> bool {

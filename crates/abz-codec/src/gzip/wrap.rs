@@ -1,6 +1,7 @@
 //! The headers and trailers around deflate data in files of zlib and zip.
 
 use crc32fast::Hasher;
+use time::UtcDateTime;
 
 use super::EMPTY_DEFLATE;
 use super::layout::{Encoded, Layout};
@@ -84,22 +85,12 @@ fn put(bytes: &mut Vec<u8>, numbers: &[u16]) {
 /// Returns the time and the date in the format of DOS, in UTC, for programs that ignore the time in seconds: 1980 to
 /// 2107.
 fn dos_time(mtime: u32) -> (u16, u16) {
-    let days = mtime / 86_400;
-    // Hinnant, "chrono-compatible low-level date algorithms", civil_from_days, with years that begin in March.
-    let day = (days + 719_468) % 146_097;
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = (days + 719_468) / 146_097 * 400 + year + u32::from(month < 3);
-    let second = mtime % 86_400;
-    if year < 1980 {
-        return (0, 1 << 5 | 1);
-    }
-    let (hour, minute, half) = (second / 3600, second / 60 % 60, second % 60 / 2);
-    let time = hour << 11 | minute << 5 | half;
-    (time as u16, ((year - 1980) << 9 | month << 5 | day) as u16)
+    const EARLIEST: (u16, u16) = (0, 1 << 5 | 1);
+    let Ok(at) = UtcDateTime::from_unix_timestamp(mtime.into()) else { return EARLIEST };
+    let Ok(years) = u16::try_from(at.year() - 1980) else { return EARLIEST };
+    let (hour, minute, half) = (at.hour(), at.minute(), at.second() / 2);
+    let time = u16::from(hour) << 11 | u16::from(minute) << 5 | u16::from(half);
+    (time, years << 9 | u16::from(u8::from(at.month())) << 5 | u16::from(at.day()))
 }
 
 /// The state of a file of zlib or zip.

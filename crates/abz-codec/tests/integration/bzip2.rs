@@ -53,7 +53,7 @@ fn inputs() -> Vec<Vec<u8>> {
         Vec::new(),
         b"a".to_vec(),
         prose(250_000),
-        Noise(1).bytes(250_000),
+        Noise::new(1).bytes(250_000),
         vec![0; 300_000],
         b"ab".repeat(150_000),
         prose(1000).repeat(300),
@@ -203,14 +203,14 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
     let time = Duration::from_secs(number("ABZ_FUZZ_SECONDS").unwrap_or(1));
     let corpus = [
         encode(&prose(2000), level(1)),
-        encode(&Noise(2).bytes(500), level(9)),
+        encode(&Noise::new(2).bytes(500), level(9)),
         encode(&vec![7; 5000], level(5)),
         [encode(b"one", level(1)), encode(b"two", level(2)), encode(b"", level(3))].concat(),
     ];
     let mut seed = number("ABZ_FUZZ_SEED").unwrap_or(0);
     let start = Instant::now();
     while start.elapsed() < time {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let mut file = corpus[noise.below(corpus.len())].clone();
         for _ in 0..1 + noise.below(3) {
             let at = noise.below(file.len());

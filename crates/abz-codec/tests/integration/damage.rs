@@ -224,7 +224,7 @@ fn any_extra_field_is_as_good_as_another() {
     // Some of the sizes end in the header of the next member, and some behind it.
     sizes.extend(right - 12..right + 24);
     sizes.extend([2 * right + 1, 3 * right + 2]);
-    let mut noise = Noise(77);
+    let mut noise = Noise::new(77);
     for size in sizes {
         let bgzf = [&b"BC\x02\0"[..], &size.to_le_bytes()].concat();
         // Our subfield with random numbers, marks of an unknown kind, and an index without entries.

@@ -18,7 +18,7 @@ struct Random {
 }
 
 fn random(seed: u64, most_flushes: usize) -> Random {
-    let mut noise = Noise(seed);
+    let mut noise = Noise::new(seed);
     let mut member = Member::new(noise.pick(&[12, 12, 13, 20]));
     let mut flushes = Vec::new();
     let number = 1 + noise.below(400);
@@ -58,7 +58,7 @@ fn members_of_any_symbols_are_decoded_as_liblzma_decodes_them() {
         let status = stream.process_vec(&file, &mut theirs, Action::Finish);
         assert!(matches!(status, Ok(Status::StreamEnd)) && theirs == contents, "seed {seed}");
         for scanner in scanners().into_iter().chain([holding_little(false)]) {
-            let mut noise = Noise(seed);
+            let mut noise = Noise::new(seed);
             let most = noise.pick(&[1, 10, 10_000]);
             let found = decode_pushed(scanner, &file, || 1 + noise.below(most));
             assert!(found == (contents.clone(), None), "seed {seed}: {:?}", found.1);
@@ -73,7 +73,7 @@ fn flushed_members_are_decoded_however_they_arrive() {
         let file = [one.file, two.file].concat();
         let contents = [one.contents, two.contents].concat();
         for scanner in scanners() {
-            let mut noise = Noise(seed);
+            let mut noise = Noise::new(seed);
             let most = noise.pick(&[1, 10, 10_000]);
             let found = decode_pushed(scanner, &file, || 1 + noise.below(most));
             assert!(found == (contents.clone(), None), "seed {seed}: {:?}", found.1);
@@ -92,7 +92,7 @@ fn a_large_member_whose_first_flush_comes_late_is_decoded_up_to_that_or_slowly()
     const HELD: Range<usize> = 8_000..9_000;
     let (mut early, mut late) = (0, 0);
     for seed in 0..60 {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let mut member = Member::new(12);
         let symbols = noise.below(20_000);
         member.symbols(&mut noise, symbols);
@@ -124,7 +124,7 @@ fn a_large_member_whose_first_flush_comes_late_is_decoded_up_to_that_or_slowly()
 
 #[test]
 fn a_changed_trailer_of_a_large_member_is_no_flush() {
-    let mut noise = Noise(1);
+    let mut noise = Noise::new(1);
     let mut member = Member::new(12);
     member.symbols(&mut noise, 20_000);
     let (file, contents) = member.finish();
@@ -189,19 +189,22 @@ fn a_flushed_member_that_is_cut_or_changed_gives_an_error_and_what_comes_before(
     for seed in 0..60 {
         let Random { file, contents, .. } = random(seed, 4);
         for scanner in scanners() {
-            let mut noise = Noise(seed);
+            let mut noise = Noise::new(seed);
             let cut = noise.below(file.len());
             let (out, error) = decode_pushed(scanner, &file[..cut], || 1 + noise.below(100));
             let error = error.unwrap();
             assert!(matches!(error.fault, Fault::Truncated { .. }) && error.offset == cut as u64);
             assert!(contents.starts_with(&out), "seed {seed}");
         }
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         for _ in 0..100 {
             let mut file = file.clone();
             for _ in 0..1 + noise.below(2) {
                 let at = 7 + noise.below(file.len() - 7);
-                file[at] = noise.pick(&[noise.0 as u8, file[at] ^ 1 << (noise.0 >> 60 & 7)]);
+                file[at] = match noise.below(2) {
+                    0 => noise.next() as u8,
+                    _ => file[at] ^ 1 << noise.below(8),
+                };
             }
             let found = scanners().map(|scanner| decode_pushed(scanner, &file, || 1 + noise.below(500)));
             for (out, error) in &found {

@@ -56,7 +56,7 @@ pub fn gzip(data: &[u8], level: u32, flush_every: usize) -> Vec<u8> {
 
 /// Returns contents with parts for every way in which deflate encodes.
 pub fn mixed(len: usize) -> Vec<u8> {
-    let mut noise = Noise(5);
+    let mut noise = Noise::new(5);
     let mut data = Vec::new();
     while data.len() < len {
         match noise.below(5) {
@@ -80,7 +80,7 @@ fn files() -> Vec<Vec<u8>> {
         gzip(&all, 6, usize::MAX),
         gzip(&all, 1, 100_000),
         gzip(&all, 0, usize::MAX),
-        gzip(&Noise(3).bytes(900_000), 6, 200_000),
+        gzip(&Noise::new(3).bytes(900_000), 6, 200_000),
         [gzip(&prose(1_500_000), 9, usize::MAX), gzip(&all, 6, usize::MAX), small].concat(),
     ]
 }
@@ -91,7 +91,7 @@ fn guesses_change_nothing_of_what_comes_out() {
     for (number, file) in files().iter().enumerate() {
         let right = oracle(file).unwrap();
         for most in [1 << 20, 200_000, 70_000] {
-            let mut noise = Noise(most as u64);
+            let mut noise = Noise::new(most as u64);
             let (out, error, taken) = decode_guessing(file, || most / 2 + noise.below(most / 2));
             assert!(error.is_none(), "file {number}: {error:?}");
             assert!(out == right, "file {number}, pieces of up to {most}");
@@ -104,7 +104,7 @@ fn guesses_change_nothing_of_what_comes_out() {
 #[test]
 fn damage_is_told_as_without_guesses() {
     let files = files();
-    let mut noise = Noise(9);
+    let mut noise = Noise::new(9);
     let mut damaged = 0;
     for seed in 0..40 {
         let mut file = files[noise.below(files.len())].clone();

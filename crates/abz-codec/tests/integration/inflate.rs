@@ -76,12 +76,12 @@ fn decode(stream: &[u8], mut input_len: impl FnMut() -> usize, mut room: impl Fn
 /// Checks that this crate decodes like zlib-rs, with pieces of all sizes.
 pub fn check(stream: &[u8], seed: u64) {
     let theirs = oracle(stream);
-    let mut noise = Noise(seed);
+    let mut noise = Noise::new(seed);
     for (most_input, most_room) in [(1 << 20, 1 << 22), (40, 700), (1, 1000), (1000, 3), (1, 1)] {
         if most_input * most_room < 1000 && stream.len() > 3000 {
             continue;
         }
-        let mut other = Noise(seed + 1);
+        let mut other = Noise::new(seed + 1);
         let ours = decode(stream, || 1 + noise.below(most_input), || 1 + other.below(most_room));
         let place = format!("seed {seed}, input of {most_input}, room of {most_room}");
         assert_eq!((ours.consumed, &ours.end), (theirs.consumed, &theirs.end), "{place}");
@@ -127,7 +127,7 @@ fn encoded(contents: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 fn what_encoders_make_is_decoded_as_zlib_does() {
-    let mut noise = Noise(1);
+    let mut noise = Noise::new(1);
     let far = [&noise.bytes(32_000)[..], &prose(3000), &vec![0; 70_000]].concat();
     let contents = [Vec::new(), b"x".to_vec(), prose(20_000), noise.bytes(9000), [&far[..], &far].concat()];
     for (seed, stream) in contents.iter().flat_map(|contents| encoded(contents)).enumerate() {
@@ -140,7 +140,7 @@ fn what_encoders_make_is_decoded_as_zlib_does() {
 #[test]
 fn streams_that_no_encoder_makes_are_decoded_as_zlib_does() {
     for seed in 0..60 {
-        let stream = stream(&mut Noise(seed), 0);
+        let stream = stream(&mut Noise::new(seed), 0);
         check(&stream, seed);
         assert_eq!(oracle(&stream).end, Ok(true), "seed {seed}: the stream is right");
     }
@@ -149,8 +149,8 @@ fn streams_that_no_encoder_makes_are_decoded_as_zlib_does() {
 #[test]
 fn damage_is_told_at_the_byte_where_zlib_finds_it() {
     let corpus: Vec<Vec<u8>> =
-        [encoded(&prose(700)), (0..30).map(|seed| stream(&mut Noise(seed), 0)).collect()].concat();
-    let (mut damaged, mut noise) = (0, Noise(7));
+        [encoded(&prose(700)), (0..30).map(|seed| stream(&mut Noise::new(seed), 0)).collect()].concat();
+    let (mut damaged, mut noise) = (0, Noise::new(7));
     for seed in 0..1500 {
         let mut stream = corpus[noise.below(corpus.len())].clone();
         stream.truncate(4000);
@@ -171,8 +171,10 @@ fn damage_is_told_at_the_byte_where_zlib_finds_it() {
 
 #[test]
 fn decoding_from_any_block_on_gives_what_comes_from_there_on() {
-    for (seed, stream) in
-        encoded(&prose(40_000)).into_iter().chain((0..40).map(|seed| stream(&mut Noise(seed), 0))).enumerate()
+    for (seed, stream) in encoded(&prose(40_000))
+        .into_iter()
+        .chain((0..40).map(|seed| stream(&mut Noise::new(seed), 0)))
+        .enumerate()
     {
         let all = oracle(&stream).contents;
         // The places at which blocks begin, in bits and in contents.

@@ -9,7 +9,7 @@ const PYTHON_COMPRESS: &str =
     "import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read(), 6))";
 
 fn inputs() -> Vec<Vec<u8>> {
-    vec![Vec::new(), b"x".to_vec(), prose(100_000), Noise(7).bytes(100_000), vec![0; 1_000_000]]
+    vec![Vec::new(), b"x".to_vec(), prose(100_000), Noise::new(7).bytes(100_000), vec![0; 1_000_000]]
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub fn zipped(data: &[u8], is_stored: bool, descriptor: Option<bool>) -> Vec<u8>
 }
 
 fn inputs() -> Vec<Vec<u8>> {
-    vec![prose(50_000), Noise(1).bytes(5000), b"ab".to_vec(), [vec![0; 700_000], prose(300)].concat()]
+    vec![prose(50_000), Noise::new(1).bytes(5000), b"ab".to_vec(), [vec![0; 700_000], prose(300)].concat()]
 }
 
 #[test]

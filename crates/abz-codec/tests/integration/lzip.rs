@@ -56,7 +56,7 @@ fn inputs() -> Vec<Vec<u8>> {
         Vec::new(),
         b"a".to_vec(),
         prose(250_000),
-        Noise(1).bytes(250_000),
+        Noise::new(1).bytes(250_000),
         vec![0; 300_000],
         (0..=255).collect(),
     ]
@@ -91,7 +91,7 @@ fn all_inputs_come_back_at_all_levels_and_block_sizes() {
 fn no_level_makes_files_half_a_percent_larger_than_lzip() {
     // The zeros cost little time. They make the distance of the second half a little larger than the dictionary of
     // level 1.
-    let data = [prose(200_000), Noise(7).bytes(50_000), vec![0; 800_000]].concat().repeat(2);
+    let data = [prose(200_000), Noise::new(7).bytes(50_000), vec![0; 800_000]].concat().repeat(2);
     for level in 0..=9 {
         let Some((theirs, _)) = lzip(&["-c", &format!("-{level}")], &data) else { return };
         let ours = encode(&data, level, 1 << 25).len();
@@ -300,14 +300,14 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
     let time = Duration::from_secs(number("ABZ_FUZZ_SECONDS").unwrap_or(1));
     let corpus = [
         encode(&prose(2000), 6, 700),
-        encode(&Noise(2).bytes(500), 0, 1000),
+        encode(&Noise::new(2).bytes(500), 0, 1000),
         encode(&vec![7; 50_000], 1, 20_000),
         [encode(b"one", 1, 10), encode(b"", 3, 10), encode(b"two", 2, 2)].concat(),
     ];
     let mut seed = number("ABZ_FUZZ_SEED").unwrap_or(0);
     let start = Instant::now();
     while start.elapsed() < time {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let mut file = corpus[noise.below(corpus.len())].clone();
         for _ in 0..1 + noise.below(3) {
             let at = noise.below(file.len());

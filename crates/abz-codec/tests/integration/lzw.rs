@@ -141,7 +141,7 @@ fn kinds() -> impl Iterator<Item = Kind> {
 }
 
 fn inputs() -> Vec<Vec<u8>> {
-    vec![vec![], vec![b'x'], vec![7; 100_000], prose(100_000), Noise(1).bytes(90_000)]
+    vec![vec![], vec![b'x'], vec![7; 100_000], prose(100_000), Noise::new(1).bytes(90_000)]
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn files_of_every_width_are_decoded_as_gzip_decodes_them() {
 
 #[test]
 fn files_of_compress_are_decoded() {
-    let data = [prose(600_000), Noise(2).bytes(300_000), prose(200_000)].concat();
+    let data = [prose(600_000), Noise::new(2).bytes(300_000), prose(200_000)].concat();
     for bits in ["10", "12", "16"] {
         let Some((file, _)) = through("compress", &["-c", "-b", bits], &data) else { return };
         let (out, error) = decode_whole(&file);
@@ -176,7 +176,7 @@ fn it_does_not_matter_in_which_pieces_a_file_comes() {
     for kind in [Kind { bits: 12, clear_every: Some(3_000) }, Kind { bits: 16, clear_every: None }] {
         let file = encode(&data, kind);
         for most in [1, 2, 17, 1000, 100_000] {
-            let mut noise = Noise(most as u64);
+            let mut noise = Noise::new(most as u64);
             let (out, error) = decode(&file, || 1 + noise.below(most));
             assert_eq!(error, None);
             assert!(out == data, "{kind:?}, pieces of up to {most}");
@@ -246,11 +246,11 @@ fn changed_files_give_what_gzip_gives() {
     let (time, start) = (Duration::from_secs(seconds.unwrap_or(1)), Instant::now());
     let corpus: Vec<Vec<u8>> = kinds()
         .filter(|kind| kind.bits > 9)
-        .map(|kind| encode(&[prose(3_000), vec![0; 3_000], Noise(3).bytes(1_000)].concat(), kind))
+        .map(|kind| encode(&[prose(3_000), vec![0; 3_000], Noise::new(3).bytes(1_000)].concat(), kind))
         .collect();
     let mut seed = 0;
     while start.elapsed() < time {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let mut file = corpus[noise.below(corpus.len())].clone();
         for _ in 0..1 + noise.below(3) {
             let at = 2 + noise.below(file.len() - 2);

@@ -26,8 +26,8 @@ fn inputs() -> Vec<Vec<u8>> {
         b"a".to_vec(),
         prose(1000),
         prose(100_000),
-        Noise(5).bytes(70_000),
-        [prose(30_000), Noise(7).bytes(50_000), vec![0; 40_000]].concat(),
+        Noise::new(5).bytes(70_000),
+        [prose(30_000), Noise::new(7).bytes(50_000), vec![0; 40_000]].concat(),
     ]
 }
 
@@ -91,7 +91,7 @@ fn a_file_that_ends_in_its_first_mark_is_cut_and_one_that_only_begins_so_is_read
 
 #[test]
 fn files_that_are_joined_are_read_as_one() {
-    let (one, other) = (prose(50_000), Noise(3).bytes(20_000));
+    let (one, other) = (prose(50_000), Noise::new(3).bytes(20_000));
     let files = [
         compress_to_one(&one, 6, 7000),
         compress(&other, 6, 7000),
@@ -198,7 +198,8 @@ fn marks_that_lie_are_not_believed() {
         assert!(error.is_some(), "{order:?}: {}", out.len());
     }
     // A block of another file with suitable sizes.
-    let other = file(&Blocks::new(&Noise(9).bytes(5000)[..], 1000).map(|b| b.unwrap()).collect::<Vec<_>>());
+    let other =
+        file(&Blocks::new(&Noise::new(9).bytes(5000)[..], 1000).map(|b| b.unwrap()).collect::<Vec<_>>());
     let other_marks: Vec<_> = (0..other.len()).filter(|&at| is_mark(&other[at..])).collect();
     let foreign = &other[other_marks[1]..other_marks[2]];
     let mixed = [head, part(0), foreign, part(2), part(3), part(4), end].concat();
@@ -222,7 +223,7 @@ fn is_mark(bytes: &[u8]) -> bool {
 
 #[test]
 fn what_is_cut_by_its_contents_changes_around_a_change_and_nowhere_else() {
-    let data = Noise(11).bytes(400_000);
+    let data = Noise::new(11).bytes(400_000);
     let file = |data: &[u8]| {
         let mut encoder = Encoder::new(6);
         let mut file = Writer::new(Vec::new(), Layout::OneMember).without_places();
@@ -266,9 +267,12 @@ fn append(file: &[u8], data: &[u8], more: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_member_to_which_another_program_has_appended_is_read_to_its_end() {
-    for (data, block_size) in
-        [(prose(100_000), 30_000), (prose(100_000), 2000), (prose(40_000), 1), (Noise(2).bytes(5000), 4000)]
-    {
+    for (data, block_size) in [
+        (prose(100_000), 30_000),
+        (prose(100_000), 2000),
+        (prose(40_000), 1),
+        (Noise::new(2).bytes(5000), 4000),
+    ] {
         let file = compress_to_one(&data, 6, block_size.max(data.len() / 50));
         for more in [data[data.len() - 3000..].to_vec(), b"a".to_vec(), vec![], vec![0; 600_000]] {
             let whole = append(&file, &data, &more);

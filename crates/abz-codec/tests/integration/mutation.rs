@@ -48,7 +48,7 @@ fn corpus() -> Vec<Vec<u8>> {
     let files = vec![
         compress(&prose(600), 6, 200),
         compress(&prose(600), 1, 601),
-        compress(&Noise(3).bytes(300), 6, 100),
+        compress(&Noise::new(3).bytes(300), 6, 100),
         compress_with_origin(&vec![0; 4000], 1000, b"name", 77),
         foreign(&prose(600)),
         foreign(&vec![0; 100_000]),
@@ -101,7 +101,7 @@ fn mutate(noise: &mut Noise, corpus: &[Vec<u8>]) -> Vec<u8> {
 
 fn check(file: &[u8], seed: u64) {
     let (out, error) = decode(file);
-    let mut noise = Noise(seed);
+    let mut noise = Noise::new(seed);
     let most = [1, 10, 100, 1000][noise.below(4)];
     let (pushed, its_error) = decode_pushed(file, || 1 + noise.below(most));
     let text = |error: &Option<DecodeError>| error.as_ref().map(ToString::to_string);
@@ -164,7 +164,7 @@ fn fuzz(corpus: &[Vec<u8>], check: impl Fn(&[u8], u64)) {
     let first = number("ABZ_FUZZ_SEED").unwrap_or(0);
     let (start, mut seed) = (Instant::now(), first);
     while seed == first || start.elapsed() < time {
-        check(&mutate(&mut Noise(seed), corpus), seed);
+        check(&mutate(&mut Noise::new(seed), corpus), seed);
         seed += 1;
     }
     println!("{} files changed and decoded", seed - first);
@@ -177,11 +177,11 @@ fn gzip_files_give_an_error_or_what_another_decoder_gives() {
 
 #[test]
 fn deflate_streams_give_an_error_or_the_bytes_where_zlib_does() {
-    let mut corpus: Vec<_> = (0..20).map(|seed| deflate::stream(&mut Noise(seed), 32 << 10)).collect();
+    let mut corpus: Vec<_> = (0..20).map(|seed| deflate::stream(&mut Noise::new(seed), 32 << 10)).collect();
     for level in [0, 1, 6, 9] {
         corpus.push(guess::gzip(&prose(3000), level, 1000).split_off(10));
         corpus.push(
-            guess::gzip(&[&vec![0; 20_000][..], &Noise(4).bytes(200)].concat(), level, 90).split_off(10),
+            guess::gzip(&[&vec![0; 20_000][..], &Noise::new(4).bytes(200)].concat(), level, 90).split_off(10),
         );
     }
     fuzz(&corpus, inflate::check);
@@ -193,9 +193,9 @@ fn guesses_give_what_comes_out_without_them() {
     let all = guess::mixed(900_000);
     let mut corpus: Vec<_> = [1, 6, 9].map(|level| guess::gzip(&all, level, 300_000)).into();
     corpus.push(guess::gzip(&prose(600_000), 6, usize::MAX));
-    corpus.push(guess::gzip(&Noise(8).bytes(150_000), 0, 40_000).repeat(2));
+    corpus.push(guess::gzip(&Noise::new(8).bytes(150_000), 0, 40_000).repeat(2));
     fuzz(&corpus, |file, seed| {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let most = [40_000, 100_000, 1 << 20][noise.below(3)];
         let (right, expected) = decode(file);
         let (out, error, _) = guess::decode_guessing(file, || most / 2 + noise.below(most / 2));
@@ -210,7 +210,7 @@ fn check_serial<S>(file: &[u8], seed: u64) -> (Vec<u8>, Option<abz_codec::legacy
 where
     S: Serial<Error = abz_codec::legacy::DecodeError> + Default,
 {
-    let most = 1 + Noise(seed).below(300);
+    let most = 1 + Noise::new(seed).below(300);
     let (whole, pieces) = (legacy::decode::<S>(file, usize::MAX), legacy::decode::<S>(file, most));
     // The number of bytes before a fault depends on the pieces.
     assert!(pieces.0.starts_with(&whole.0) || whole.0.starts_with(&pieces.0), "seed {seed}");
@@ -221,7 +221,7 @@ where
 
 #[test]
 fn pack_files_are_decoded_or_refused_however_they_arrive() {
-    let noise = Noise(2).bytes(700);
+    let noise = Noise::new(2).bytes(700);
     fuzz(&[&prose(2000)[..], b"aab", &noise].map(legacy::packed), |file, seed| {
         check_serial::<pack::Decoder>(file, seed);
     });
@@ -230,7 +230,7 @@ fn pack_files_are_decoded_or_refused_however_they_arrive() {
 /// An accepted file contains the right checksum of its contents.
 #[test]
 fn zip_files_are_decoded_or_refused_however_they_arrive() {
-    let all = [prose(2000), Noise(2).bytes(700), vec![0; 40_000], Vec::new()];
+    let all = [prose(2000), Noise::new(2).bytes(700), vec![0; 40_000], Vec::new()];
     let mut corpus = Vec::new();
     for data in &all {
         for (is_stored, descriptor) in
@@ -256,7 +256,7 @@ fn crc32_of(data: &[u8]) -> u32 {
 #[test]
 fn zlib_streams_give_an_error_or_what_another_decoder_gives() {
     let mut corpus = Vec::new();
-    for data in [prose(2000), Noise(2).bytes(700), vec![0; 40_000], Vec::new()] {
+    for data in [prose(2000), Noise::new(2).bytes(700), vec![0; 40_000], Vec::new()] {
         for level in [0, 1, 6, 9] {
             let mut file = guess::gzip(&data, level, 500).split_off(10);
             file.truncate(file.len() - 8);

@@ -83,7 +83,7 @@ fn of_small_offsets(noise: &mut Noise, len: usize) -> Vec<u8> {
 fn pieces_of_any_contents_level_and_size_are_one_frame() {
     let rounds = std::env::var("ABZ_FUZZ_ROUNDS").map_or(40, |rounds| rounds.parse().unwrap());
     for seed in 0..rounds {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let most = [500, 20_000, 600_000][noise.below(3)];
         let len = 1 + noise.below(most);
         let data = of_small_offsets(&mut noise, len);
@@ -185,7 +185,7 @@ fn a_piece_is_decoded_by_itself() {
 
 #[test]
 fn damage_is_found_and_nothing_of_a_damaged_piece_is_given_out() {
-    let data = [prose(2500), Noise(1).bytes(1500)].concat();
+    let data = [prose(2500), Noise::new(1).bytes(1500)].concat();
     let file = compress(&data, 3, 1000);
     for bit in 0..8 * file.len() {
         let mut file = file.clone();
@@ -216,7 +216,7 @@ fn damage_is_found_and_nothing_of_a_damaged_piece_is_given_out() {
 #[test]
 fn pieces_that_are_missing_or_in_another_order_are_found_out_without_a_checksum_too() {
     let encoding = Encoding { checksum: false, ..Encoding::default() };
-    let data = Noise(3).bytes(4000);
+    let data = Noise::new(3).bytes(4000);
     let file = compress_as(&data, 3, &encoding, 1000, None);
     let parts = abz_codec::zstd::parts(&mut Cursor::new(&file)).unwrap().unwrap();
     let piece = |index: usize| {

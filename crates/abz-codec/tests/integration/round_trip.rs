@@ -201,7 +201,7 @@ fn the_largest_block_is_a_whole_member() {
 
 #[test]
 fn a_long_foreign_member_comes_in_chunks() {
-    let data = [prose(700_000), Noise(1).bytes(700_000), vec![0; 3_000_000]].concat();
+    let data = [prose(700_000), Noise::new(1).bytes(700_000), vec![0; 3_000_000]].concat();
     let file = foreign(&data);
     let pieces: Vec<_> = Splitter::new(&file[..]).map(|piece| piece.unwrap()).collect();
     assert!(pieces.len() >= 4);

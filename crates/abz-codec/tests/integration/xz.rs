@@ -70,7 +70,7 @@ fn inputs() -> Vec<Vec<u8>> {
         Vec::new(),
         b"a".to_vec(),
         prose(250_000),
-        Noise(1).bytes(250_000),
+        Noise::new(1).bytes(250_000),
         vec![0; 300_000],
         (0..=255).collect(),
     ]
@@ -110,7 +110,7 @@ fn all_inputs_come_back_at_all_levels_and_block_sizes() {
 
 #[test]
 fn all_checks_and_filters_are_read() {
-    let data = [prose(30_000), Noise(3).bytes(10_000)].concat();
+    let data = [prose(30_000), Noise::new(3).bytes(10_000)].concat();
     for check in Check::ALL {
         let file = encode_with(Settings { check, extreme: true, ..settings(1) }, &data, 15_000);
         assert_eq!(their_decode(&file), (data.clone(), true), "{check}");
@@ -296,7 +296,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
     let lzma = Stream::new_lzma_encoder(&LzmaOptions::new_preset(0).unwrap()).unwrap();
     let corpus = [
         encode(&prose(2000), 6, 700),
-        encode_with(Settings { check: Check::None, ..settings(0) }, &Noise(2).bytes(500), 1000),
+        encode_with(Settings { check: Check::None, ..settings(0) }, &Noise::new(2).bytes(500), 1000),
         encode(&vec![7; 50_000], 1, 20_000),
         their_encode(Stream::new_easy_encoder(1, stream::Check::Sha256).unwrap(), &prose(1000)),
         [encode(b"one", 1, 10), vec![0; 8], encode(b"", 3, 10), encode(b"two", 2, 2)].concat(),
@@ -305,7 +305,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
     let mut seed = number("ABZ_FUZZ_SEED").unwrap_or(0);
     let start = Instant::now();
     while start.elapsed() < time {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let mut file = corpus[noise.below(corpus.len())].clone();
         for _ in 0..1 + noise.below(3) {
             let at = noise.below(file.len());

@@ -70,7 +70,7 @@ fn oracle(file: &[u8], window_log: u32) -> (Vec<u8>, bool) {
 }
 
 fn inputs() -> Vec<Vec<u8>> {
-    let mut noise = Noise(5);
+    let mut noise = Noise::new(5);
     vec![vec![], vec![b'x'], vec![0; 1_000_000], prose(300_000), noise.bytes(200_000)]
 }
 
@@ -297,7 +297,7 @@ fn a_file_cut_anywhere_gives_the_data_before_and_says_what_is_missing() {
 
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
-    let data = Noise(1).bytes(5000);
+    let data = Noise::new(1).bytes(5000);
     let file = compress(&data, 6000);
     let error = |file: &[u8], decoding: &Decoding| decode(file, decoding).1.unwrap();
     for max_whole in [0, 1 << 20] {
@@ -332,7 +332,7 @@ fn corpus() -> Vec<Vec<u8>> {
         compress(&prose(1500), 400),
         compress_as(&prose(1500), 19, &unchecked, 1500),
         compress_as(&prose(1500), 19, &unchecked, 1501),
-        compress(&[Noise(2).bytes(300), vec![7; 3000]].concat(), 1000),
+        compress(&[Noise::new(2).bytes(300), vec![7; 3000]].concat(), 1000),
         compress(&vec![0; 300_000], 150_000),
         compress_to_frames(&prose(1500), 400),
     ];
@@ -365,7 +365,7 @@ fn changed_files_give_an_error_or_what_libzstd_gives() {
     let time = std::env::var("ABZ_FUZZ_SECONDS").map_or(1, |seconds| seconds.parse().unwrap());
     let (corpus, start, mut seed) = (corpus(), Instant::now(), 0);
     while start.elapsed() < Duration::from_secs(time) {
-        let mut noise = Noise(seed);
+        let mut noise = Noise::new(seed);
         let file = mutate(&mut noise, &corpus);
         let (out, error) = decode(&file, &Decoding::default());
         let most = [1, 10, 100, 1000][noise.below(4)];

@@ -2,7 +2,6 @@
 //!
 //! `CLUSTER_RUNS=2000 CLUSTER_SEED=7 cargo test -p anabranch-cluster --release --test integration random::` tries 2,000 other ones.
 
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,6 +11,7 @@ use std::time::Duration;
 use anabranch::Stream;
 use anabranch_cluster::{Cluster, RemoteError, prelude::*};
 use bytes::Bytes;
+use fastrand::Rng;
 
 use crate::fleet::Fleet;
 use crate::link::Link;
@@ -46,7 +46,7 @@ fn random_runs_with_random_faults_give_what_the_loop_gives() {
                             return;
                         }
                         let case = Case::draw(
-                            &mut Random::new(seed.wrapping_mul(1 << 32) + run),
+                            &mut Rng::with_seed(seed.wrapping_mul(1 << 32) + run),
                             lane.link.is_some(),
                         );
                         let said = format!("run {run} of seed {seed}: {case:?}");
@@ -96,24 +96,24 @@ struct Case {
 }
 
 impl Case {
-    fn draw(random: &mut Random, has_link: bool) -> Self {
-        let (count, longest) = match random.below(20) {
+    fn draw(random: &mut Rng, has_link: bool) -> Self {
+        let (count, longest) = match random.u64(..20) {
             0 => (2..7, 8 << 20),
             1..3 => (5..20, 1 << 20),
             3..8 => (10..60, 64 << 10),
             _ => (1..150, 300),
         };
-        let count = random.within(count);
-        let length = |random: &mut Random| match random.below(4) {
+        let count = random.usize(count);
+        let length = |random: &mut Rng| match random.u64(..4) {
             0 => 0,
             1 => longest,
-            _ => random.below(longest as u64 + 1) as usize,
+            _ => random.u64(..longest as u64 + 1) as usize,
         };
         let lengths: Vec<_> = (0..count).map(|_| (length(random), length(random))).collect();
         let mut faults = Vec::new();
-        for _ in 0..random.below(3) {
-            let time = |random: &mut Random, most| Duration::from_millis(random.below(most));
-            let fault = match random.below(if has_link { 12 } else { 11 }) {
+        for _ in 0..random.u64(..3) {
+            let time = |random: &mut Rng, most| Duration::from_millis(random.u64(..most));
+            let fault = match random.u64(..if has_link { 12 } else { 11 }) {
                 0 | 1 => Fault::Kill,
                 2 => Fault::Stop(time(random, 1_200)),
                 3 => Fault::Leave,
@@ -121,22 +121,22 @@ impl Case {
                 5 => Fault::OtherProgram(time(random, 300)),
                 6 => Fault::Still(time(random, 1_500)),
                 7..11 => Fault::Line {
-                    is_the_programs: random.below(2) == 0,
-                    after: random.below(120),
-                    trouble: match random.below(4) {
+                    is_the_programs: random.u64(..2) == 0,
+                    after: random.u64(..120),
+                    trouble: match random.u64(..4) {
                         0 => Trouble::Cut,
-                        1 => Trouble::Cuts(random.within(2..9) as u32, 20 + random.below(80)),
+                        1 => Trouble::Cuts(random.usize(2..9) as u32, 20 + random.u64(..80)),
                         2 => Trouble::Pause(time(random, 1_500)),
-                        3 if random.below(2) == 0 => Trouble::Refuse(time(random, 800)),
+                        3 if random.u64(..2) == 0 => Trouble::Refuse(time(random, 800)),
                         _ => Trouble::Slow(200_000, time(random, 1_000)),
                     },
                 },
                 _ => Fault::Cut(time(random, 1_500)),
             };
-            faults.push((random.within(0..count + 1), fault));
+            faults.push((random.usize(0..count + 1), fault));
         }
         // An item that ends its workers comes with no other deaths, so that no other item can be lost.
-        let bad = match random.below(6) {
+        let bad = match random.u64(..6) {
             0 => Some(Act::Fail),
             1 => Some(Act::Panic),
             2 => {
@@ -146,12 +146,12 @@ impl Case {
             _ => None,
         };
         Self {
-            window: random.within(1..65),
-            workers: random.within(1..6),
-            threads: random.within(1..5),
-            time: Duration::from_micros([0, 100, 1_000, 3_000][random.below(4) as usize]),
-            end: Duration::from_micros([0, 0, 0, 2_000][random.below(4) as usize]),
-            bad: bad.map(|act| (random.within(0..count), act)),
+            window: random.usize(1..65),
+            workers: random.usize(1..6),
+            threads: random.usize(1..5),
+            time: Duration::from_micros([0, 100, 1_000, 3_000][random.u64(..4) as usize]),
+            end: Duration::from_micros([0, 0, 0, 2_000][random.u64(..4) as usize]),
+            bad: bad.map(|act| (random.usize(0..count), act)),
             lengths,
             faults,
         }
@@ -281,30 +281,5 @@ impl Lane {
                 drop(program);
             }
         }
-    }
-}
-
-/// Random numbers: splitmix64.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn within(&mut self, range: Range<usize>) -> usize {
-        range.start + self.below((range.end - range.start) as u64) as usize
     }
 }

@@ -13,31 +13,31 @@ use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::random::Random;
+use fastrand::Rng;
 
 /// Values of a type, at random.
 trait Draw: Sized {
-    fn draw(random: &mut Random) -> Self;
+    fn draw(random: &mut Rng) -> Self;
 }
 
 /// Implements it for types by an expression with the random numbers.
 macro_rules! draw {
     ($([$($of:tt)*] $type:ty: |$random:ident| $draw:expr;)*) => {$(
         impl<$($of)*> Draw for $type {
-            fn draw($random: &mut Random) -> Self {
+            fn draw($random: &mut Rng) -> Self {
                 $draw
             }
         }
     )*};
 }
 
-fn edges<T: Copy>(random: &mut Random, values: &[T]) -> T {
-    values[random.below(values.len() as u64) as usize]
+fn edges<T: Copy>(random: &mut Rng, values: &[T]) -> T {
+    values[random.u64(..values.len() as u64) as usize]
 }
 
 draw! {
     [] (): |_random| ();
-    [] bool: |random| random.below(2) == 0;
+    [] bool: |random| random.u64(..2) == 0;
     [] u8: |random| edges(random, &[0, 1, 127, 128, 255]);
     [] i64: |random| edges(random, &[i64::MIN, -129, -128, -1, 0, 127, 128, 65_536, 1 << 40, i64::MAX]);
     [] u64: |random| edges(random, &[0, 127, 256, 1 << 31, 1 << 32, u64::MAX]);
@@ -48,12 +48,12 @@ draw! {
     [] char: |random| edges(random, &['a', '\0', 'ß', '\u{10ffff}']);
     [] String: |random| "aé漢".repeat(edges(random, &[0, 1, 40, 300]));
     [] Bytes: |random| vec![7; edges(random, &[0, 1, 127, 128, 70_000])].into();
-    [T: Draw] Option<T>: |random| (random.below(2) == 0).then(|| T::draw(random));
-    [T: Draw] Vec<T>: |random| (0..random.below(4)).map(|_| T::draw(random)).collect();
+    [T: Draw] Option<T>: |random| (random.u64(..2) == 0).then(|| T::draw(random));
+    [T: Draw] Vec<T>: |random| (0..random.u64(..4)).map(|_| T::draw(random)).collect();
     [T: Draw, U: Draw] (T, U): |random| (T::draw(random), U::draw(random));
     [T: Draw] BTreeMap<(u8, bool), T>: |random| Vec::<((u8, bool), T)>::draw(random).into_iter().collect();
     [T: Draw] HashMap<i64, T>: |random| (0..20).map(|key| (key * 1_000 - 7_000, T::draw(random))).collect();
-    [] HashSet<String>: |random| (0..20 + random.below(9)).map(|n| n.to_string()).collect();
+    [] HashSet<String>: |random| (0..20 + random.u64(..9)).map(|n| n.to_string()).collect();
     [] BTreeSet<Option<u8>>: |random| [None, Some(u8::draw(random))].into();
     [] std::net::IpAddr: |random| if bool::draw(random) { [127, 0, 0, 1].into() } else { [1, 2, 3, 4, 5, 6, 7, 8].into() };
     [] std::time::Duration: |random| std::time::Duration::from_nanos(u64::draw(random));
@@ -67,7 +67,7 @@ macro_rules! forms {
         $kind $name<T> { $($body)* }
 
         impl<T: Draw> Draw for $name<T> {
-            fn draw($random: &mut Random) -> Self {
+            fn draw($random: &mut Rng) -> Self {
                 $draw
             }
         }
@@ -86,12 +86,12 @@ forms! {
     struct Flat { name: String, #[serde(flatten)] inner: Fields<T>, #[serde(flatten)] rest: BTreeMap<String, u8> }
         draw |random| Self {
             name: String::draw(random), inner: Draw::draw(random),
-            rest: (0..random.below(3)).map(|n| (format!("more{n}"), u8::draw(random))).collect(),
+            rest: (0..random.u64(..3)).map(|n| (format!("more{n}"), u8::draw(random))).collect(),
         };
     struct FlatOption { #[serde(flatten)] inner: Option<Fields<T>>, always: bool }
         draw |random| Self { inner: Draw::draw(random), always: true };
     enum Usual { Unit, New(T), Tuple(u8, T), Fields { value: T } }
-        draw |random| match random.below(4) {
+        draw |random| match random.u64(..4) {
             0 => Self::Unit,
             1 => Self::New(T::draw(random)),
             2 => Self::Tuple(1, T::draw(random)),
@@ -99,14 +99,14 @@ forms! {
         };
     #[serde(tag = "kind", rename_all = "kebab-case")]
     enum Tagged { UnitOne, Inner(Fields<T>), WithFields { value: T, more: u8 } }
-        draw |random| match random.below(3) {
+        draw |random| match random.u64(..3) {
             0 => Self::UnitOne,
             1 => Self::Inner(Draw::draw(random)),
             _ => Self::WithFields { value: T::draw(random), more: 7 },
         };
     #[serde(tag = "t", content = "c")]
     enum Adjacent { Unit, New(T), Tuple(T, u8), Fields { value: T } }
-        draw |random| match random.below(4) {
+        draw |random| match random.u64(..4) {
             0 => Self::Unit,
             1 => Self::New(T::draw(random)),
             2 => Self::Tuple(T::draw(random), 1),
@@ -114,7 +114,7 @@ forms! {
         };
     #[serde(untagged)]
     enum Untagged { One { only_here: T }, Two { value: T, and: u8 }, Pair((T, u8, u8)) }
-        draw |random| match random.below(3) {
+        draw |random| match random.u64(..3) {
             0 => Self::One { only_here: T::draw(random) },
             1 => Self::Two { value: T::draw(random), and: 2 },
             _ => Self::Pair((T::draw(random), 1, 2)),
@@ -126,7 +126,7 @@ fn same<T: Draw + Debug + Clone + PartialEq + Serialize + DeserializeOwned + Sen
     let back = |(is_good, value): (bool, T)| if is_good { Ok(value) } else { Err(value) };
     let functions = Functions::new("types", "1").function("back", back);
     let back = Cluster::local().function::<(bool, T), T, T>(&functions, "back").unwrap();
-    let mut random = Random::new(7);
+    let mut random = Rng::with_seed(7);
     for n in 0..24 {
         let value = T::draw(&mut random);
         let is_good = n % 2 == 0;

@@ -118,20 +118,20 @@ pub fn oracle(file: &[u8]) -> std::io::Result<Vec<u8>> {
     flate2::read::MultiGzDecoder::new(file).read_to_end(&mut out).map(|_| out)
 }
 
-/// A generator of pseudorandom bytes, the same in each run.
-pub struct Noise(pub u64);
+/// Random bytes and numbers, the same in each run.
+pub struct Noise(fastrand::Rng);
 
 impl Noise {
+    pub fn new(seed: u64) -> Self {
+        Noise(fastrand::Rng::with_seed(seed))
+    }
+
     pub fn next(&mut self) -> u64 {
-        // splitmix64
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.u64(..)
     }
 
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        self.0.usize(..n)
     }
 
     /// Returns one of these.
@@ -140,14 +140,16 @@ impl Noise {
     }
 
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.next() as u8).collect()
+        let mut bytes = vec![0; len];
+        self.0.fill(&mut bytes);
+        bytes
     }
 }
 
 /// Returns words in a random order: compressible, and different everywhere.
 pub fn prose(len: usize) -> Vec<u8> {
     let words = ["river ", "branch ", "leaves ", "the ", "main ", "stream ", "and ", "joins ", "again\n"];
-    let mut noise = Noise(len as u64);
+    let mut noise = Noise::new(len as u64);
     let mut text = Vec::with_capacity(len + 8);
     while text.len() < len {
         text.extend(words[noise.below(words.len())].bytes());

@@ -5,31 +5,16 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
+
 use super::entries::{Entries, Piece};
 
-/// A pseudorandom number generator, splitmix64.
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-}
-
 /// A reader that returns few bytes at a time.
-struct Trickle<'a>(&'a [u8], Noise);
+struct Trickle<'a>(&'a [u8], Rng);
 
 impl Read for Trickle<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = 1 + self.1.below(700);
+        let most = 1 + self.1.usize(..700);
         let len = most.min(buffer.len());
         self.0.read(&mut buffer[..len])
     }
@@ -169,45 +154,45 @@ fn check(archive: &[u8], seed: u64) {
     let whole = read(archive);
     let data: usize = whole.0.iter().map(|(_, _, _, data)| data.len()).sum();
     assert!(data <= archive.len(), "seed {seed}: {data} bytes of {}", archive.len());
-    assert_eq!(read(Trickle(archive, Noise(seed))), whole, "seed {seed}");
+    assert_eq!(read(Trickle(archive, Rng::with_seed(seed))), whole, "seed {seed}");
 }
 
 /// Returns a mutated archive, usually with the checksums of its headers corrected.
-fn mutate(noise: &mut Noise, members: &[Vec<u8>]) -> Vec<u8> {
+fn mutate(noise: &mut Rng, members: &[Vec<u8>]) -> Vec<u8> {
     let mut archive = Vec::new();
-    for _ in 0..=noise.below(3) {
-        let mut member = members[noise.below(members.len())].clone();
-        for _ in 0..noise.below(4) {
-            let at = noise.below(member.len());
-            match noise.below(6) {
-                0 => member[at] = noise.next() as u8,
-                1 => member[at] ^= 1 << noise.below(8),
+    for _ in 0..=noise.usize(..3) {
+        let mut member = members[noise.usize(..members.len())].clone();
+        for _ in 0..noise.usize(..4) {
+            let at = noise.usize(..member.len());
+            match noise.usize(..6) {
+                0 => member[at] = noise.u8(..),
+                1 => member[at] ^= 1 << noise.usize(..8),
                 // Mostly digits, since headers hold many numbers.
-                2 => member[at] = b"0179,\n=\x80\xff"[noise.below(9)],
+                2 => member[at] = b"0179,\n=\x80\xff"[noise.usize(..9)],
                 3 => {
-                    let end = (at + 1 + noise.below(12)).min(member.len());
-                    member[at..end].fill(b"7\x000\xff"[noise.below(4)]);
+                    let end = (at + 1 + noise.usize(..12)).min(member.len());
+                    member[at..end].fill(b"7\x000\xff"[noise.usize(..4)]);
                 }
                 4 => {
                     // Copies bytes from one place to another.
-                    let from = noise.below(member.len());
-                    let len = (1 + noise.below(24)).min(member.len() - at.max(from));
+                    let from = noise.usize(..member.len());
+                    let len = (1 + noise.usize(..24)).min(member.len() - at.max(from));
                     member.copy_within(from..from + len, at);
                 }
-                _ => drop(member.drain(at..(at + 1 + noise.below(600)).min(member.len()))),
+                _ => drop(member.drain(at..(at + 1 + noise.usize(..600)).min(member.len()))),
             }
             if member.is_empty() {
                 break;
             }
         }
-        if noise.below(8) > 0 {
+        if noise.usize(..8) > 0 {
             for block in member.chunks_exact_mut(512).filter(|block| block[257..].starts_with(b"ustar")) {
                 put_checksum(block);
             }
         }
         archive.extend(member);
     }
-    if noise.below(4) > 0 {
+    if noise.usize(..4) > 0 {
         archive.extend([0; 1024]);
     }
     archive
@@ -227,7 +212,7 @@ fn archives_of_all_forms_are_read_and_changed_ones_do_no_harm() {
     let first = number("ABZ_FUZZ_SEED").unwrap_or(0);
     let (start, mut seed) = (Instant::now(), first);
     while seed == first || start.elapsed() < time {
-        check(&mutate(&mut Noise(seed), &members), seed);
+        check(&mutate(&mut Rng::with_seed(seed), &members), seed);
         seed += 1;
     }
     println!("{} archives", seed - first);

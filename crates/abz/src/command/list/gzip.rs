@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use abz::Format;
 use abz::gzip::Header;
+use time::UtcDateTime;
 
 use crate::command::input::Input;
 
@@ -110,24 +111,19 @@ fn date(time: SystemTime) -> String {
 }
 
 /// Returns the year, the month with the day, and the hour with the minute (in UTC).
-pub(super) fn day_and_time(time: SystemTime) -> (i64, String, String) {
+pub(super) fn day_and_time(time: SystemTime) -> (i32, String, String) {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let seconds = match time.duration_since(UNIX_EPOCH) {
         Ok(since) => since.as_secs().cast_signed(),
         Err(before) => -before.duration().as_secs().cast_signed(),
     };
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Years are counted from March, so that the leap day is the last one (Hinnant, "chrono-compatible low-level date
-    // algorithms", civil_from_days).
-    let (era, day) = ((days + 719_468).div_euclid(146_097), (days + 719_468).rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let name = MONTHS[((month + 2) % 12) as usize];
-    let year = 400 * era + year + i64::from(month > 9);
-    (year, format!("{name}{day:>3}"), format!("{:02}:{:02}", second / 3600, second / 60 % 60))
+    // A time of a year that the calendar does not have is shown as its first or last day.
+    let bound = if seconds < 0 { UtcDateTime::MIN } else { UtcDateTime::MAX };
+    let time = UtcDateTime::from_unix_timestamp(seconds).unwrap_or(bound);
+    let month = MONTHS[usize::from(u8::from(time.month())) - 1];
+    let clock = format!("{:02}:{:02}", time.hour(), time.minute());
+    (time.year(), format!("{month}{:>3}", time.day()), clock)
 }
 
 #[cfg(test)]
