@@ -40,7 +40,7 @@ impl Pausing {
         let most = 1 << [3, 9, 14, 18, 20][random.below(5) as usize];
         // Very short reads of a large file take too long.
         let most = most.max(bytes.len() as u64 / 2000 + 1);
-        Pausing { bytes: Cursor::new(bytes), random: Random::new(random.next()), most }
+        Pausing { bytes: Cursor::new(bytes), random: Random(random.next()), most }
     }
 
     fn len(&mut self, context: &mut Context<'_>) -> Poll<usize> {
@@ -112,7 +112,7 @@ fn contents_are_those_of_a_reader() {
         forms.push((format.to_string(), writer.finish().unwrap()));
     }
     for (name, file) in forms {
-        let mut random = Random::new(3);
+        let mut random = Random(3);
         for round in 0..rounds(3) {
             let builder = Reader::builder().workers(1 + (round % 3) as usize).pool(&pool);
             let is_cut = random.below(3) == 0;
@@ -144,7 +144,7 @@ fn bytes_are_those_of_a_writer_and_a_flush_makes_them_readable() {
         let mut plain = builder.clone().new(Vec::new()).unwrap();
         plain.write_all(&data).unwrap();
         let plain = plain.finish().unwrap();
-        let mut random = Random::new(5);
+        let mut random = Random(5);
         for round in 0..rounds(4) {
             let builder = builder.clone().workers(1 + (round % 3) as usize).pool(&pool);
             let flushes = random.below(2) == 0 && format != Format::Lzma;

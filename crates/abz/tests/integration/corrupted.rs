@@ -50,7 +50,7 @@ fn corrupted_files_do_no_harm(format: Format, compressor: &str, tool: &[&str]) {
     let batches = rounds(2);
     for batch in 0..batches {
         let folder = Folder::new();
-        let mut random = Random::new(batch);
+        let mut random = Random(batch);
         let mut names = Vec::new();
         for number in 0..BATCH {
             let mut file = corpus[random.below(corpus.len() as u64) as usize].clone();
@@ -137,7 +137,7 @@ fn what_can_be_decoded_is_written(format: Format, compressor: &[&str], tool: Opt
     }
     let tool = tool.filter(|tool| have(tool[0]));
     let folder = Folder::new();
-    let mut random = Random::new(4);
+    let mut random = Random(4);
     for round in 0..rounds(12) {
         for (number, file) in files.iter().enumerate() {
             let file = match round % 3 {

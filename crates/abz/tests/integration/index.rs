@@ -35,7 +35,7 @@ fn a_span_found_by_an_index_is_the_same_part_of_the_plain_data() {
     ];
     let more = [("many small members", small), ("members of all sizes", many.concat())];
     let count = data.split_inclusive(|&byte| byte == b'\n').count();
-    let mut random = Random::new(5);
+    let mut random = Random(5);
     for (parity, (what, file)) in files(&data).into_iter().chain(more).enumerate() {
         let folder = Folder::new();
         folder.write("f", &file);

@@ -168,7 +168,7 @@ fn an_index_that_lies_changes_nothing() {
     assert_eq!(by_index(&file, &index_of(&file, large)), (Ok(None), Vec::new()));
     // Any change to an index with a corrected checksum does no harm either.
     let index = index_of(&file, right).to_bytes();
-    let mut random = Random::new(21);
+    let mut random = Random(21);
     for round in 0..rounds(60) {
         let mut bytes = index[..index.len() - 4].to_vec();
         let at = 48 + random.below(bytes.len() as u64 - 48) as usize;
@@ -186,7 +186,7 @@ fn an_index_that_lies_changes_nothing() {
 fn damage_is_told_as_without_an_index() {
     let (file, _) = members();
     let parts = parts_of(&file);
-    let mut random = Random::new(4);
+    let mut random = Random(4);
     let decompression = Decompression { workers: 3, ..Decompression::default() };
     for round in 0..rounds(40) {
         let (_, file, _) = damaged(&file, &mut random);

@@ -46,7 +46,7 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
     let small: Vec<(String, Vec<u8>)> = (0..20).map(|n| (format!("s{n:02}"), prose(n * 500))).collect();
     let mut files: Vec<(&str, &[u8])> = small.iter().map(|(name, data)| (&name[..], &data[..])).collect();
     files.push(("large", &large));
-    let mut random = Random::new(11);
+    let mut random = Random(11);
     let mut ended_early = 0;
     let mut usual = BTreeMap::new();
     for signal in ["INT", "TERM", "KILL"] {

@@ -1516,7 +1516,7 @@ fn random_command_lines_do_the_same() {
             continue;
         }
         let pair = Pair::new(tool, suffix);
-        let mut random = Random::new(at as u64 + 1);
+        let mut random = Random(at as u64 + 1);
         for _ in 0..rounds(10) {
             let mut words = Vec::new();
             for _ in 0..random.below(3) {

@@ -8,7 +8,7 @@ const LEN: usize = 700_123;
 #[test]
 fn a_range_of_any_file_is_the_same_part_of_its_plain_data() {
     let data = [prose(300_000), noise(LEN - 300_000, 7)].concat();
-    let mut random = Random::new(1);
+    let mut random = Random(1);
     for (parity, (what, file)) in files(&data).into_iter().enumerate() {
         let folder = Folder::new();
         folder.write("f", &file);
@@ -39,7 +39,7 @@ fn a_range_of_any_file_is_the_same_part_of_its_plain_data() {
 fn a_range_of_lines_is_what_sed_prints() {
     for data in [prose(LEN / 2), [prose(LEN / 2), b"\n\nno line feed".to_vec()].concat()] {
         let count = data.split_inclusive(|&byte| byte == b'\n').count();
-        let mut random = Random::new(2);
+        let mut random = Random(2);
         for (what, file) in files(&data) {
             let folder = Folder::new();
             folder.write("f", &file);

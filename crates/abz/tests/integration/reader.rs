@@ -26,7 +26,7 @@ struct Uneven {
 impl Uneven {
     fn new(file: &[u8], random: &mut Random) -> Self {
         let most = [9, 12, 15, 17, 20][random.below(5) as usize];
-        let (file, random) = (Cursor::new(file.to_vec()), Random::new(random.next()));
+        let (file, random) = (Cursor::new(file.to_vec()), Random(random.next()));
         Uneven { file, random, most: 1 << most, has_ended: false, pauses_left: 12, fails: Arc::default() }
     }
 
@@ -166,7 +166,7 @@ fn reading_and_seeking_are_those_of_the_contents() {
     let pool = Arc::new(Pool::new(2));
     let data = [prose(900_000), noise(200_000, 7), vec![b'x'; 2_500_000], prose(300_000)].concat();
     for (name, file) in forms(&data) {
-        let mut random = Random::new(11);
+        let mut random = Random(11);
         for round in 0..rounds(6) {
             let builder = Reader::builder().workers(1 + (round % 3) as usize).pool(&pool);
             let reader = builder.new(Uneven::new(&file, &mut random)).unwrap();

@@ -227,7 +227,7 @@ fn curl_reads_all() {
 
 /// Files of zstd with contents of several kinds, of each level, in one frame and in several, and the contents.
 fn zstd_files() -> Vec<(Vec<u8>, Vec<u8>)> {
-    let mut random = Random::new(62);
+    let mut random = Random(62);
     let files = (0..60).map(|number: u32| {
         let contents: Vec<u8> = (0..1 + random.below(4))
             .flat_map(|_| {

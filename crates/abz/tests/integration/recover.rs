@@ -165,7 +165,7 @@ fn random_damage_costs_the_parts_that_it_touches(parts: &Parts) {
     let name = format!("x.{}", parts.suffix);
     let all: Vec<u8> = parts.parts.iter().flat_map(|(_, data)| data.clone()).collect();
     for seed in 0..rounds(60) {
-        let mut random = Random::new(seed);
+        let mut random = Random(seed);
         let (damage, bytes, is_in_place) = damaged(&parts.file, &mut random);
         folder.write(&name, &bytes);
         let workers = ["-p1", "-p2", "-p4"][random.below(3) as usize];

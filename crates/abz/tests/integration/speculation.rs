@@ -37,7 +37,7 @@ fn guesses_give_the_same_bytes_with_any_number_of_threads() {
 fn damage_is_told_as_without_guesses_and_what_is_before_it_comes_out() {
     let data = contents();
     let file = file(&data);
-    let mut random = Random::new(11);
+    let mut random = Random(11);
     let run = |file: &[u8], speculation| {
         let mut out = Vec::new();
         let decompression = Decompression { workers: 3, speculation, ..Decompression::default() };

@@ -218,7 +218,7 @@ fn random_archives_are_extracted_as_gnu_tar_does_it() {
         return;
     }
     for round in 0..rounds(40) {
-        let mut random = Random::new(round + 1);
+        let mut random = Random(round + 1);
         let drawn = members(&mut random);
         let mut archive: Vec<u8> = drawn.iter().flat_map(|member| member.bytes(&mut random)).collect();
         archive.extend([0; 2 * BLOCK]);
@@ -282,7 +282,7 @@ fn random_archives_are_extracted_as_gnu_tar_does_it() {
 #[test]
 fn random_trees_come_back_from_archives() {
     for round in 0..rounds(12) {
-        let mut random = Random::new(round + 100);
+        let mut random = Random(round + 100);
         let folder = Folder::new();
         let mut timed = BTreeSet::new();
         for member in members(&mut random) {

@@ -85,7 +85,7 @@ fn settings() -> impl Iterator<Item = Compression> {
 
 #[test]
 fn the_bytes_are_those_of_a_run_in_whatever_pieces_they_come() {
-    let mut random = Random::new(5);
+    let mut random = Random(5);
     for settings in settings() {
         let block = settings.block_len();
         for len in [0, 1, block - 1, block, block + 1, 3 * block, 3 * block + 77] {
@@ -118,7 +118,7 @@ fn a_stated_size_is_recorded_and_checked() {
         let settings = Compression { contents: Some(len), ..settings };
         let mut expected = Vec::new();
         settings.run(&data[..], &mut expected).unwrap();
-        assert!(write(&settings, &data, &mut Random::new(1)) == expected);
+        assert!(write(&settings, &data, &mut Random(1)) == expected);
         for wrong in [len - 1, len + 1] {
             let settings = Compression { contents: Some(wrong), ..settings.clone() };
             let mut writer = Writer::builder().settings(settings).new(Vec::new()).unwrap();
@@ -150,7 +150,7 @@ impl Write for Shared {
 
 #[test]
 fn what_was_flushed_can_be_decoded_and_a_dropped_writer_ends_its_file() {
-    let mut random = Random::new(rounds(1));
+    let mut random = Random(rounds(1));
     // The encoder of .lzma keeps what it still needs.
     for settings in settings().filter(|settings| settings.format != Format::Lzma) {
         for _ in 0..rounds(8) {
@@ -206,7 +206,7 @@ fn what_was_flushed_can_be_decoded_and_a_dropped_writer_ends_its_file() {
 
 /// Lines of a log, each with its time and some words.
 fn log_lines(count: usize) -> Vec<Vec<u8>> {
-    let mut random = Random::new(11);
+    let mut random = Random(11);
     let words = ["river", "branch", "leaf", "main", "stream", "joined", "left", "again"];
     let mut word = || words[random.below(words.len() as u64) as usize];
     let line =
@@ -329,7 +329,7 @@ impl Write for Panics {
 
 #[test]
 fn after_a_caught_panic_of_the_output_nothing_is_written() {
-    let mut random = Random::new(9);
+    let mut random = Random(9);
     for settings in settings() {
         let taken = Shared::default();
         let output = Panics { taken: taken.clone(), calls_left: 1 + random.below(6) };

@@ -101,25 +101,24 @@ pub fn prose(len: usize) -> Vec<u8> {
 
 /// Incompressible bytes, the same for equal seeds.
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
-    let mut bytes = vec![0; len];
-    fastrand::Rng::with_seed(seed).fill(&mut bytes);
-    bytes
+    let mut random = Random(seed);
+    std::iter::repeat_with(|| random.next() as u8).take(len).collect()
 }
 
-/// Random numbers, the same in each run.
-pub struct Random(fastrand::Rng);
+/// A small generator of pseudorandom numbers.
+pub struct Random(pub u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
-        Random(fastrand::Rng::with_seed(seed))
-    }
-
     pub fn next(&mut self) -> u64 {
-        self.0.u64(..)
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 24
     }
 
     pub fn below(&mut self, limit: u64) -> u64 {
-        self.0.u64(..limit)
+        self.next() % limit
     }
 }
 
