@@ -8,8 +8,6 @@ use std::path::PathBuf;
 
 use abz_codec::{Damage, NoMemory, Remedy};
 
-use crate::decompress::Decompression;
-
 /// The error of a run.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -49,13 +47,13 @@ impl Error {
         }
     }
 
-    /// The offset of trailing garbage in the input, if the decompression ignores that and nothing else is wrong. All
-    /// contents before it are right and have been written.
-    pub(crate) fn is_garbage_at(&self, how: &Decompression) -> Option<u64> {
+    /// The offset of trailing garbage in the input, if the decompression ignores that and nothing else is wrong. `is_loose` is the
+    /// setting [`loose_trailing`](crate::Decompression::loose_trailing). All contents before it are right and have been written.
+    pub(crate) fn is_garbage_at(&self, is_loose: bool) -> Option<u64> {
         let Error::Damaged(damage) = self else { return None };
         match damage.remedy() {
             Remedy::Ignore => Some(damage.offset()),
-            Remedy::LookBehind if how.loose_trailing => Some(damage.offset()),
+            Remedy::LookBehind if is_loose => Some(damage.offset()),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use std::thread;
 use anabranch::Recycler;
 use anabranch::posts::fork;
 
-use crate::pipes::inputs;
+use crate::pipes::buffers;
 
 /// How many idle buffers of a kind are kept.
 const KEPT_BUFFERS: usize = 4;
@@ -49,7 +49,7 @@ impl Tools {
     /// Makes empty tools. Tables and buffers are allocated when they are first needed.
     pub fn new() -> Self {
         let any = Recycler::new(KEPT_BUFFERS, Vec::new);
-        Tools { idle: Idle::default(), buffers: Buffers { any, inputs: inputs::buffers(KEPT_BUFFERS) } }
+        Tools { idle: Idle::default(), buffers: Buffers { any, inputs: buffers::buffers(KEPT_BUFFERS) } }
     }
 
     /// Returns a lender of the buffers into which an input is read, which keeps other tools for one run.
@@ -114,7 +114,7 @@ impl Lender {
 
     /// As [`buffers`](Self::buffers), with the buffers into which an input is read.
     pub(crate) fn inputs(&self, keep: usize) -> Recycler<Vec<u8>> {
-        self.inputs.clone().unwrap_or_else(|| inputs::buffers(keep))
+        self.inputs.clone().unwrap_or_else(|| buffers::buffers(keep))
     }
 }
 

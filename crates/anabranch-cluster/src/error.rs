@@ -5,7 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::cluster::ADDRESS;
+/// The environment variable with the address of the server, for [`Cluster::from_env`](crate::Cluster::from_env).
+pub const ADDRESS: &str = "ANABRANCH_CLUSTER";
 
 /// Why an item has no result.
 ///

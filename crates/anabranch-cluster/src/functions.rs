@@ -8,10 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::code;
 use crate::error::Error;
+use crate::identity::Identity;
 
 /// The name of a function and its types: those of its items, its results and its errors. The set of functions and its callers use the
 /// same one, so the compiler compares the types.
@@ -119,22 +120,6 @@ pub(crate) enum Outcome {
     Panic(String),
     /// The item cannot be decoded, or the result cannot be encoded.
     Undecodable(String),
-}
-
-/// The name, the version and the functions of a side.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
-    pub(crate) name: String,
-    pub(crate) version: String,
-    /// The signature of each function, in the order of their names.
-    pub(crate) functions: Vec<String>,
-}
-
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, version, functions } = self;
-        write!(f, "{name} {version} with {}", functions.join(", "))
-    }
 }
 
 impl Functions {

@@ -5,7 +5,6 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::cluster::Cluster;
 use crate::error::Error;
 
 /// The beginning of a slot, and that of a slot of the form without a key.
@@ -129,17 +128,10 @@ fn checksum(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-impl Cluster {
-    /// Opens a journal, or creates it.
-    ///
-    /// `key` says what the program computes, such as the names of its input and its settings. A journal that was created with another
-    /// key is refused, so that no program goes on where another one was. One that was created without a key, by an earlier version, is
-    /// taken.
-    ///
-    /// # Errors
-    /// If the file cannot be opened or read, is something else, has another key, or if another program has it open.
-    pub fn journal(&self, path: impl AsRef<Path>, key: impl AsRef<[u8]>) -> Result<Journal, Error> {
-        let (path, key) = (path.as_ref(), checksum(key.as_ref()));
+impl Journal {
+    /// Opens the file: see [`Cluster::journal`](crate::Cluster::journal).
+    pub(crate) fn open(path: &Path, key: &[u8]) -> Result<Self, Error> {
+        let key = checksum(key);
         let failed = |error| Error::File { path: path.to_owned(), error };
         let wrong = |message: &str| Error::Journal { path: path.to_owned(), message: message.to_owned() };
         let (file, bytes) = match open(path).map_err(failed)? {
@@ -242,6 +234,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::Cluster;
 
     fn folder_with(name: &str) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();

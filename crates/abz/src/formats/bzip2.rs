@@ -78,7 +78,7 @@ impl Reads for Bzip2 {
         });
         let garbage_at = match done {
             Ok(()) => None,
-            Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
+            Err(error) => Some(error.is_garbage_at(how.loose_trailing).ok_or(error)?),
         };
         Ok(Indexed { garbage_at, ..builder.finish() })
     }

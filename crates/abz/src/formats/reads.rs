@@ -257,7 +257,7 @@ pub(crate) fn decode<R: Reads + ?Sized>(
     let run = Run { how, options, input: &mut input, output: &mut output, mistaken: &mistaken };
     let mut garbage_at = match format.decompress(run) {
         Ok(()) => None,
-        Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
+        Err(error) => Some(error.is_garbage_at(how.loose_trailing).ok_or(error)?),
     };
     let padding_at = match garbage_at {
         Some(at) if format.may_be_padded() && input.ends_with_zeros_from(at).map_err(Error::Read)? => {

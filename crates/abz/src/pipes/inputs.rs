@@ -9,9 +9,6 @@ use super::Item;
 use crate::error::Error;
 use crate::run_options::{Advance, Pauses};
 
-/// The number of bytes read at once.
-const INPUT: usize = 128 * 1024;
-
 /// A piece of input, or a mark of its end or of a pause.
 pub(crate) struct Input {
     buffer: Recycled<Vec<u8>>,
@@ -90,11 +87,6 @@ impl Input {
         self.begin = self.end - rest.len();
         found
     }
-}
-
-/// Buffers for [`Inputs`], of which at most `keep` idle ones are kept.
-pub(crate) fn buffers(keep: usize) -> Recycler<Vec<u8>> {
-    Recycler::new(keep, || vec![0; INPUT])
 }
 
 /// Reads a file piece by piece. The last piece is empty and marks the end.

@@ -1,6 +1,7 @@
 //! Functions that the streams of all formats share.
 
 pub(crate) mod access;
+pub(crate) mod buffers;
 pub(crate) mod cut;
 pub(crate) mod decode;
 pub(crate) mod encode;

@@ -350,7 +350,7 @@ impl<R: Read> Reader<R> {
 
     /// Goes on after an error of the line, if it is none for a reader.
     fn go_on_after(&mut self, error: Error) -> Result<bool, Error> {
-        if let Some(offset) = error.is_garbage_at(&self.settings) {
+        if let Some(offset) = error.is_garbage_at(self.settings.loose_trailing) {
             return self.end_at(offset);
         }
         if error.is_passing() && self.line.as_ref().is_some_and(|line| !line.resumes()) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
-use super::{Answer, NewCall};
+use super::order::{Answer, NewCall};
 use crate::wire::{Batch, Body, ENVELOPE_OF_CALL, Shelf, message};
 
 /// A batch is so large that its items are computed for about this time.

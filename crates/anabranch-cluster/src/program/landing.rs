@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::Answer;
+use super::order::Answer;
 use crate::options::ClusterOptions;
 use crate::wire::{Body, Done, Ended, Flow, Line, Parts, Probe, subjects};
 

@@ -6,6 +6,7 @@ mod deaths;
 mod keeper;
 mod landing;
 mod member;
+mod order;
 mod serving;
 mod stats;
 mod trouble;
@@ -19,40 +20,16 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::cluster::Link;
 use crate::error::Error;
 use crate::functions::Functions;
+use crate::link::Link;
 use crate::report::CallReport;
 use crate::worker::Helper;
 
+pub(crate) use order::Answer;
+use order::{NewCall, Order};
 use serving::Serving;
 use stats::Stats;
-
-/// The end of a call.
-#[derive(Debug)]
-pub(crate) enum Answer {
-    Value(Bytes),
-    Error(Bytes),
-    Panic(String),
-    Undecodable(String),
-    Lost { workers: u32 },
-    Refused(String),
-    TooLarge { size: u64, limit: u64, side: String },
-    Closed(String),
-}
-
-/// A call on its way into a run.
-struct NewCall {
-    body: Bytes,
-    made: Instant,
-    answer: oneshot::Sender<Answer>,
-}
-
-enum Order {
-    Call(NewCall),
-    /// A call was given up.
-    GivenUp,
-}
 
 /// Waits for the answer to a call. If it is dropped before, the call is given up.
 struct Guard {

@@ -16,13 +16,14 @@ use super::deaths::Deaths;
 use super::keeper::{Keeper, News};
 use super::landing::{self, Landed, Landing};
 use super::member::{Change, Members};
+use super::order::{Answer, Order};
 use super::stats::{Book, Stats};
 use super::trouble::Trouble;
-use super::{Answer, Order};
-use crate::cluster::Link;
 use crate::error::Error;
 use crate::events::Event;
-use crate::functions::{Functions, Identity};
+use crate::functions::Functions;
+use crate::identity::Identity;
+use crate::link::Link;
 use crate::options::ClusterOptions;
 use crate::wire::{
     self, ALONE, Beat, Done, Failure, Flow, Join, Line, Made, PartRequest, Probe, Terms, WORK, WorkerBeat,

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use tokio::sync::watch;
 
 use super::bodies::LEAST_PAYLOAD;
-use super::queue;
 use crate::address::Address;
 use crate::error::Error;
 use crate::events::{Event, Events};
@@ -44,8 +43,8 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Connects to a server that has JetStream. A server that is not there yet is waited for.
-    pub(crate) async fn connect(
+    /// Connects to a server. A server that is not there yet is waited for.
+    pub(super) async fn connect(
         address: &Address,
         options: &ClusterOptions,
         wait: Duration,
@@ -71,7 +70,6 @@ impl Line {
             let address = address.to_string();
             return Err(Error::SmallMessages { url: address, most, needed: LEAST_PAYLOAD });
         }
-        queue::check(&line, &address.to_string()).await?;
         Ok(line)
     }
 

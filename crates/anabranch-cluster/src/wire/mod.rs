@@ -10,11 +10,13 @@
 //! for parts.
 
 mod bodies;
+mod connect;
 mod line;
 mod meter;
 mod queue;
 pub(crate) mod subjects;
 mod sweep;
+mod text;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -25,12 +27,14 @@ use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub(crate) use bodies::{ENVELOPE_OF_CALL, Gone, Parts, Shelf, inline_limit};
+pub(crate) use connect::connect;
 pub(crate) use line::{ENDED, Line, Made};
 pub(crate) use meter::{Flow, Mark, Meter, Pass};
 pub(crate) use queue::{ALONE, Delivery, Failure, Queue, WORK, stored};
 pub(crate) use sweep::sweep;
+pub(crate) use text::short;
 
-use crate::functions::Identity;
+use crate::identity::Identity;
 
 /// An item or a result on its way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -169,15 +173,6 @@ pub(crate) struct PartRequest {
 
 /// The most bytes of a message for people in a message of this crate.
 pub(crate) const WORDS: usize = 1 << 10;
-
-/// A text of at most so many bytes: its beginning, if it is longer.
-pub(crate) fn short(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let end = (0..=most - 3).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}...", &text[..end])
-}
 
 /// The code of a message of this crate. Both sides have the same version of it, so it has no names.
 pub(crate) fn message<T: Serialize>(value: &T) -> Bytes {

@@ -17,12 +17,12 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
 
 use crate::address::Address;
-use crate::cluster::ADDRESS;
+use crate::error::ADDRESS;
 use crate::error::Error;
 use crate::events::Event;
 use crate::functions::Functions;
 use crate::options::ClusterOptions;
-use crate::wire::Line;
+use crate::wire::{self, Line};
 
 use serving::Serving;
 use threads::Threads;
@@ -89,7 +89,7 @@ impl Worker {
     fn connect_to(address: &Address, options: ClusterOptions) -> Result<Self, Error> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
         let wait = options.wait.unwrap_or(WAIT);
-        let line = runtime.block_on(Line::connect(address, &options, wait))?;
+        let line = runtime.block_on(wire::connect(address, &options, wait))?;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         Ok(Self { runtime, line, address: address.to_string(), options, threads })
     }

@@ -22,9 +22,11 @@ use super::{
     state::NetworkState,
     view_handle::ViewHandle,
     wait_list::WaitLists,
-    worker::FIRINGS,
     writer::Writer,
 };
+
+/// How many times a rule fires before another rule gets its turn.
+pub(super) const FIRINGS: usize = 64;
 
 /// Controls a view of any type, while another thread may hold it.
 pub(super) trait ViewControl: Send + Sync {

@@ -25,9 +25,10 @@ use anabranch::host::{Feed, Pull, Pulled, RunThreads};
 
 use super::{
     contents::{Contents, ViewControl},
-    process::{Process, Sleeper},
+    process::Process,
     records::{Closing, RecordInfo, Side, ViewInfo, Wait},
     role::Role,
+    sleeper::Sleeper,
     state::NetworkState,
     writer::Writer,
 };

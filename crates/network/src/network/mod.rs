@@ -22,6 +22,7 @@ mod registry;
 mod role;
 mod rule;
 mod run;
+mod sleeper;
 mod stage;
 mod standstill;
 mod state;

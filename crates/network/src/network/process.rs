@@ -4,14 +4,12 @@
 use std::collections::BTreeSet;
 
 use crate::plan::Node;
-use crate::record::Sleep;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 use super::{
     awake::Awake,
     records::{Closing, RecordInfo, Side, Wait},
-    state::NetworkState,
 };
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
@@ -206,28 +204,6 @@ impl Actor {
     /// Sets the items that the process waits for, although its thread does not sleep here.
     pub(super) fn set_wait(&self, wait: Option<Wait>) {
         *lock(&self.wait) = wait;
-    }
-}
-
-/// Lets a process sleep in a view.
-pub(super) struct Sleeper {
-    pub(super) process: Arc<Process>,
-    pub(super) network: Arc<NetworkState>,
-    pub(super) wait: Wait,
-}
-
-impl Sleep for Sleeper {
-    fn prepare(&self) {
-        self.process.actor().arm();
-    }
-
-    fn cancel(&self) {
-        self.process.actor().disarm();
-    }
-
-    fn sleep(&self) -> bool {
-        self.process.actor().sleep(&self.network, &self.wait);
-        !self.network.is_ending()
     }
 }
 

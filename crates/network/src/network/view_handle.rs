@@ -7,9 +7,10 @@ use crate::record::{Closed, Sleep};
 use anabranch_record::sync::{Arc, lock};
 
 use super::{
-    process::{Process, Sleeper},
+    process::Process,
     records::{Closing, RecordInfo, Side, ViewInfo, Wait},
     role,
+    sleeper::Sleeper,
     state::NetworkState,
     wait_list::{WaitList, Waiter},
 };

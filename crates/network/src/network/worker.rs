@@ -17,8 +17,6 @@ use anabranch_record::mutant::Mutant;
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_TURN_AFTER_THE_FIRST: Mutant = Mutant("no_turn_after_the_first");
 
-/// How many times a rule fires before another rule gets its turn.
-pub(super) const FIRINGS: usize = 64;
 /// Works on the thread that called `run`, until every process has ended. Calls `call_helpers` when there are
 /// more rules than before. `number` is the number of the worker that this thread is, if workers have numbers.
 pub(super) fn lead<E: Send>(contents: &Contents<'_, E>, number: Option<usize>, call_helpers: impl Fn()) {

@@ -15,6 +15,7 @@ use std::time::SystemTime;
 
 use rustix::fs::{Mode, OFlags, fcntl_getfl};
 
+pub(crate) use self::target::STDOUT;
 use self::target::Target;
 use super::input::{Input, special_bits};
 use super::request::{Made, Outputs, Sparse};
@@ -40,8 +41,6 @@ pub(crate) fn rights_meanwhile(input: &Input) -> u32 {
         _ => PRIVATE,
     }
 }
-
-pub(crate) const STDOUT: &str = "standard output";
 
 /// The destination of written bytes.
 #[derive(Debug)]

@@ -8,10 +8,12 @@ use crate::command::input::Input;
 use crate::command::messages::Messages;
 use crate::command::messages::problem::Problem;
 use crate::command::messages::stdout;
-use crate::command::output::STDOUT;
 use crate::command::request::suffix::{INDEX_SUFFIX, with_suffix};
 use crate::command::request::{Destination, Inputs, Made, Outputs, Source};
 use crate::command::system::file_id::FileId;
+
+/// How messages name the standard output.
+pub(crate) const STDOUT: &str = "standard output";
 
 /// The target of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]

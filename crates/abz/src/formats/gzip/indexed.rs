@@ -47,7 +47,7 @@ pub(super) fn find(
     let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
     let garbage_at = match stream.carry_out(&options, write) {
         Ok(()) => None,
-        Err(error) => Some(error.is_garbage_at(how).ok_or(error)?),
+        Err(error) => Some(error.is_garbage_at(how.loose_trailing).ok_or(error)?),
     };
     let Found { parts, contents, lines, mistaken } = finder.found();
     Ok(Indexed { parts, contents, lines, garbage_at, mistaken })

@@ -10,11 +10,10 @@ use super::kernel::Attach;
 use super::{BuildError, Ends, Kernels};
 use crate::network::{
     Horizon, Network,
-    contents::{Contents, Member},
+    contents::{Contents, FIRINGS, Member},
     placed::PlacedRules,
     process::Process,
     records::Side,
-    worker::FIRINGS,
 };
 
 /// A rule that is not in its network yet.

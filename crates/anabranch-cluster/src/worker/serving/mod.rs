@@ -1,5 +1,8 @@
 //! The task of a worker: it takes batches from the queues of runs, gives them to the threads, and sends what becomes of them.
 
+mod runs;
+mod work;
+
 use std::future::Future;
 use std::time::{Duration, Instant};
 
