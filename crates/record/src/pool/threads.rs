@@ -48,7 +48,7 @@ impl PoolCore {
         #[cfg(not(any(loom, shuttle)))]
         let builder = crate::sync::named_thread(&name);
         #[cfg(any(loom, shuttle))]
-        let builder = thread::Builder::new().name(name);
+        let builder = crate::sync::thread::Builder::new().name(name);
         let Ok(thread) = builder.spawn(move || body(number)) else { return false };
         threads.next += 1;
         // A thread that has ended keeps its stack until it is joined.

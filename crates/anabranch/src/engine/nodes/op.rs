@@ -42,7 +42,9 @@ pub(crate) trait Serial<T, E> {
     fn many(&mut self, item: T, given: &mut Vec<Self::Out>) -> Flow<E> {
         let mut result = None;
         let flow = self.one(item, &mut result);
-        given.extend(result);
+        if let Some(result) = result {
+            given.push(result);
+        }
         flow
     }
 

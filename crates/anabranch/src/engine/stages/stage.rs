@@ -80,6 +80,9 @@ impl<T: Send, E, Op: Serial<T, E>, N: Step<Op::Out>> Step<T> for Stage<T, E, Op,
 
     fn cell(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
         let Self { spot, gain, op, next, .. } = self;
+        if matches!(cell, Cell::Empty) {
+            return next.cell(turn, Cell::Empty);
+        }
         let op = by_pointer!(op, Serial<T, E, Out = Op::Out>);
         let items = cell.len();
         let given = rarely(spot, turn.index(), cell, op);
