@@ -44,7 +44,8 @@ pub trait MapRemote<'env, T, M: Mode> {
     /// The [`Report`](anabranch::Report) of the stream says how long items waited, travelled and were computed, and has a line for
     /// each worker.
     ///
-    /// The stream keeps an item until its result has come, so its window also bounds the memory of the program. Set a window for
+    /// The stream keeps an item until its result is there, so its window also bounds the memory of the program: it holds at most one
+    /// window of items before this stage, one of items whose results are not there, and one of results after it. Set a window for
     /// items that own much memory.
     fn map_remote<U, E>(self, function: &Function<T, U, E>) -> Stream<'env, U, Behind<M, RemoteError<E>>>
     where

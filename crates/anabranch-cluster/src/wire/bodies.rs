@@ -99,7 +99,7 @@ impl Parts {
     /// asked later is answered before the part, the part will not arrive.
     pub(crate) async fn fetch(&self) -> Result<Bytes, Gone> {
         let length = usize::try_from(self.length).map_err(|_| Gone)?;
-        let mut whole = Vec::with_capacity(length);
+        let mut whole = Vec::new();
         let mut parts = FuturesOrdered::new();
         // The parts of this body pass before those of later ones, so that it is whole early.
         let (number, mut asked, mut next) = (self.flow.number(), 0, None);
@@ -113,6 +113,10 @@ impl Parts {
                 biased;
                 Some(part) = parts.next(), if !parts.is_empty() => {
                     let part: Bytes = part?;
+                    // Not before: many bodies wait for the line at once, beside the items of which they are the results.
+                    if whole.capacity() == 0 {
+                        whole.reserve_exact(length);
+                    }
                     whole.extend_from_slice(&part);
                 }
                 (size, pass) = async { next.as_mut().expect("it is there").await }, if next.is_some() => {
