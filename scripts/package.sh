@@ -9,7 +9,7 @@
 #     abz        the static program, as a tarball and as a package of Debian: dist/abz-*.tar.gz, dist/abz_*.deb
 #     library    the C and C++ library with spar++, as a tarball and as packages of Debian: dist/libanabranch*
 #     wheel      abz for Python, if crates/python is there: dist/*.whl
-#     book       runs each line of book/src/installing.md against dist; it builds nothing
+#     book       runs each line of installing.md and from-cpp.md of the book against dist
 #
 # --twice       builds everything again, in a clone in another folder, and compares the bytes.
 # --build-only  leaves out the tests of what was built.

@@ -1,13 +1,13 @@
-# Runs each line of the book's page about installing, against dist. `scripts/package.sh` reads this file.
+# Runs each line of the book's pages about installing and about C++, against dist. `scripts/package.sh` reads this file.
 #
 # Lines that need a registry or Docker are only parsed.
 
 mkdir -p "$work/home" "$work/files"
 cp "$dist"/* "$work/files"
 cp crates/capi/tests/install_project/CMakeLists.txt "$work/files"
-echo '#include <anabranch.hpp>
-int main() { return anabranch::iota(0, 10).count() == 10 ? 0 : 1; }' >"$work/files/program.cpp"
-awk '/^```/ { code = $0 == "```sh"; next } code' book/src/installing.md >"$work/lines"
+# The program is the first one of the page about C++.
+awk '/^```/ { if (code) exit; code = $0 == "```cpp"; next } code' book/src/from-cpp.md >"$work/files/program.cpp"
+awk '/^```/ { code = $0 == "```sh"; next } code { print FILENAME, $0 }' book/src/installing.md book/src/from-cpp.md >"$work/lines"
 
 # The system of the page: commands for Debian act on an empty one, and commands in a clone use what is built already.
 export CARGO_HOME=${CARGO_HOME:-$HOME/.cargo} RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup} CARGO_INSTALL_ROOT=$work/home/.cargo
@@ -31,7 +31,7 @@ in_clone() {
 cd "$work/files"
 wheel=$(find . -name 'abz-*.whl')
 ran=0 parsed=0
-while read -r line; do
+while read -r page line; do
     case $line in
     docker* | "cargo add"* | "cargo install abz"* | "pip install abz")
         bash -n <<<"$line"
@@ -45,11 +45,11 @@ while read -r line; do
     case $line in
     "cargo "*) in_clone "$line" ;;
     *) eval "$line" ;;
-    esac >"$work/said" 2>&1 </dev/null || { cat "$work/said" >&2; echo "this line of book/src/installing.md fails" >&2; exit 1; }
+    esac >"$work/said" 2>&1 </dev/null || { cat "$work/said" >&2; echo "this line of $page fails" >&2; exit 1; }
     ran=$((ran + 1))
 done <"$work/lines"
 # Each line is of use: they leave the programs of which the page speaks.
 "$HOME/.local/bin/abz" --version >/dev/null
 "$HOME/.cargo/bin/abz" --version >/dev/null
-./program
-echo "$ran lines of the page ran, and $parsed that need a registry or Docker were parsed"
+[ "$(./program | tr '\n' ' ')" = "1 4 9 16 25 " ]
+echo "$ran lines of the pages ran, and $parsed that need a registry or Docker were parsed"
