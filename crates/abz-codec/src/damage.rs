@@ -69,6 +69,9 @@ pub enum Remedy {
 
 /// A kind of damage to a file of one format, without its place in the file.
 pub trait Fault: Error + Send + Sync + 'static {
+    /// What may begin in the bytes that follow the contents, such as `another member`.
+    const PART: &str = "another part";
+
     /// Returns the action that the user can take if this fault is at `place`.
     fn remedy(&self, place: Place) -> Remedy;
 
@@ -92,22 +95,49 @@ pub trait Fault: Error + Send + Sync + 'static {
 
 /// The error of a file that could not be decoded: the place, what was expected there, and what was found. The fault
 /// types of the formats document which byte `offset` is.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}at byte {offset}: {fault}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError<F> {
     /// The part of the file that is damaged or that would be next.
     pub place: Place,
     /// The offset of the fault in the compressed file in bytes, as exactly as it is known.
     pub offset: u64,
     /// The kind of damage.
-    #[source]
     pub fault: F,
+    /// If other bytes follow the contents: the offset of another part that begins among them. The file is damaged before it then.
+    pub hidden: Option<u64>,
 }
 
 impl<F> DecodeError<F> {
+    /// Creates the error of a fault at this place.
+    pub fn new(place: Place, offset: u64, fault: F) -> Self {
+        DecodeError { place, offset, fault, hidden: None }
+    }
+
     /// Creates the error of a file that is a single stream.
     pub(crate) fn at(offset: u64, fault: F) -> Self {
-        DecodeError { place: Place::Whole, offset, fault }
+        DecodeError::new(Place::Whole, offset, fault)
+    }
+
+    /// Says that another part begins at byte `at`, among the bytes that follow the contents.
+    pub(crate) fn hiding(self, at: u64) -> Self {
+        DecodeError { hidden: Some(at), ..self }
+    }
+}
+
+impl<F: Fault> fmt::Display for DecodeError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DecodeError { place, offset, fault, hidden } = self;
+        write!(f, "{place}at byte {offset}: {fault}")?;
+        match hidden {
+            Some(at) => write!(f, ", and the start of {} at byte {at}", F::PART),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<F: Fault> Error for DecodeError<F> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.fault)
     }
 }
 
@@ -117,12 +147,15 @@ impl<F: Fault> Damage for DecodeError<F> {
     }
 
     fn remedy(&self) -> Remedy {
-        self.fault.remedy(self.place)
+        match self.hidden {
+            Some(_) => Remedy::LookBehind,
+            None => self.fault.remedy(self.place),
+        }
     }
 
     fn into_read_error(self) -> Result<io::Error, Self> {
-        let DecodeError { place, offset, fault } = self;
-        fault.into_read_error().map_err(|fault| DecodeError { place, offset, fault })
+        let DecodeError { place, offset, fault, hidden } = self;
+        fault.into_read_error().map_err(|fault| DecodeError { place, offset, fault, hidden })
     }
 }
 

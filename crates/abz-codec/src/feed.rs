@@ -6,7 +6,7 @@
 use std::mem;
 
 use crate::behind::{Beginning, Search};
-use crate::damage::{Damage, Remedy};
+use crate::damage::{Damage, DecodeError, Fault, Remedy};
 use crate::parts::{Giving, Scanned};
 
 /// The bytes on their way into a scanner, and the data on its way out.
@@ -44,7 +44,7 @@ pub(crate) enum Step<F> {
 pub(crate) trait States {
     /// An item that the scanner finds.
     type Found;
-    type Error: Damage;
+    type Fault: Fault;
 
     /// The bytes with which any part begins that can follow another one.
     const BEGINNING: Beginning;
@@ -55,10 +55,14 @@ pub(crate) trait States {
     /// Whether the chunk that was being filled is dropped at an error, if [`Giving::verified`] is set.
     const WITHHOLDS: bool = false;
 
-    fn feed(&mut self) -> &mut Feed<Self::Error>;
+    fn feed(&mut self) -> &mut Feed<DecodeError<Self::Fault>>;
 
     /// Takes a step through `input`. It may use the allocation of `data`.
-    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error>;
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<Step<Self::Found>, DecodeError<Self::Fault>>;
 
     /// Ends the scanner: nothing is found from here on.
     fn end(&mut self);
@@ -68,21 +72,18 @@ pub(crate) trait States {
 
     /// Called where the file ends and nothing more was found. Interprets the held bytes as something else, if that is
     /// possible; if they are the start of a part that was cut, lets it be decoded as it comes.
-    fn reconsider(&mut self, _data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error> {
+    fn reconsider(&mut self, _data: &mut Vec<u8>) -> Result<Step<Self::Found>, DecodeError<Self::Fault>> {
         Ok(Step::Starved)
     }
 
     /// Called where the input pauses: lets a held part be decoded as it comes, if some of its contents are useful
     /// before it is complete.
-    fn pause(&mut self) -> Result<(), Self::Error> {
+    fn pause(&mut self) -> Result<(), DecodeError<Self::Fault>> {
         Ok(())
     }
 
-    /// Returns the error of bytes behind the last part that contain the start of another part at byte `at`.
-    fn hides(error: Self::Error, at: u64) -> Self::Error;
-
     /// Returns the error of a file that ends here, if it must not.
-    fn cut(&mut self) -> Option<Self::Error>;
+    fn cut(&mut self) -> Option<DecodeError<Self::Fault>>;
 }
 
 /// Goes on through `input`, and then without input. See [`Scan::next`](crate::parts::Scan::next).
@@ -90,7 +91,7 @@ pub(crate) fn next<S: States>(
     scanner: &mut S,
     input: &mut &[u8],
     data: &mut Vec<u8>,
-) -> Result<Option<S::Found>, S::Error> {
+) -> Result<Option<S::Found>, DecodeError<S::Fault>> {
     if let Some(error) = scanner.feed().failed.take() {
         return Err(error);
     }
@@ -135,7 +136,7 @@ pub(crate) fn next<S: States>(
 }
 
 /// Goes on through the bytes behind the last part, and fails if another part begins in them.
-fn look_behind<S: States>(scanner: &mut S, input: &mut &[u8]) -> Result<(), S::Error> {
+fn look_behind<S: States>(scanner: &mut S, input: &mut &[u8]) -> Result<(), DecodeError<S::Fault>> {
     let feed = scanner.feed();
     let Some((_, search)) = &mut feed.behind else { return Ok(()) };
     let held = mem::take(&mut feed.held);
@@ -144,13 +145,16 @@ fn look_behind<S: States>(scanner: &mut S, input: &mut &[u8]) -> Result<(), S::E
         .into_iter()
         .find_map(|bytes| search.look(bytes, &S::BEGINNING));
     match found.zip(feed.behind.take_if(|_| found.is_some())) {
-        Some((at, (error, _))) => Err(S::hides(error, at)),
+        Some((at, (error, _))) => Err(error.hiding(at)),
         None => Ok(()),
     }
 }
 
 /// Takes one step through the bytes that are read again.
-fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::Found>, S::Error> {
+fn step_again<S: States>(
+    scanner: &mut S,
+    data: &mut Vec<u8>,
+) -> Result<Step<S::Found>, DecodeError<S::Fault>> {
     let (again, from) = mem::take(&mut scanner.feed().again);
     let mut rest = &again[from..];
     let step = scanner.step(&mut rest, data);
@@ -169,7 +173,10 @@ fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::
 }
 
 /// Handles a pause of the input. See [`Scan::pause`](crate::parts::Scan::pause).
-pub(crate) fn pause<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Option<S::Found>, S::Error> {
+pub(crate) fn pause<S: States>(
+    scanner: &mut S,
+    data: &mut Vec<u8>,
+) -> Result<Option<S::Found>, DecodeError<S::Fault>> {
     match scanner.pause() {
         Ok(()) => next(scanner, &mut &[][..], data),
         Err(error) => {
@@ -180,7 +187,10 @@ pub(crate) fn pause<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Op
 }
 
 /// Handles the end of the file. See [`Scan::finish`](crate::parts::Scan::finish).
-pub(crate) fn finish<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Option<S::Found>, S::Error> {
+pub(crate) fn finish<S: States>(
+    scanner: &mut S,
+    data: &mut Vec<u8>,
+) -> Result<Option<S::Found>, DecodeError<S::Fault>> {
     loop {
         if let Some(found) = next(scanner, &mut &[][..], data)? {
             return Ok(Some(found));
@@ -200,7 +210,7 @@ pub(crate) fn finish<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<O
     }
     if let Some((error, search)) = scanner.feed().behind.take() {
         return Err(match search.finish(&S::BEGINNING) {
-            Some(at) => S::hides(error, at),
+            Some(at) => error.hiding(at),
             None => error,
         });
     }

@@ -69,7 +69,7 @@ impl Assembler {
         if let Some(behind) = &self.behind {
             return match found {
                 Found::Other => Ok(None),
-                _ => Err(DecodeError { fault: Fault::Hidden { at: segment.offset() }, ..behind.clone() }),
+                _ => Err(behind.clone().hiding(segment.offset())),
             };
         }
         let next = self.next_here(segment, found);
@@ -228,7 +228,7 @@ impl Assembler {
     /// Returns the error of a fault at bit `bit` of the file.
     fn fault_at(&self, bit: u64, fault: Fault) -> DecodeError {
         let place = Place::Block { stream: self.stream.max(1), number: self.block + 1 };
-        DecodeError { place, offset: bit / 8, fault }
+        DecodeError::new(place, bit / 8, fault)
     }
 }
 

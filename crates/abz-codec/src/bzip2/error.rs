@@ -56,22 +56,14 @@ pub enum Fault {
     /// The bytes after the last stream are no stream. All before them is complete and correct.
     #[error("expected a stream or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another block begins in these bytes: the file is damaged
-    /// before it.
-    #[error(
-        "expected a stream or the end of the file, found other bytes, and the start of a block at byte {at}"
-    )]
-    Hidden {
-        /// The offset of that block in the file.
-        at: u64,
-    },
 }
 
 impl damage::Fault for Fault {
+    const PART: &str = "a block";
+
     fn remedy(&self, _place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Truncated => Remedy::Rest,
             _ => Remedy::AnotherCopy,
         }

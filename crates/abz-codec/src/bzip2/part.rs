@@ -27,6 +27,6 @@ impl Decoder {
             Found::Short => (Fault::Truncated, bits.end),
             Found::Damaged { fault, bit } => (fault, bit),
         };
-        Err(DecodeError { place: Place::Block { stream, number }, offset: bit / 8, fault })
+        Err(DecodeError::new(Place::Block { stream, number }, bit / 8, fault))
     }
 }

@@ -66,7 +66,7 @@ impl Decoder {
         decoded.map_err(|(at, fault)| {
             data.clear();
             let place = Place::Member { number: member.number, start: member.start };
-            DecodeError { place, offset: start + at, fault }
+            DecodeError::new(place, start + at, fault)
         })
     }
 

@@ -89,22 +89,14 @@ pub enum Fault {
     /// complete and correct.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another member begins in these bytes: the file is damaged
-    /// before it.
-    #[error(
-        "expected a member or the end of the file, found other bytes, and the start of another member at byte {at}"
-    )]
-    Hidden {
-        /// The offset of that member in the file.
-        at: u64,
-    },
 }
 
 impl damage::Fault for Fault {
+    const PART: &str = "another member";
+
     fn remedy(&self, place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Header(HeaderError::Magic { .. }) if place.start() == Some(0) => Remedy::AnotherFormat,
             Fault::Truncated { .. } | Fault::MissingMember => Remedy::Rest,
             Fault::NoMemory(_) => Remedy::Memory,

@@ -19,6 +19,7 @@ use super::scan::Scanner;
 use super::split::{Piece, Splitter};
 use super::{HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
 use crate::access::{Kind, Part};
+use crate::damage::{Damage, Remedy};
 use crate::inflate::{Inflate, Pause, WINDOW};
 
 /// The number of bytes that are first read for a header. Most headers are shorter.
@@ -293,7 +294,7 @@ impl Chain {
         let rest = Splitter::with(Scanner::behind(self.parts, self.at / 8), file).next();
         Ok(match rest {
             None => Ok(None),
-            Some(Err(error)) if matches!(error.fault, Fault::TrailingGarbage) => Ok(Some(error.offset)),
+            Some(Err(error)) if error.remedy() == Remedy::Ignore => Ok(Some(error.offset)),
             // An empty member that states its size, as the last one of BGZF does, is no part.
             Some(Ok(Piece::Member(member))) if member.uncompressed_len() == 0 => Err(Refusal::Unsupported),
             // The caller looks for more members there, and reports damage.

@@ -14,7 +14,7 @@ use super::split::Splitter;
 use super::sums::Sums;
 use super::{Extent, HEADER_LIMIT, Header, TRAILER_LEN};
 use crate::access::{Kind, Known, Part};
-use crate::damage::{MemberPart, Place};
+use crate::damage::{Damage, MemberPart, Place, Remedy};
 use crate::inflate::{Inflate, Pause};
 use crate::memory::NoMemory;
 use crate::system::Compressor;
@@ -42,7 +42,7 @@ pub fn find_parts(mut reader: impl Read, spacing: u64) -> Result<Found, DecodeEr
         match finder.next_into(&mut reader, &mut data) {
             Ok(true) => {}
             Ok(false) => return Ok(finder.found()),
-            Err(error) if matches!(error.fault, Fault::TrailingGarbage) => return Ok(finder.found()),
+            Err(error) if error.remedy() == Remedy::Ignore => return Ok(finder.found()),
             Err(error) => return Err(error),
         }
     }
@@ -447,7 +447,7 @@ impl Finder {
 
     fn fault(&self, fault: Fault) -> DecodeError {
         let place = Place::Member { number: self.number, start: self.start };
-        DecodeError { place, offset: self.offset, fault }
+        DecodeError::new(place, self.offset, fault)
     }
 }
 

@@ -121,7 +121,7 @@ impl Verifier {
         let sums = std::mem::replace(&mut self.sums, Sums::new());
         let place = Place::Member { number: stretch.number, start: stretch.start };
         let checked = sums.check_behind(stretch.before.unwrap_or((0, 0)), trailer);
-        checked.map_err(|(at, fault)| DecodeError { place, offset: trailer_at + at, fault })
+        checked.map_err(|(at, fault)| DecodeError::new(place, trailer_at + at, fault))
     }
 }
 

@@ -46,7 +46,7 @@ impl Member {
 
     fn fault(&self, at: u64, fault: Fault) -> DecodeError {
         let place = Place::Member { number: self.number, start: self.start };
-        DecodeError { place, offset: self.start + at, fault }
+        DecodeError::new(place, self.start + at, fault)
     }
 }
 

@@ -103,22 +103,14 @@ pub enum Fault {
     /// The bytes after the last member are no member. All before them is complete and correct.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another member begins in these bytes: the file is damaged
-    /// before it.
-    #[error(
-        "expected a member or the end of the file, found other bytes, and the start of another member at byte {at}"
-    )]
-    Hidden {
-        /// The offset of that member in the file.
-        at: u64,
-    },
 }
 
 impl damage::Fault for Fault {
+    const PART: &str = "another member";
+
     fn remedy(&self, _place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Truncated { .. } => Remedy::Rest,
             Fault::Version { .. } => Remedy::KnownVersion,
             Fault::LateFlush => Remedy::RegularFile,

@@ -389,13 +389,13 @@ impl Scanner {
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
         let place = Place::Member { number: self.number.max(1), start: self.start };
-        DecodeError { place, offset, fault }
+        DecodeError::new(place, offset, fault)
     }
 }
 
 impl States for Scanner {
     type Found = Scanned<Member>;
-    type Error = DecodeError;
+    type Fault = Fault;
 
     const BEGINNING: Beginning = Beginning {
         magic: &MAGIC,
@@ -438,10 +438,6 @@ impl States for Scanner {
     fn pause(&mut self) -> Result<(), DecodeError> {
         self.stream_early();
         Ok(())
-    }
-
-    fn hides(error: DecodeError, at: u64) -> DecodeError {
-        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

@@ -56,7 +56,7 @@ impl Decoder {
         decode(block, data).map_err(|(at, fault)| {
             data.clear();
             let place = Place::Block { stream: block.stream, number: block.number };
-            DecodeError { place, offset: block.start + at, fault }
+            DecodeError::new(place, block.start + at, fault)
         })
     }
 }

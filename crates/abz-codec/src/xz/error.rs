@@ -83,22 +83,14 @@ pub enum Fault {
     /// The bytes after the last stream are no stream. All before them is complete and correct.
     #[error("expected a stream or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another stream begins in these bytes: the file is damaged
-    /// before it.
-    #[error(
-        "expected a stream or the end of the file, found other bytes, and the start of another stream at byte {at}"
-    )]
-    Hidden {
-        /// The offset of that stream in the file.
-        at: u64,
-    },
 }
 
 impl damage::Fault for Fault {
+    const PART: &str = "another stream";
+
     fn remedy(&self, _place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Truncated { .. } => Remedy::Rest,
             Fault::Unsupported { .. } => Remedy::KnownKind,
             Fault::Memory { .. } | Fault::NoMemory { .. } => Remedy::Memory,

@@ -428,13 +428,13 @@ impl Scanner {
     /// Returns the error of a fault at the place that the scanner has reached.
     fn fault(&self, fault: Fault) -> DecodeError {
         let place = Place::Block { stream: self.stream.max(1), number: self.block.max(1) };
-        DecodeError { place, offset: self.feed.offset, fault }
+        DecodeError::new(place, self.feed.offset, fault)
     }
 }
 
 impl States for Scanner {
     type Found = Scanned<Block>;
-    type Error = DecodeError;
+    type Fault = Fault;
 
     const BEGINNING: Beginning = Beginning {
         magic: &MAGIC,
@@ -480,10 +480,6 @@ impl States for Scanner {
             State::Whole { header, .. } if !self.feed.giving.verified => self.stream(header),
             state => Ok(self.starve(state)),
         }
-    }
-
-    fn hides(error: DecodeError, at: u64) -> DecodeError {
-        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

@@ -47,7 +47,7 @@ impl Decoder {
     /// If the frame is damaged, or there is no memory for its contents. `data` has the contents before the damage then.
     /// If the frame is a piece of another one, which has a checksum of its own, `data` is empty.
     pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
-        let error = |offset, fault| DecodeError { place: frame.place(), offset, fault };
+        let error = |offset, fault| DecodeError::new(frame.place(), offset, fault);
         make_exact_room(data, frame.most).map_err(|fault| error(frame.at, fault.into()))?;
         let context = match &mut self.context {
             Some(context) => context,
@@ -96,7 +96,7 @@ impl Decoder {
                         Some(expected) => Fault::Piece { expected },
                         None => Fault::Data { detail: OTHER_SIZE },
                     };
-                    return DecodeError { place: frame.place(), offset: frame.at, fault };
+                    return DecodeError::new(frame.place(), frame.at, fault);
                 }
             }
         }

@@ -83,22 +83,14 @@ pub enum Fault {
     /// The bytes after the last frame are no frame. All before them is complete and correct.
     #[error("expected a frame or the end of the file, found other bytes")]
     TrailingGarbage,
-    /// As [`TrailingGarbage`](Fault::TrailingGarbage), but another frame begins in these bytes: the file is damaged
-    /// before it.
-    #[error(
-        "expected a frame or the end of the file, found other bytes, and the start of another frame at byte {at}"
-    )]
-    Hidden {
-        /// The offset of that frame in the file.
-        at: u64,
-    },
 }
 
 impl damage::Fault for Fault {
+    const PART: &str = "another frame";
+
     fn remedy(&self, _place: Place) -> Remedy {
         match self {
             Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Hidden { .. } => Remedy::LookBehind,
             Fault::Truncated { .. } => Remedy::Rest,
             Fault::MemoryLimit { needed, .. } => Remedy::MemoryLimit { needed: *needed },
             Fault::NoMemory(_) => Remedy::Memory,

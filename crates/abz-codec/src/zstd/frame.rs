@@ -105,7 +105,7 @@ pub(super) fn as_frame(
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let fault = |expected| {
             let fault = Fault::Header { expected };
-            DecodeError { place, offset: offset + at as u64, fault }
+            DecodeError::new(place, offset + at as u64, fault)
         };
         let block = BlockHeader::parse(*block, header).map_err(fault)?;
         if block.is_last {
@@ -115,7 +115,7 @@ pub(super) fn as_frame(
     }
     if at != bytes.len() {
         let fault = Fault::Header { expected: "blocks of the size in their mark" };
-        return Err(DecodeError { place, offset, fault });
+        return Err(DecodeError::new(place, offset, fault));
     }
     bytes.extend(LAST_BLOCK);
     let most = piece.contents as usize;

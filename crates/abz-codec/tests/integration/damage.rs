@@ -17,7 +17,7 @@ fn check_truncations(file: &[u8], data: &[u8], whole_at: &[usize]) {
         let (out, error) = decode(&file[..end]);
         assert!(data.starts_with(&out), "cut at {end}");
         assert_eq!(error.is_none(), whole_at.contains(&end), "cut at {end}: {error:?}");
-        let Some(DecodeError { place: Place::Member { number, start }, offset, fault }) = error else {
+        let Some(DecodeError { place: Place::Member { number, start }, offset, fault, .. }) = error else {
             continue;
         };
         assert!(number >= 1 && start <= offset && offset == end as u64, "cut at {end}: offset {offset}");

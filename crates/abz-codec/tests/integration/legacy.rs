@@ -176,10 +176,7 @@ fn streams_of_zlib_are_read_however_they_arrive() {
             for len in [0, 1, 2, file.len() / 2, file.len() - 1] {
                 let (out, error) = decode::<zlib::Decoder>(&file[..len], 10);
                 assert!(data.starts_with(&out));
-                assert_eq!(
-                    error,
-                    Some(DecodeError { place: Place::Whole, offset: len as u64, fault: Fault::Truncated })
-                );
+                assert_eq!(error, Some(DecodeError::new(Place::Whole, len as u64, Fault::Truncated)));
             }
             let mut wrong = file.clone();
             *wrong.last_mut().unwrap() ^= 1;
@@ -213,7 +210,7 @@ fn what_is_behind_a_stream_of_zlib_is_told_behind_its_contents() {
             let (out, error) = decode::<zlib::Decoder>(&[&file, behind].concat(), most);
             assert!(out == prose(3000));
             let offset = file.len() as u64;
-            assert_eq!(error, Some(DecodeError { place: Place::Whole, offset, fault: fault.clone() }));
+            assert_eq!(error, Some(DecodeError::new(Place::Whole, offset, fault.clone())));
         }
     }
 }

@@ -313,13 +313,13 @@ impl Scanner {
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
         let place = Place::Member { number: self.number.max(1), start: self.start };
-        DecodeError { place, offset, fault }
+        DecodeError::new(place, offset, fault)
     }
 }
 
 impl States for Scanner {
     type Found = Scanned;
-    type Error = DecodeError;
+    type Fault = Fault;
 
     /// The ten fixed bytes of a header, if flags, level and system have valid values.
     const BEGINNING: Beginning = Beginning {
@@ -404,10 +404,6 @@ impl States for Scanner {
             }
             _ => Ok(Step::Starved),
         }
-    }
-
-    fn hides(error: DecodeError, at: u64) -> DecodeError {
-        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

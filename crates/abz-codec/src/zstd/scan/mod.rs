@@ -269,7 +269,7 @@ impl Scanner {
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
         let place = Place::Frame { number: self.number.max(1), start: self.start };
-        DecodeError { place, offset, fault }
+        DecodeError::new(place, offset, fault)
     }
 }
 
@@ -280,7 +280,7 @@ fn may_begin_a_frame(start: &[u8]) -> bool {
 
 impl States for Scanner {
     type Found = Scanned<Frame>;
-    type Error = DecodeError;
+    type Fault = Fault;
 
     /// The start of a frame up to the header of its first block.
     const BEGINNING: Beginning = Beginning {
@@ -341,10 +341,6 @@ impl States for Scanner {
         };
         // If there is no memory for that, the file is cut all the same.
         Ok(if streamed.is_ok() { Step::On } else { Step::Starved })
-    }
-
-    fn hides(error: DecodeError, at: u64) -> DecodeError {
-        DecodeError { fault: Fault::Hidden { at }, ..error }
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

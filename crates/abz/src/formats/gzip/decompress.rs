@@ -56,7 +56,7 @@ pub(super) fn decompress_at<'a>(
 fn is_not(entry: &Entry, found: usize) -> Error {
     let fault = Fault::MemberSize { expected: entry.compressed.into(), found: found as u64 };
     let place = Place::Member { number: 0, start: entry.offset };
-    DecodeError { place, offset: entry.offset, fault }.into()
+    DecodeError::new(place, entry.offset, fault).into()
 }
 
 /// The size of the pieces that are decoded speculatively, in bytes of compressed data. The first block of a piece
