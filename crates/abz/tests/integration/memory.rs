@@ -284,7 +284,7 @@ fn blocks(format: abz::Format) -> &'static [&'static str] {
 #[test]
 fn files_are_done_by_fewer_at_once_where_few_may_be_open_or_there_is_little_memory() {
     let folder = Folder::new();
-    let names: Vec<String> = (0..300).map(|number| format!("x{number:03}")).collect();
+    let names: Vec<String> = (0..60).map(|number| format!("x{number:03}")).collect();
     names.iter().for_each(|name| folder.write(name, &prose(3_000)));
     let large = prose(3_000_000);
     folder.write("large", &large);
