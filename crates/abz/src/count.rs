@@ -1,4 +1,4 @@
-//! A reader or writer that counts bytes.
+//! A reader or writer that counts bytes, and a writer that leaves out those that were counted.
 
 use std::io::{self, Read, Write};
 
@@ -32,5 +32,24 @@ impl<W: Write> Write for Counted<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
+    }
+}
+
+/// A writer that leaves out the first `left` bytes, because an earlier try has written them.
+pub(crate) struct Rest<W> {
+    pub(crate) left: u64,
+    pub(crate) output: W,
+}
+
+impl<W: Write> Write for Rest<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let known = self.left.min(data.len() as u64);
+        self.output.write_all(&data[known as usize..])?;
+        self.left -= known;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
     }
 }

@@ -7,6 +7,7 @@ use abz_codec::access::Index;
 use abz_codec::gzip::find_parts;
 use anabranch::Plan;
 
+use crate::count::Rest;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
@@ -151,7 +152,7 @@ impl Decompression {
                 ByIndex::Refuted { written } => (written, false),
                 ByIndex::LeftOff { written } => (written, true),
             };
-        let mut rest = Behind { left: written, output };
+        let mut rest = Rest { left: written, output };
         let done = self.carry(options, &mut Along::new(input), &mut rest)?;
         Ok(Some((done, may_be_right)))
     }
@@ -160,24 +161,5 @@ impl Decompression {
     /// format, or `None` if the index does not help.
     pub fn plan_indexed(&self, format: Format, index: &Index) -> Option<Plan> {
         format.reads().plan_to_read_indexed(self, index.parts())
-    }
-}
-
-/// A writer that skips the first `left` bytes.
-struct Behind<W> {
-    left: u64,
-    output: W,
-}
-
-impl<W: Write> Write for Behind<W> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let skipped = self.left.min(data.len() as u64);
-        self.output.write_all(&data[skipped as usize..])?;
-        self.left -= skipped;
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
     }
 }

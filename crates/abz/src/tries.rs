@@ -1,11 +1,11 @@
 //! Decoding in two tries, for lzip members whose first flush comes late. The quick decoder notices too late that it
 //! cannot decode them.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use abz_codec::Remedy;
 
-use crate::count::Counted;
+use crate::count::{Counted, Rest};
 use crate::decompress::Decompression;
 use crate::error::Error;
 
@@ -46,28 +46,8 @@ impl Decompression {
         {
             let mut how = self.clone();
             how.allow_late_flushes();
-            return again(&how, &mut Rest { output, known }).unwrap_or(done);
+            return again(&how, &mut Rest { left: known, output }).unwrap_or(done);
         }
         done
-    }
-}
-
-/// A writer that skips the bytes that the first try has written.
-struct Rest<'a> {
-    output: &'a mut (dyn Write + Send),
-    /// The number of bytes still to skip.
-    known: u64,
-}
-
-impl Write for Rest<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let known = self.known.min(bytes.len() as u64) as usize;
-        self.known -= known as u64;
-        self.output.write_all(&bytes[known..])?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
     }
 }

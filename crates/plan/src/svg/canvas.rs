@@ -203,7 +203,7 @@ pub fn wrapped(text: &str, letters: Letters, most: f64) -> Vec<String> {
 }
 
 /// Escapes text for use between tags or in an attribute. Characters that XML 1.0 does not allow are left out.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,5 +1,7 @@
 //! Texts and sections as HTML, and the colours of stages.
 
+pub(super) use anabranch_plan::drawing::escaped;
+
 /// How many stages have a colour of their own. Later ones reuse them.
 const COLORS: usize = 8;
 
@@ -18,21 +20,4 @@ pub(super) fn prose(text: &str) -> String {
     parts
         .map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() })
         .collect()
-}
-
-/// Escapes text for use between tags or in an attribute.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\n' => escaped.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
