@@ -13,7 +13,7 @@ with_features() {
     echo "$messages" >&2
     exit 1
 }
-for crate in anabranch-plan anabranch anabranch-cluster abz-codec abz; do
+for crate in anabranch-plan anabranch anabranch-network anabranch-cluster abz-codec abz; do
     manifest=$(cargo pkgid -p "$crate" | sed 's|^path+file://||; s|#.*||')/Cargo.toml
     # The names below `[features]`, without those that only switch on what others need.
     features=$(sed -n '/^\[features\]/,/^\[[^f]/s/^\([a-z0-9]*\) *=.*/\1/p' "$manifest" | grep -v '^default$')

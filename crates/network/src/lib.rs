@@ -70,6 +70,16 @@
 //! sleep. If a process waits for room, the smallest full record that [may grow](Horizon::grow_to) is enlarged
 //! (Parks' method). Otherwise the run ends with an [`Error`] that says [which process waits for
 //! what](Deadlock). If a record is too small, the error also says the horizon that is large enough.
+//!
+//! # Records
+//!
+//! [`record`] has the records alone, for threads that are no network: one writer and one reader, or any number of them. All
+//! `unsafe` code of the crate is there, behind safe types.
+//!
+//! # Features
+//!
+//! - `json`: `Plan::to_json` writes a plan as JSON, and `Plan::from_json` reads it. The types of plans and predictions implement
+//!   `serde::Serialize`.
 
 // Models of records run in loom's threads, and streams cannot.
 #[cfg(not(loom))]
