@@ -323,6 +323,7 @@ fn read_all(folder: &Folder, arguments: &[&str]) -> (u64, u64) {
     (total, most)
 }
 
+/// This may take longer than 10 s: memory is bounded only if files are many times as large.
 #[test]
 fn memory_is_bounded_whatever_comes_in_or_goes_out() {
     let folder = Folder::new();

@@ -64,6 +64,7 @@ const WAYS: &[(&str, &[&str])] = &[
     ("zstd", &["-q", "-19"]),
 ];
 
+/// This may take longer than 10 s: a kernel boots in QEMU, without the help of the processor.
 #[test]
 fn the_kernel_unpacks_an_initramfs_of_every_format_that_it_knows() {
     let Some(kernel) = kernel() else { return };

@@ -40,6 +40,7 @@ fn end_of(mut child: Child) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
+/// This may take longer than 10 s: three signals, and each format in both directions, each at a moment of its own.
 #[test]
 fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
     let large = prose(3_000_000);

@@ -707,6 +707,7 @@ fn xz_and_abz_do_the_same() {
     compare("xzcat", ".xz", &["c#", "twice# c#", "-f x", "wrong#", "-"]);
 }
 
+/// This may take longer than 10 s: it compares some 450 runs of other programs with as many of abz.
 #[test]
 fn the_other_names_do_the_same_with_the_words_that_all_take() {
     let all_but =

@@ -162,6 +162,7 @@ fn for_all(usual: u32, strategy: impl Strategy<Value = Case>) {
     });
 }
 
+/// This may take longer than 10 s: fewer cases reach too few pairs of steps.
 #[test]
 fn random_streams_give_what_the_loop_gives() {
     for_all(1_200, cases());
@@ -178,6 +179,7 @@ fn random_streams_of_two_workers_and_narrow_windows_do_too() {
     );
 }
 
+/// This may take longer than 10 s, because each item waits for the results of those before it.
 #[test]
 fn random_streams_without_faults_are_prompt() {
     for_all(600, cases().prop_map(|case| Case { faults: Vec::new(), is_gated: true, ..case }.buildable()));
