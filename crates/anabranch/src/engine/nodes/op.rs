@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc as StdArc;
+use std::vec::IntoIter;
 
 use anabranch_record::sync;
 
@@ -46,6 +47,12 @@ pub(crate) trait Serial<T, E> {
             given.push(result);
         }
         flow
+    }
+
+    /// Processes several items, and adds their results to `given`.
+    #[inline]
+    fn all(&mut self, items: &mut IntoIter<T>, given: &mut Vec<Self::Out>) -> Flow<E> {
+        items.try_for_each(|item| self.many(item, given))
     }
 
     /// The stream has ended: adds what the stage has kept to `given`.
@@ -117,6 +124,21 @@ where
         match call(self.state.get_or_insert_with(make), item) {
             Ok(result) => *given = result,
             Err(error) => return ControlFlow::Break(Halt::Error(error.into())),
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn all(&mut self, items: &mut IntoIter<T>, given: &mut Vec<U>) -> Flow<E> {
+        // The function and the state are looked up once.
+        let (make, call) = &*self.code;
+        let state = self.state.get_or_insert_with(make);
+        for item in items {
+            match call(state, item) {
+                Ok(Some(result)) => given.push(result),
+                Ok(None) => {}
+                Err(error) => return ControlFlow::Break(Halt::Error(error.into())),
+            }
         }
         ControlFlow::Continue(())
     }

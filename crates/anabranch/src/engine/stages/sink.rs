@@ -65,6 +65,9 @@ where
 
     fn cell(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
         let Self { spot, op, end, .. } = self;
+        if matches!(cell, Cell::Empty) {
+            return end.pass::<DIRECT>(turn);
+        }
         let is_item = spot.run.is_item(&cell);
         let op = by_pointer!(op, Serial<T, E, Out = Infallible>);
         match rarely(spot, turn.index(), cell, op).stop() {

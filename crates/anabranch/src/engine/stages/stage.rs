@@ -141,27 +141,25 @@ pub(super) fn rarely<T, U, E>(
     let stop = match cell {
         Cell::Empty => return Cell::Empty,
         Cell::Stop(stop) => Some(stop),
-        Cell::Value(item) => each(spot, index, std::iter::once(item), &mut given, op),
+        Cell::Value(item) => {
+            let mut item = Some(item);
+            let mut call = || item.take().map_or(ControlFlow::Continue(()), |item| op.many(item, &mut given));
+            guarded(spot, index, &mut call)
+        }
         Cell::Batch(batch) => {
             let Batch { items, stop } = *batch;
             given.reserve(items.len());
             // The loop would have met a stop at an item before the one behind the items.
-            each(spot, index, items.into_iter(), &mut given, op).or(stop)
+            let mut items = items.into_iter();
+            guarded(spot, index, &mut || op.all(&mut items, &mut given)).or(stop)
         }
     };
     ended(spot, index, given, stop, &mut |given| op.finish(given))
 }
 
-/// Calls the stage with each item. Returns the stop, if the stream stops at one of them.
-#[inline]
-fn each<T, U, E>(
-    spot: &Spot<E>,
-    index: u64,
-    mut items: impl Iterator<Item = T>,
-    given: &mut Vec<U>,
-    op: &mut (impl Serial<T, E, Out = U> + ?Sized),
-) -> Option<Stop> {
-    match catch_unwind(AssertUnwindSafe(|| items.try_for_each(|item| op.many(item, given)))) {
+/// Calls a stage. Returns the stop, if the stream stops there.
+fn guarded<E>(spot: &Spot<E>, index: u64, call: &mut dyn FnMut() -> Flow<E>) -> Option<Stop> {
+    match catch_unwind(AssertUnwindSafe(call)) {
         Ok(ControlFlow::Continue(())) => None,
         Ok(ControlFlow::Break(halt)) => Some(note(spot, index, halt)),
         Err(payload) => {
