@@ -64,6 +64,16 @@ impl Turn {
         self.index < self.end
     }
 
+    /// Goes on to the next index, without a port.
+    ///
+    /// # Panics
+    /// If the turn is not one [without lanes](Self::without_lanes): a port uses up the others.
+    #[inline]
+    pub fn advance(&mut self) {
+        assert!(self.of == 0, "an index of a lane is used up by a port");
+        self.index += 1;
+    }
+
     /// Opens the turn for `index`. The caller moves the index here from where it was.
     #[inline]
     pub(super) fn open(&mut self, index: u64) {

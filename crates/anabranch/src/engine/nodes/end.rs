@@ -40,11 +40,11 @@ impl<'run> LineEnd<'run> {
     /// The sink is done with the item of this turn: gives its index back. `DIRECT` says whether the line is direct.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn pass<const DIRECT: bool>(&mut self, turn: &mut Turn) -> Demand {
-        let index = turn.index();
         if DIRECT {
-            self.passed = index + 1;
-            return if self.reporter.is_some() { self.report(index + 1) } else { Demand::More };
+            self.passed += 1;
+            return if self.reporter.is_some() { self.report(self.passed) } else { Demand::More };
         }
+        let index = turn.index();
         if self.reporter.is_some() {
             self.report(index + 1);
         }

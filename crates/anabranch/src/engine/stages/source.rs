@@ -486,21 +486,20 @@ impl<P: Pull> DirectSource<'_, P> {
 
 impl<P: Pull> Drive for DirectSource<'_, P> {
     fn drive(&mut self) -> u64 {
-        let mut index = 0;
+        // It is no part of `self`, so that the fields of the source stay in registers.
+        let turn = &mut Turn::without_lanes(0);
         let error = loop {
-            // It is no part of `self`, so that the fields of the source stay in registers.
-            let turn = &mut Turn::without_lanes(index);
             if self.spot.run.has_orders() && self.obey(turn) {
-                return index;
+                return turn.index();
             }
             match self.step(turn) {
-                Pulled::Item(Demand::More) => index += 1,
-                Pulled::Item(Demand::Nothing) => return index,
+                Pulled::Item(Demand::More) => turn.advance(),
+                Pulled::Item(Demand::Nothing) => return turn.index(),
                 Pulled::End => break None,
                 Pulled::Fail(error) => break Some(error),
             }
         };
-        self.end(&mut Turn::without_lanes(index), error);
-        index
+        self.end(turn, error);
+        turn.index()
     }
 }

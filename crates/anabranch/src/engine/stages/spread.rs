@@ -177,7 +177,7 @@ impl<T, E, Op: Spread<T, E>> DirectSpread<'_, T, E, Op> {
                     if next.item(turn, item) == Demand::Nothing {
                         return Demand::Nothing;
                     }
-                    *turn = Turn::without_lanes(turn.index() + 1);
+                    turn.advance();
                 }
                 Given::Nothing => {}
                 Given::NeedsCell if opening.op.idle() => opening.is_open = true,
