@@ -26,7 +26,7 @@ miri        20  scripts/unsafe.sh
 soak         5  SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
 annotated    5  ANNOTATED=20000 cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
 generator   15  PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration generator::
-cluster      5  CLUSTER_RUNS=2000 CLUSTER_SEED=$RANDOM cargo test -p anabranch-cluster --test integration random::
+cluster      4  CLUSTER_RUNS=2000 CLUSTER_SEED=$RANDOM cargo test -p anabranch-cluster --test integration random::
 fuzz        20  ABZ_FUZZ_SECONDS=600 cargo test -p abz-codec --release --test integration mutation
 damaged     10  ABZ_SOAK=8 cargo test --release -p abz --test integration corrupted
 abz          4  cargo build --release -p abz
