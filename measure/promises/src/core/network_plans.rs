@@ -26,11 +26,11 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     }
     for workers in [1, 2] {
         let mut pair = line(&[]);
-        pair.settings.workers = workers;
+        pair.workers = workers;
         let what = format!("one producer and one consumer as rules, {workers} workers");
         rows.push(predicted(setup, &what, &pair, work, 2_000_000 * scale));
         let mut forked = fork(&[4_000, 4_000]);
-        forked.settings.workers = workers;
+        forked.workers = workers;
         let what = format!("fork and join around 2 rules of 4 us, {workers} workers");
         rows.push(predicted(setup, &what, &forked, work, 10_000 * scale));
     }
