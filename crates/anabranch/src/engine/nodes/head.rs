@@ -102,7 +102,7 @@ impl<'run, S: Send> Serving for Head<'run, S> {
         drop(feed);
         input.show();
         if run.measures().is_some() {
-            quantum.gain = unit.take_gain();
+            quantum.gain += unit.take_gain();
         }
         served
     }

@@ -391,7 +391,7 @@ where
             Served::Closed
         });
         state.indices.show();
-        quantum.gain = state.out.take_gain();
+        quantum.gain += state.out.take_gain();
         let opening = &state.opening;
         self.is_open.store(opening.has_more() || opening.op.holds(), Ordering::Relaxed);
         if self.later.is_some() {

@@ -213,7 +213,7 @@ impl<'run, P: Ports, C: Combine<P::Values>> Serving for JoinNode<'run, P, C> {
             Served::Closed
         });
         if run.measures().is_some() {
-            quantum.gain = state.out.take_gain();
+            quantum.gain += state.out.take_gain();
         }
         served
     }
