@@ -25,7 +25,7 @@ pub enum Halt<E> {
 
 /// The code of a stage of a stream whose error is `E`, for one thread at a time: a serial stage, or a worker's side of a parallel one.
 ///
-/// A release build inlines it in the loop over the cells. A debug build calls it through a pointer, see [`Stage`](crate::engine::stages::stage::Stage).
+/// A release build inlines it in the loop over the cells. A debug build calls it through a pointer, see `stages/stage.rs`.
 pub(crate) trait Serial<T, E> {
     /// The type of the items that the stage gives.
     type Out: Send;

@@ -45,7 +45,7 @@ pub trait Pull: Send {
     fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
 
     /// Returns the next item, or `None` if there is none at this moment. Only the source of a detached run says so, which
-    /// must not wait: see [`Feed`](crate::engine::Feed).
+    /// must not wait: see [`Feed`](crate::engine::state::gate::Feed).
     #[inline]
     fn try_pull(&mut self) -> Option<Pulled<Self::Item, Self::Error>> {
         Some(self.pull())
