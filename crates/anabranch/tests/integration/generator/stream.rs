@@ -508,8 +508,10 @@ fn source(world: At) -> Line {
         From::Channel(capacity) => {
             let (sender, line) = Stream::channel(capacity);
             // It ends when the stream takes no more, or is dropped.
+            world.senders.fetch_add(1, Ordering::SeqCst);
             std::thread::spawn(move || {
                 source.map_while(Result::ok).map_while(|item| sender.send(item).ok()).for_each(drop);
+                world.senders.fetch_sub(1, Ordering::SeqCst);
             });
             line.into()
         }

@@ -139,6 +139,8 @@ pub struct World {
     pub calls: HashMap<(usize, u64), usize>,
     pub asked: AtomicUsize,
     source_over: AtomicBool,
+    /// How many threads send the items of a channel.
+    pub senders: AtomicUsize,
     /// How many states of workers live.
     states: AtomicUsize,
     threads: Mutex<HashSet<ThreadId>>,
@@ -170,6 +172,7 @@ impl World {
             calls: plain.calls.clone(),
             asked: AtomicUsize::new(0),
             source_over: AtomicBool::new(false),
+            senders: AtomicUsize::new(0),
             states: AtomicUsize::new(0),
             threads: Mutex::default(),
             logs: (0..case.count_nodes()).map(|_| Mutex::default()).collect(),
@@ -192,7 +195,11 @@ impl World {
     pub fn violations(&self) -> Vec<String> {
         let mut all = self.violations.lock().unwrap().clone();
         // Another thread sends the items of a channel, and those of a stream behind an iterator may end later.
-        let leaves = |world: &Self| world.ledger.check().is_ok() && world.states.load(Ordering::SeqCst) == 0;
+        let leaves = |world: &Self| {
+            world.senders.load(Ordering::SeqCst) == 0
+                && world.ledger.check().is_ok()
+                && world.states.load(Ordering::SeqCst) == 0
+        };
         let ends_later = self.case.has_iterator() || matches!(self.case.from, From::Channel(_));
         if ends_later {
             watchdog::comes_true(watchdog::LIMIT / 4, || leaves(self));
