@@ -148,7 +148,7 @@ impl JobContext<'_> {
 
     /// Announces that the helper leaves because it finds nothing to do.
     ///
-    /// If it is the last helper inside, the job is closed to helpers until it [calls](JobHandle::call) again.
+    /// If it is the last helper inside, the job is closed to helpers until it [calls](super::JobHandle::call) again.
     /// Without this, two jobs without work would pass one helper back and forth. Takes a lock.
     pub fn close_behind(&self) {
         let mut state = self.shared.lock();
