@@ -1,4 +1,4 @@
-//! What both sides say of themselves.
+//! The identity of a program or a worker: its name, its version and its functions.
 
 use std::fmt;
 

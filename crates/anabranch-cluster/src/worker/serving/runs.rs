@@ -1,4 +1,4 @@
-//! What a worker does for runs.
+//! A worker joins runs and leaves them.
 
 use std::collections::VecDeque;
 use std::time::Instant;

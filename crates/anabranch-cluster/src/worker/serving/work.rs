@@ -1,4 +1,4 @@
-//! What a worker does with calls.
+//! A worker pulls batches of calls, hands them to its threads, and sends the outcomes.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What builds a line: an [`assembly`](assembly::Assembly) makes it from a plan and from the code beside it, which is a chain of
+//! Builds lines. An [`Assembly`](assembly::Assembly) makes a line from a plan and from the code beside it. The code is a chain of
 //! [`Upstream`](upstream::Upstream)s.
 
 pub(crate) mod assembly;
