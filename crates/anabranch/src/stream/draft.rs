@@ -263,11 +263,11 @@ impl Outline {
             && !attached.is_watched();
         self.is_alone = is_alone || plan.settings.executor == Executor::Inline;
         if self.is_alone {
-            // The calling thread runs the stream alone. The plain loop is the fastest, but it has no place for what waits in
-            // branches, in a loop or as a future, and no spans.
-            let has_branches = plan.nodes.iter().any(|node| node.branch > 0 || node.in_loop);
+            // The calling thread runs the stream alone. The plain loop is the fastest, but it has no place for what waits in a
+            // loop or as a future, and no spans.
+            let has_loops = plan.nodes.iter().any(|node| node.in_loop);
             let has_futures = self.futures.is_some();
-            let is_plain = !has_branches && !has_futures && !engine::is_traced();
+            let is_plain = !has_loops && !has_futures && !engine::is_traced();
             plan.settings.executor = if is_plain { Executor::Inline } else { Executor::Threads };
             plan.settings.workers = 1;
             // While a source waits for other threads, the calling thread polls futures.

@@ -20,6 +20,7 @@ use crate::engine::nodes::end::LineEnd;
 use crate::engine::nodes::head::ResultQueue;
 use crate::engine::nodes::input::{Drain, Lane};
 use crate::engine::nodes::node::{Drive, Parallel, SerialNode, SerialUnit};
+use crate::engine::nodes::step::BranchCall;
 use crate::engine::nodes::stopwatch::Stopwatch;
 use crate::engine::state::blocks::is_in_blocks;
 use crate::engine::state::failure::ErrorSlot;
@@ -43,6 +44,8 @@ pub(crate) struct Assembly<'run> {
     places: Vec<Place<'run>>,
     /// The source of a [direct](super::direct) line.
     pub(crate) drive: Option<Box<dyn Drive + 'run>>,
+    /// The branches of a direct line whose forks were not added yet, the last ones last.
+    pub(crate) branch_calls: Vec<BranchCall<'run>>,
     /// Measures a direct line, if the run is measured.
     stopwatch: Option<Rc<Stopwatch>>,
     /// What takes the results, if the run is detached.
@@ -82,8 +85,18 @@ impl<'run> Assembly<'run> {
         let (domains, branches) = (Vec::new(), Vec::new());
         let stopwatch =
             (is_direct && run.measures().is_some()).then(|| Rc::new(Stopwatch::start(&run, &plan)));
-        let mut assembly =
-            Self { run, plan, domains, branches, own, places, drive: None, stopwatch, queue: None };
+        let mut assembly = Self {
+            run,
+            plan,
+            domains,
+            branches,
+            own,
+            places,
+            drive: None,
+            branch_calls: Vec::new(),
+            stopwatch,
+            queue: None,
+        };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
         let branches = assembly.plan.nodes.iter().map(|node| node.branch).max().unwrap_or(0);

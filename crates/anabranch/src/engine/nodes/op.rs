@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc as StdArc;
-use std::vec::IntoIter;
+use std::vec::Drain;
 
 use anabranch_record::sync;
 
@@ -51,7 +51,7 @@ pub(crate) trait Serial<T, E> {
 
     /// Processes several items, and adds their results to `given`.
     #[inline]
-    fn all(&mut self, items: &mut IntoIter<T>, given: &mut Vec<Self::Out>) -> Flow<E> {
+    fn all(&mut self, items: &mut Drain<'_, T>, given: &mut Vec<Self::Out>) -> Flow<E> {
         items.try_for_each(|item| self.many(item, given))
     }
 
@@ -129,7 +129,7 @@ where
     }
 
     #[inline]
-    fn all(&mut self, items: &mut IntoIter<T>, given: &mut Vec<U>) -> Flow<E> {
+    fn all(&mut self, items: &mut Drain<'_, T>, given: &mut Vec<U>) -> Flow<E> {
         // The function and the state are looked up once.
         let (make, call) = &*self.code;
         let state = self.state.get_or_insert_with(make);

@@ -30,9 +30,9 @@ pub(crate) enum Demand {
 }
 
 impl Demand {
-    /// Whether another cell may come after `cell` was stored.
-    fn after<A>(cell: &Cell<A>) -> Self {
-        if cell.stop().is_some() { Demand::Nothing } else { Demand::More }
+    /// Whether another cell may come after one with this stop was stored.
+    fn after(stop: Option<Stop>) -> Self {
+        if stop.is_some() { Demand::Nothing } else { Demand::More }
     }
 }
 
@@ -42,12 +42,22 @@ impl Demand {
 /// [`stop_at_panic`].
 pub(crate) trait Step<A: Send> {
     /// Takes an item that is alone at its index.
-    fn item(&mut self, turn: &mut Turn, item: A) -> Demand {
-        self.cell(turn, Cell::Value(item))
-    }
+    fn item(&mut self, turn: &mut Turn, item: A) -> Demand;
 
-    /// Takes any cell. For a cell with one item, [`item`](Self::item) is faster.
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand;
+    /// Takes any number of items at one index, and the stop behind them if there is one. Empties `items`, whose memory stays with the
+    /// caller for the next index. Only a lane keeps it.
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<A>, stop: Option<Stop>) -> Demand;
+
+    /// Takes the content of a slot.
+    #[inline]
+    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
+        match cell {
+            Cell::Value(item) => self.item(turn, item),
+            Cell::Empty => self.items(turn, &mut Vec::new(), None),
+            Cell::Stop(stop) => self.items(turn, &mut Vec::new(), Some(stop)),
+            Cell::Batch(mut batch) => self.items(turn, &mut batch.items, batch.stop),
+        }
+    }
 
     /// Takes cells from `feed` until none is ready, the quantum is used up, or the run is over.
     fn serve(&mut self, feed: &mut Feed<'_, A>, quantum: &mut Quantum, run: &Run) -> Served {
@@ -77,6 +87,10 @@ pub(crate) trait Step<A: Send> {
 /// Makes a worker's step: the code of the stages of a parallel unit, with the worker's states.
 pub(crate) type Kernel<'run, A> = Box<dyn Fn() -> Box<dyn Step<A> + 'run> + Send + Sync + 'run>;
 
+/// Takes the item that was dealt to a branch of a direct line through the branch, or nothing, with a stop behind it if there is one.
+/// Returns [`Demand::Nothing`] if the branch fails.
+pub(crate) type BranchCall<'run> = Box<dyn FnMut(&mut Turn, Option<Stop>) -> Demand + 'run>;
+
 /// Notes a panic of user code at the index of `turn`, and passes a stop for that index to `pass`, which runs no user code then.
 #[cold]
 pub(crate) fn stop_at_panic<A>(
@@ -99,8 +113,8 @@ impl<A: Send, S: Step<A>> Step<A> for Padded<S> {
     }
 
     #[inline]
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
-        S::cell(self, turn, cell)
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<A>, stop: Option<Stop>) -> Demand {
+        S::items(self, turn, items, stop)
     }
 
     fn serve(&mut self, feed: &mut Feed<'_, A>, quantum: &mut Quantum, run: &Run) -> Served {
@@ -120,8 +134,8 @@ impl<A: Send> Step<A> for Box<dyn Step<A> + '_> {
     }
 
     #[inline]
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
-        (**self).cell(turn, cell)
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<A>, stop: Option<Stop>) -> Demand {
+        (**self).items(turn, items, stop)
     }
 
     fn serve(&mut self, feed: &mut Feed<'_, A>, quantum: &mut Quantum, run: &Run) -> Served {
@@ -141,10 +155,9 @@ impl<A: Send> Step<A> for Arc<Putter<A>> {
         Demand::More
     }
 
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
-        let demand = Demand::after(&cell);
-        self.put(turn, cell);
-        demand
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<A>, stop: Option<Stop>) -> Demand {
+        self.put(turn, Cell::of(std::mem::take(items), stop));
+        Demand::after(stop)
     }
 
     fn take_gain(&mut self) -> i64 {
@@ -184,14 +197,13 @@ impl<A: Send> Step<A> for Out<'_, A> {
         self.item_if(true, turn, item)
     }
 
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<A>, stop: Option<Stop>) -> Demand {
         match self {
-            Out::Call(step) => step.cell(turn, cell),
+            Out::Call(step) => step.items(turn, items, stop),
             Out::Lane(writer, event) => {
-                let demand = Demand::after(&cell);
-                writer.put(turn, cell);
+                writer.put(turn, Cell::of(std::mem::take(items), stop));
                 event.notify();
-                demand
+                Demand::after(stop)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use anabranch_record::lane::{Cell, Turn};
+use anabranch_record::lane::{Stop, Turn};
 
 use super::step::{Demand, Step};
 use crate::engine::nodes::stopwatch::Stopwatch;
@@ -27,7 +27,7 @@ impl<'run, A: Send> Timed<'run, A> {
         Self { id, stopwatch, enters, leaves, node }
     }
 
-    /// Measures `pass`, which takes a cell with this many items.
+    /// Measures `pass`, which takes this many items.
     #[inline]
     fn measure(
         &mut self,
@@ -50,8 +50,8 @@ impl<A: Send> Step<A> for Timed<'_, A> {
         self.measure(turn, 1, |node, turn| node.item(turn, item))
     }
 
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
-        self.measure(turn, cell.len(), |node, turn| node.cell(turn, cell))
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<A>, stop: Option<Stop>) -> Demand {
+        self.measure(turn, items.len() as u64, |node, turn| node.items(turn, items, stop))
     }
 
     fn take_gain(&mut self) -> i64 {

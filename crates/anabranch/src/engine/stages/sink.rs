@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use anabranch_record::lane::{Cell, Turn};
+use anabranch_record::lane::{Stop, Turn};
 use anabranch_record::sync::Arc;
 
-use super::stage::{by_pointer, rarely, stopped};
+use super::stage::{by_pointer, several, stopped};
 use crate::engine::build::assembly::Assembly;
 use crate::engine::build::consumer::Consumer;
 use crate::engine::nodes::end::LineEnd;
@@ -57,20 +57,20 @@ where
         match op.one(item, &mut None) {
             ControlFlow::Continue(()) => end.pass::<DIRECT>(turn),
             ControlFlow::Break(halt) => {
-                stopped(spot, turn.index(), None, halt, &mut |given| op.finish(given));
+                stopped(spot, turn.index(), halt, &mut |given| op.finish(given), &mut Vec::new());
                 end.stop(turn.index(), false, spot)
             }
         }
     }
 
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
         let Self { spot, op, end, .. } = self;
-        if matches!(cell, Cell::Empty) {
+        if items.is_empty() && stop.is_none() {
             return end.pass::<DIRECT>(turn);
         }
-        let is_item = spot.run.is_item(&cell);
+        let is_item = spot.run.is_item(items, stop);
         let op = by_pointer!(op, Serial<T, E, Out = Infallible>);
-        match rarely(spot, turn.index(), cell, op).stop() {
+        match several(spot, turn.index(), items, stop, op, &mut Vec::new()) {
             None => end.pass::<DIRECT>(turn),
             Some(_) => end.stop(turn.index(), is_item, spot),
         }

@@ -109,11 +109,13 @@ impl<T, E, Op: Spread<T, E>> Opening<T, E, Op> {
             Cell::Value(item) => self.waiting.push(item),
             Cell::Empty => {}
             Cell::Stop(stop) => self.stop = Some(stop),
-            Cell::Batch(batch) => {
-                self.stop = batch.stop;
-                self.waiting.extend(batch.items.into_iter().rev());
-            }
+            Cell::Batch(mut batch) => self.take_all(&mut batch.items, batch.stop),
         }
+    }
+
+    fn take_all(&mut self, items: &mut Vec<T>, stop: Option<Stop>) {
+        self.waiting.extend(items.drain(..).rev());
+        self.stop = stop;
     }
 
     /// Gives a result, opens an item, or ends. `may_open` says whether another item may be opened, and `is_waiting` whether results
@@ -201,8 +203,8 @@ impl<T: Send, E, Op: Spread<T, E>> Step<T> for DirectSpread<'_, T, E, Op> {
         self.give()
     }
 
-    fn cell(&mut self, _: &mut Turn, cell: Cell<T>) -> Demand {
-        self.opening.take(cell);
+    fn items(&mut self, _: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
+        self.opening.take_all(items, stop);
         self.give()
     }
 

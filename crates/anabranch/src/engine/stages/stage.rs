@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anabranch_record::lane::{Batch, Cell, Stop, Turn};
+use anabranch_record::lane::{Stop, Turn};
 use anabranch_record::sync::Arc;
 
 use crate::engine::build::assembly::Assembly;
@@ -28,6 +28,9 @@ macro_rules! by_pointer {
     }};
 }
 pub(super) use by_pointer;
+
+/// A stage keeps memory of up to this many bytes for the results of the next index that has several.
+const KEPT_BYTES: usize = 64 << 10;
 
 /// A serial stage and everything before it.
 pub(crate) struct StageUpstream<'env, T: Send, E, Op> {
@@ -55,42 +58,40 @@ impl<T: Send, E: Send, Op: Serial<T, E> + Send> Upstream<Op::Out> for StageUpstr
 }
 
 /// A stage, or a worker's side of one, and the way on behind it.
-pub(super) struct Stage<T, E, Op, N> {
+pub(super) struct Stage<T, E, Op: Serial<T, E>, N> {
     spot: Spot<E>,
     /// How many more items the stage has given than it took, since the last call of [`Step::take_gain`].
     gain: i64,
     op: Op,
     next: N,
+    /// Empty, except while results of one index that are not a single item are passed on.
+    given: Vec<Op::Out>,
     takes: PhantomData<fn(T)>,
 }
 
-impl<T, E, Op, N> Stage<T, E, Op, N> {
+impl<T, E, Op: Serial<T, E>, N> Stage<T, E, Op, N> {
     pub(super) fn new(spot: Spot<E>, op: Op, next: N) -> Self {
-        Self { spot, gain: 0, op, next, takes: PhantomData }
+        Self { spot, gain: 0, op, next, given: Vec::new(), takes: PhantomData }
     }
 }
 
 impl<T: Send, E, Op: Serial<T, E>, N: Step<Op::Out>> Step<T> for Stage<T, E, Op, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn item(&mut self, turn: &mut Turn, item: T) -> Demand {
-        let Self { spot, gain, op, next, .. } = self;
+        let Self { spot, gain, op, next, given, .. } = self;
         let op = by_pointer!(op, Serial<T, E, Out = Op::Out>);
-        one(spot, gain, op, next, turn, item)
+        one(spot, gain, op, next, turn, item, given)
     }
 
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
-        let Self { spot, gain, op, next, .. } = self;
-        if matches!(cell, Cell::Empty) {
-            return next.cell(turn, Cell::Empty);
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
+        let Self { spot, gain, op, next, given, .. } = self;
+        if items.is_empty() && stop.is_none() {
+            return next.items(turn, given, None);
         }
         let op = by_pointer!(op, Serial<T, E, Out = Op::Out>);
-        let items = cell.len();
-        let given = rarely(spot, turn.index(), cell, op);
-        *gain += given.len() as i64 - items as i64;
-        match given {
-            Cell::Value(result) => next.item(turn, result),
-            given => next.cell(turn, given),
-        }
+        *gain -= items.len() as i64;
+        let stop = several(spot, turn.index(), items, stop, op, given);
+        pass(gain, next, turn, given, stop)
     }
 
     fn take_gain(&mut self) -> i64 {
@@ -110,51 +111,85 @@ fn one<T, U: Send, E>(
     next: &mut impl Step<U>,
     turn: &mut Turn,
     item: T,
+    given: &mut Vec<U>,
 ) -> Demand {
     if op.gives_many() {
-        let given = rarely(spot, turn.index(), Cell::Value(item), op);
-        *gain += given.len() as i64 - 1;
-        return next.cell(turn, given);
+        *gain -= 1;
+        let stop = many(spot, turn.index(), item, op, given);
+        return pass(gain, next, turn, given, stop);
     }
-    let mut given = None;
-    let given = match op.one(item, &mut given) {
-        ControlFlow::Continue(()) => match given {
-            Some(result) => return next.item(turn, result),
-            None => Cell::Empty,
+    let mut result = None;
+    match op.one(item, &mut result) {
+        ControlFlow::Continue(()) => match result {
+            Some(result) => next.item(turn, result),
+            None => {
+                *gain -= 1;
+                next.items(turn, given, None)
+            }
         },
-        ControlFlow::Break(halt) => stopped(spot, turn.index(), given, halt, &mut |given| op.finish(given)),
-    };
-    *gain += given.len() as i64 - 1;
-    next.cell(turn, given)
+        ControlFlow::Break(halt) => {
+            *gain -= 1;
+            given.extend(result);
+            let stop = stopped(spot, turn.index(), halt, &mut |given| op.finish(given), given);
+            pass(gain, next, turn, given, Some(stop))
+        }
+    }
 }
 
-/// Takes any cell through a stage. A panic of user code at one of several items becomes a stop, and the results before it go on: the
-/// loop would have given them too.
+/// Passes on what a stage has given for one index.
+#[inline]
+fn pass<U: Send>(
+    gain: &mut i64,
+    next: &mut impl Step<U>,
+    turn: &mut Turn,
+    given: &mut Vec<U>,
+    stop: Option<Stop>,
+) -> Demand {
+    *gain += given.len() as i64;
+    if given.capacity() * size_of::<U>() > KEPT_BYTES {
+        return next.items(turn, &mut std::mem::take(given), stop);
+    }
+    if given.len() == 1
+        && stop.is_none()
+        && let Some(item) = given.pop()
+    {
+        return next.item(turn, item);
+    }
+    next.items(turn, given, stop)
+}
+
+/// Takes an item through a stage that may give several results. A panic of user code becomes a stop, and the results before it go on:
+/// the loop would have given them too.
 #[inline(never)]
-pub(super) fn rarely<T, U, E>(
+fn many<T, U, E>(
     spot: &Spot<E>,
     index: u64,
-    cell: Cell<T>,
+    item: T,
     op: &mut (impl Serial<T, E, Out = U> + ?Sized),
-) -> Cell<U> {
-    let mut given = Vec::new();
-    let stop = match cell {
-        Cell::Empty => return Cell::Empty,
-        Cell::Stop(stop) => Some(stop),
-        Cell::Value(item) => {
-            let mut item = Some(item);
-            let mut call = || item.take().map_or(ControlFlow::Continue(()), |item| op.many(item, &mut given));
-            guarded(spot, index, &mut call)
-        }
-        Cell::Batch(batch) => {
-            let Batch { items, stop } = *batch;
-            given.reserve(items.len());
-            // The loop would have met a stop at an item before the one behind the items.
-            let mut items = items.into_iter();
-            guarded(spot, index, &mut || op.all(&mut items, &mut given)).or(stop)
-        }
-    };
-    ended(spot, index, given, stop, &mut |given| op.finish(given))
+    given: &mut Vec<U>,
+) -> Option<Stop> {
+    let mut item = Some(item);
+    guarded(spot, index, &mut || item.take().map_or(ControlFlow::Continue(()), |item| op.many(item, given)))
+        .map(|stop| ended(spot, index, stop, &mut |given| op.finish(given), given))
+}
+
+/// Takes the items of one index through a stage, and the stop behind them. A panic of user code at one of the items becomes a stop, and
+/// the results before it go on.
+#[inline(never)]
+pub(super) fn several<T, U, E>(
+    spot: &Spot<E>,
+    index: u64,
+    items: &mut Vec<T>,
+    stop: Option<Stop>,
+    op: &mut (impl Serial<T, E, Out = U> + ?Sized),
+    given: &mut Vec<U>,
+) -> Option<Stop> {
+    given.reserve(items.len());
+    let has_items = !items.is_empty();
+    let mut items = items.drain(..);
+    // The loop would have met a stop at an item before the one behind the items.
+    let met = if has_items { guarded(spot, index, &mut || op.all(&mut items, given)) } else { None };
+    met.or(stop).map(|stop| ended(spot, index, stop, &mut |given| op.finish(given), given))
 }
 
 /// Calls a stage. Returns the stop, if the stream stops there.
@@ -169,36 +204,37 @@ fn guarded<E>(spot: &Spot<E>, index: u64, call: &mut dyn FnMut() -> Flow<E>) -> 
     }
 }
 
-/// The cell of an item at which the stream stops.
+/// Notes why the stream stops at an item.
 #[cold]
 #[inline(never)]
 pub(super) fn stopped<U, E>(
     spot: &Spot<E>,
     index: u64,
-    given: Option<U>,
     halt: Halt<E>,
     finish: &mut dyn FnMut(&mut Vec<U>) -> Flow<E>,
-) -> Cell<U> {
+    given: &mut Vec<U>,
+) -> Stop {
     let stop = note(spot, index, halt);
-    ended(spot, index, given.into_iter().collect(), Some(stop), finish)
+    ended(spot, index, stop, finish, given)
 }
 
-/// The cell of what a stage has given, and of what it gives at the end of the stream if that has come. Compiled once for all stages
-/// that give the same type.
+/// Adds what a stage gives at the end of the stream to `given`, if `stop` is that end. Returns the stop, which is another one if this
+/// fails. Compiled once for all stages that give the same type.
+#[cold]
 #[inline(never)]
 fn ended<U, E>(
     spot: &Spot<E>,
     index: u64,
-    mut given: Vec<U>,
-    mut stop: Option<Stop>,
+    stop: Stop,
     finish: &mut dyn FnMut(&mut Vec<U>) -> Flow<E>,
-) -> Cell<U> {
-    if stop == Some(Stop::End)
-        && let ControlFlow::Break(halt) = finish(&mut given)
+    given: &mut Vec<U>,
+) -> Stop {
+    if stop == Stop::End
+        && let ControlFlow::Break(halt) = finish(given)
     {
-        stop = Some(note(spot, index, halt));
+        return note(spot, index, halt);
     }
-    Cell::of(given, stop)
+    stop
 }
 
 /// Notes why a stage stops the stream, and returns the kind of stop to put. For the stages behind a stage

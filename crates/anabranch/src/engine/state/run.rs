@@ -12,7 +12,7 @@ use anabranch_plan::{Plan, Wait};
 use anabranch_record::EventCount;
 use anabranch_record::backoff::{Backoff, Polling};
 use anabranch_record::fork::Birth;
-use anabranch_record::lane::Cell;
+use anabranch_record::lane::Stop;
 use anabranch_record::mutant::Mutant;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
@@ -308,8 +308,8 @@ impl Run {
     /// because it needs no more. Otherwise the items before the stop are those that a stage kept until the end of the
     /// stream.
     #[inline]
-    pub(crate) fn is_item<S>(&self, cell: &Cell<S>) -> bool {
-        matches!(cell, Cell::Batch(batch) if batch.stop.is_some()) && self.has_broken()
+    pub(crate) fn is_item<S>(&self, items: &[S], stop: Option<Stop>) -> bool {
+        stop.is_some() && !items.is_empty() && self.has_broken()
     }
 
     /// Whether a stage or the sink has stopped the stream because it needs no more items.

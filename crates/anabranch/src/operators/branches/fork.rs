@@ -8,16 +8,18 @@
 //!
 //! A branch always has room for an index: the window of the main line is as wide, and the join takes an index from the
 //! branches before the main line gives it back. So neither the fork nor a node of a branch waits for room.
+//!
+//! In a direct line the fork calls the branches one after the other, and then the join.
 
 use anabranch_record::EventCount;
-use anabranch_record::lane::{Cell, Domain, Indices, Turn, Writer};
+use anabranch_record::lane::{Cell, Domain, Indices, Stop, Turn, Writer};
 use anabranch_record::sync::{Arc, Mutex, lock};
 
 use crate::engine::build::assembly::Assembly;
 use crate::engine::build::consumer::Consumer;
 use crate::engine::build::upstream::Upstream;
 use crate::engine::nodes::input::Lane;
-use crate::engine::nodes::step::{Demand, Step};
+use crate::engine::nodes::step::{BranchCall, Demand, Step};
 
 /// Decides which branches get an item.
 pub(crate) trait Deal<T>: Send {
@@ -26,7 +28,13 @@ pub(crate) trait Deal<T>: Send {
 }
 
 /// The fork's end of a branch.
-pub(crate) struct Inlet<T> {
+pub(crate) enum Inlet<T> {
+    Lane(LaneInlet<T>),
+    /// The place from which the branch of a direct line takes an item when it is called.
+    Direct(Arc<Mutex<Option<T>>>),
+}
+
+pub(crate) struct LaneInlet<T> {
     pub(super) indices: Indices,
     pub(super) writer: Writer<T>,
     /// The event at which the threads that run the branch's first node wait.
@@ -39,6 +47,10 @@ pub(crate) struct InletSlot<T>(Arc<Mutex<Option<Inlet<T>>>>);
 impl<T> InletSlot<T> {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(None)))
+    }
+
+    fn take(&self) -> Inlet<T> {
+        lock(&self.0).take().expect("each branch was added before its fork")
     }
 
     /// Another handle of the same place.
@@ -58,11 +70,22 @@ impl<T: Send> Upstream<T> for BranchUpstream<T> {
     where
         Self: 'run,
     {
+        if assembly.is_direct() {
+            let (mut first, place) = (consumer.into_direct(), Arc::new(Mutex::new(None)));
+            let from = Arc::clone(&place);
+            let call: BranchCall<'run> = Box::new(move |turn, stop| match (lock(&from).take(), stop) {
+                (Some(item), None) => first.item(turn, item),
+                (item, stop) => first.items(turn, &mut item.into_iter().collect(), stop),
+            });
+            assembly.branch_calls.push(call);
+            *lock(&self.slot.0) = Some(Inlet::Direct(place));
+            return;
+        }
         let event = assembly.event_of(consumer.id);
         let indices = assembly.begin_branch(self.branch);
         let (writer, lane) = Domain::lane(indices.domain());
         assembly.read(consumer, Lane::Committed(lane));
-        *lock(&self.slot.0) = Some(Inlet { indices, writer, event });
+        *lock(&self.slot.0) = Some(Inlet::Lane(LaneInlet { indices, writer, event }));
     }
 }
 
@@ -83,8 +106,11 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
         'env: 'run,
     {
         let Self { upstream, deal, slots, id } = self;
-        let inlet = |slot: InletSlot<T>| lock(&slot.0).take().expect("each branch was added before its fork");
-        let inlets: Vec<Inlet<T>> = slots.into_iter().map(inlet).collect();
+        let inlet = |slot: &InletSlot<T>| match slot.take() {
+            Inlet::Lane(inlet) => inlet,
+            Inlet::Direct(_) => unreachable!("the line has lanes"),
+        };
+        let inlets: Vec<LaneInlet<T>> = slots.iter().map(inlet).collect();
         let mut events: Vec<Arc<EventCount>> = Vec::new();
         for inlet in &inlets {
             if !events.iter().any(|event| Arc::ptr_eq(event, &inlet.event)) {
@@ -94,6 +120,23 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
         let call = ForkCall { deal, dealt: inlets.iter().map(|_| None).collect(), inlets, turns, events };
         upstream.connect(assembly, Consumer::serial(id, call));
     }
+
+    /// The same in a direct line. `join` is called for each index after the branches.
+    pub(super) fn connect_direct<'run>(self, assembly: &mut Assembly<'run>, join: Box<dyn Step<()> + 'run>)
+    where
+        'env: 'run,
+    {
+        let Self { upstream, deal, slots, id } = self;
+        let place = |slot: &InletSlot<T>| match slot.take() {
+            Inlet::Direct(place) => place,
+            Inlet::Lane(_) => unreachable!("a direct line has no lanes"),
+        };
+        let calls = assembly.branch_calls.split_off(assembly.branch_calls.len() - slots.len());
+        let dealt = slots.iter().map(|_| None).collect();
+        let branches = slots.iter().map(place).zip(calls).collect();
+        let fork = DirectFork { deal, dealt, branches, join };
+        upstream.connect(assembly, Consumer::direct(assembly, id, fork));
+    }
 }
 
 /// A fork as a consumer of cells.
@@ -101,18 +144,15 @@ struct ForkCall<'run, T: Send> {
     deal: Box<dyn Deal<T> + 'run>,
     /// Empty, except while an item is dealt.
     dealt: Vec<Option<T>>,
-    inlets: Vec<Inlet<T>>,
+    inlets: Vec<LaneInlet<T>>,
     turns: Writer<()>,
     /// The events of the branches, each once.
     events: Vec<Arc<EventCount>>,
 }
 
-impl<T: Send> Step<T> for ForkCall<'_, T> {
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
+impl<T: Send> ForkCall<'_, T> {
+    fn take(&mut self, turn: &mut Turn, item: Option<T>, stop: Option<Stop>) -> Demand {
         let Self { deal, dealt, inlets, turns, events } = self;
-        let (items, stop) = (cell.len(), cell.stop());
-        let item = cell.into_items().next();
-        debug_assert!(items <= 1, "an index has one item at a fork, because a branch has one cell for it");
         // A panic of `deal` leaves items in some places. The stop that comes then has no item.
         dealt.fill_with(|| None);
         if let Some(item) = item {
@@ -127,6 +167,64 @@ impl<T: Send> Step<T> for ForkCall<'_, T> {
             event.notify();
         }
         if stop.is_some() { Demand::Nothing } else { Demand::More }
+    }
+}
+
+impl<T: Send> Step<T> for ForkCall<'_, T> {
+    fn item(&mut self, turn: &mut Turn, item: T) -> Demand {
+        self.take(turn, Some(item), None)
+    }
+
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
+        debug_assert!(
+            items.len() <= 1,
+            "an index has one item at a fork, because a branch has one cell for it"
+        );
+        self.take(turn, items.pop(), stop)
+    }
+
+    fn take_gain(&mut self) -> i64 {
+        0
+    }
+}
+
+/// A fork of a direct line, with its branches and everything behind the join.
+struct DirectFork<'run, T: Send> {
+    deal: Box<dyn Deal<T> + 'run>,
+    /// Empty, except while an item is dealt.
+    dealt: Vec<Option<T>>,
+    branches: Vec<(Arc<Mutex<Option<T>>>, BranchCall<'run>)>,
+    join: Box<dyn Step<()> + 'run>,
+}
+
+impl<T: Send> DirectFork<'_, T> {
+    fn take(&mut self, turn: &mut Turn, item: Option<T>, stop: Option<Stop>) -> Demand {
+        let Self { deal, dealt, branches, join } = self;
+        if let Some(item) = item {
+            deal.deal(item, dealt);
+        }
+        for ((place, call), item) in branches.iter_mut().zip(dealt) {
+            *lock(place) = item.take();
+            if call(turn, stop) == Demand::Nothing {
+                // The loop would have called no branch after one that fails.
+                break;
+            }
+        }
+        join.item(turn, ())
+    }
+}
+
+impl<T: Send> Step<T> for DirectFork<'_, T> {
+    fn item(&mut self, turn: &mut Turn, item: T) -> Demand {
+        self.take(turn, Some(item), None)
+    }
+
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
+        debug_assert!(
+            items.len() <= 1,
+            "an index has one item at a fork, because a branch has one cell for it"
+        );
+        self.take(turn, items.pop(), stop)
     }
 
     fn take_gain(&mut self) -> i64 {

@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
+use anabranch_record::lane::{Cell, Exit, Reader, Stop, Turn, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
 use super::fork::Fork;
 use crate::engine::build::assembly::Assembly;
-use crate::engine::build::consumer::Consumer;
+use crate::engine::build::consumer::{Consumer, End};
 use crate::engine::build::upstream::Upstream;
 use crate::engine::nodes::input::Lane;
 use crate::engine::nodes::quantum::{Quantum, Served};
@@ -57,9 +57,10 @@ pub(crate) struct BranchEnd<'env, S: Send> {
 }
 
 /// The end of one branch in a line.
-pub(crate) struct Port<S> {
-    reader: Reader<S>,
-    exit: Exit,
+pub(crate) enum Port<S> {
+    Lane(Reader<S>, Exit),
+    /// The place in which the last node of the branch of a direct line puts its cell.
+    Direct(Arc<Mutex<Cell<S>>>),
 }
 
 impl<'env, S: Send + 'env> BranchEnd<'env, S> {
@@ -68,6 +69,13 @@ impl<'env, S: Send + 'env> BranchEnd<'env, S> {
     where
         'env: 'run,
     {
+        if assembly.is_direct() {
+            let place = Arc::new(Mutex::new(Cell::Empty));
+            let end = DirectEnd(Arc::clone(&place));
+            // No time is measured here. The join is measured when it is called.
+            self.upstream.connect(assembly, Consumer { id, end: End::Direct(Box::new(end)) });
+            return Port::Direct(place);
+        }
         let place = Arc::new(Mutex::new(None));
         let read = {
             let place = Arc::clone(&place);
@@ -82,19 +90,28 @@ impl<'env, S: Send + 'env> BranchEnd<'env, S> {
         };
         self.upstream.connect(assembly, Consumer::lane(id, read));
         let reader = lock(&place).take().expect("the last node of a branch gives its lane");
-        Port { reader, exit: assembly.end_branch(self.branch) }
+        Port::Lane(reader, assembly.end_branch(self.branch))
     }
 }
 
 impl<S: Send> Port<S> {
     pub(crate) fn is_ready(&mut self) -> bool {
-        self.reader.is_ready()
+        match self {
+            Port::Lane(reader, _) => reader.is_ready(),
+            Port::Direct(_) => true,
+        }
     }
 
     /// Takes the next cell without its stop.
     pub(crate) fn take(&mut self, stop: &mut Option<Stop>) -> Cell<S> {
-        let (turn, cell) = self.reader.take().expect("the next cell of a branch is ready");
-        self.exit.release(turn);
+        let cell = match self {
+            Port::Lane(reader, exit) => {
+                let (turn, cell) = reader.take().expect("the next cell of a branch is ready");
+                exit.release(turn);
+                cell
+            }
+            Port::Direct(place) => std::mem::replace(&mut *lock(place), Cell::Empty),
+        };
         if let Some(kind) = cell.stop()
             && *stop != Some(Stop::Fail)
         {
@@ -104,7 +121,29 @@ impl<S: Send> Port<S> {
     }
 
     pub(crate) fn watch(&self) -> Watch<S> {
-        self.reader.watch()
+        match self {
+            Port::Lane(reader, _) => reader.watch(),
+            Port::Direct(_) => unreachable!("no thread waits for a branch of a direct line"),
+        }
+    }
+}
+
+/// The end of a branch of a direct line.
+struct DirectEnd<S>(Arc<Mutex<Cell<S>>>);
+
+impl<S: Send> Step<S> for DirectEnd<S> {
+    fn item(&mut self, _: &mut Turn, item: S) -> Demand {
+        *lock(&self.0) = Cell::Value(item);
+        Demand::More
+    }
+
+    fn items(&mut self, _: &mut Turn, items: &mut Vec<S>, stop: Option<Stop>) -> Demand {
+        *lock(&self.0) = Cell::of(std::mem::take(items), stop);
+        if stop == Some(Stop::Fail) { Demand::Nothing } else { Demand::More }
+    }
+
+    fn take_gain(&mut self) -> i64 {
+        0
     }
 }
 
@@ -138,6 +177,12 @@ where
         Self: 'run,
     {
         let Self { fork, ends, id, .. } = *self;
+        if assembly.is_direct() {
+            let next = consumer.into_direct();
+            let ports = ends.connect(assembly, id);
+            let join = DirectJoin::<'run, L::Ports, C> { ports, next };
+            return fork.connect_direct(assembly, Consumer::direct(assembly, id, join).into_direct());
+        }
         let out = assembly.after_serial(id, consumer);
         let ports = ends.connect(assembly, id);
         let (writer, turns) = assembly.turns(fork.id);
@@ -162,16 +207,42 @@ impl<P: Ports, C: Combine<P::Values>> JoinState<'_, P, C> {
     fn join(&mut self, quantum: &mut Quantum) -> Demand {
         let Self { turns, ports, out } = self;
         let (turn, _) = turns.take().expect("the fork puts the turn before the cells");
-        let mut stop = None;
-        let values = ports.take(&mut stop);
-        // The loop would have joined nothing for an item at which a branch fails.
-        let cell = if stop == Some(Stop::Fail) { Cell::Empty } else { C::combine(values) };
-        let cell = match stop {
-            Some(stop) => cell.with_stop(stop),
-            None => cell,
-        };
+        let cell = joined::<P, C>(ports);
         quantum.count_items(cell.len());
         out.cell(turn, cell)
+    }
+}
+
+/// Joins the next cells of the branches.
+#[inline]
+fn joined<P: Ports, C: Combine<P::Values>>(ports: &mut P) -> Cell<C::Out> {
+    let mut stop = None;
+    let values = ports.take(&mut stop);
+    // The loop would have joined nothing for an item at which a branch fails.
+    let cell = if stop == Some(Stop::Fail) { Cell::Empty } else { C::combine(values) };
+    match stop {
+        Some(stop) => cell.with_stop(stop),
+        None => cell,
+    }
+}
+
+/// The join of a direct line, and everything behind it. It is called for each index.
+struct DirectJoin<'run, P: Ports, C: Combine<P::Values>> {
+    ports: P,
+    next: Box<dyn Step<C::Out> + 'run>,
+}
+
+impl<P: Ports, C: Combine<P::Values>> Step<()> for DirectJoin<'_, P, C> {
+    fn item(&mut self, turn: &mut Turn, (): ()) -> Demand {
+        self.next.cell(turn, joined::<P, C>(&mut self.ports))
+    }
+
+    fn items(&mut self, _: &mut Turn, _: &mut Vec<()>, _: Option<Stop>) -> Demand {
+        unreachable!("the stop of an index is with the cells of the branches")
+    }
+
+    fn take_gain(&mut self) -> i64 {
+        0
     }
 }
 

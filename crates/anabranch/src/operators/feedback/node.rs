@@ -310,6 +310,7 @@ impl<T: Send, V: Send> Upstream<V> for LeaveUpstream<'_, T, V> {
             notice: assembly.notice_of(id),
             laps,
             again: Vec::new(),
+            done: Vec::new(),
             out,
         };
         before.connect(assembly, Consumer::serial(id, call));
@@ -323,37 +324,56 @@ struct LeaveCall<'run, T: Send, V: Send> {
     /// Tells the entry that an index has left.
     notice: RoomNotice,
     laps: Arc<Loop<T>>,
-    /// The items of the cell that go round again.
+    /// The items of the index that go round again.
     again: Vec<T>,
+    /// The results of the index, if it is not a single item.
+    done: Vec<V>,
     out: Out<'run, V>,
 }
 
+impl<T: Send, V: Send> LeaveCall<'_, T, V> {
+    /// Gives the index back to the loop, with the items that go round again.
+    fn leave(&mut self, turn: &Turn) {
+        self.laps.leave(turn.index(), &mut self.again);
+        self.notice.give();
+    }
+}
+
 impl<T: Send, V: Send> Step<Lap<T, V>> for LeaveCall<'_, T, V> {
-    fn cell(&mut self, turn: &mut Turn, cell: Cell<Lap<T, V>>) -> Demand {
-        let Self { site, gain, notice, laps, again, out } = self;
-        let (items, stop, is_item) = (cell.len(), cell.stop(), site.run.is_item(&cell));
-        let mut sort = |lap| match lap {
-            Lap::Again(item) => {
-                again.push(item);
-                None
+    fn item(&mut self, turn: &mut Turn, lap: Lap<T, V>) -> Demand {
+        match lap {
+            Lap::Done(result) => {
+                self.leave(turn);
+                self.out.item(turn, result)
             }
-            Lap::Done(result) => Some(result),
-        };
-        let cell = match cell {
-            Cell::Value(lap) => Cell::of_one(sort(lap), None),
-            cell => Cell::of(cell.into_items().filter_map(sort).collect(), stop),
-        };
+            Lap::Again(item) => {
+                self.again.push(item);
+                self.gain -= 1;
+                self.leave(turn);
+                self.out.items(turn, &mut self.done, None)
+            }
+        }
+    }
+
+    fn items(&mut self, turn: &mut Turn, laps: &mut Vec<Lap<T, V>>, stop: Option<Stop>) -> Demand {
+        let is_item = self.site.run.is_item(laps, stop);
+        self.gain -= laps.len() as i64;
+        for lap in laps.drain(..) {
+            match lap {
+                Lap::Again(item) => self.again.push(item),
+                Lap::Done(result) => self.done.push(result),
+            }
+        }
         if let Some(stop) = stop {
             assert!(
-                again.is_empty() || is_item || stop == Stop::Fail,
+                self.again.is_empty() || is_item || stop == Stop::Fail,
                 "a stage of a feedback has kept an item until the end of the stream, and it cannot go round again then"
             );
-            again.clear();
+            self.again.clear();
         }
-        *gain += cell.len() as i64 - items as i64;
-        laps.leave(turn.index(), again);
-        notice.give();
-        out.cell(turn, cell)
+        self.gain += self.done.len() as i64;
+        self.leave(turn);
+        self.out.items(turn, &mut self.done, stop)
     }
 
     fn take_gain(&mut self) -> i64 {
