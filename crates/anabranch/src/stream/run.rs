@@ -127,7 +127,8 @@ fn run<'run>(
     attached.handle = attached.handle.take().filter(|_| !draft.outline.is_alone);
     let (run, reporter, guard) = set_up(attached, &plan, dedicated, measures, event);
     let (accounts, account) = (guard.accounts(), attached.account.clone());
-    let began = Instant::now();
+    // Without a report nobody asks for the time, which a run of a few items would notice.
+    let began = finish.map(|_| Instant::now());
     let monitor = attached.watch.take();
     let seen = monitor.as_ref().map(|monitor| monitor.copy(&plan));
     let monitor = std::cell::Cell::new(monitor);
@@ -140,7 +141,7 @@ fn run<'run>(
     let parts = ExecutorParts { pool, own, most, watch: is_watched.then_some(&watch) };
     let (plan, pulled) = engine::execute(&run, plan, parts, |assembly| connect(assembly, reporter));
     guard.end(pulled);
-    let mut report = finish.map(|finish| finish(plan, began.elapsed(), &run));
+    let mut report = finish.zip(began).map(|(finish, began)| finish(plan, began.elapsed(), &run));
     if let Some(report) = &mut report {
         report.remarks = std::mem::take(&mut attached.remarks).into_iter().map(|remark| remark()).collect();
         report.streams = accounts.iter().flat_map(|account| account.reports()).collect();
