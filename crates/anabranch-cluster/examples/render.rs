@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use anabranch::Stream;
+use anabranch::{ReportSlot, Stream};
 use anabranch_cluster::{
     ADDRESS, Cluster, ClusterOptions, Error, Functions, Named, RemoteError, Worker, prelude::*,
 };
@@ -165,16 +165,19 @@ impl Film {
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "YUV4MPEG2 W{width} H{height} F24:1 Ip A1:1 C444")?;
         let shots = (0..*frames).map(|number| Shot { number, width: *width, height: *height });
-        let (run, report) = Stream::from_iter(shots)
+        let slot = ReportSlot::new();
+        let run = Stream::from_iter(shots)
             .window(32) // a frame has some megabytes
             .map_remote(&frame)
             .map_err(Failure::from)
-            .report()
+            .report_to(&slot)
             .try_for_each(|frame: Frame| {
                 file.write_all(b"FRAME\n")?;
                 Ok(file.write_all(&frame.planes)?)
             });
-        eprintln!("{report}");
+        if let Some(report) = slot.take() {
+            eprintln!("{report}");
+        }
         run?;
         Ok(file.flush()?)
     }

@@ -1,6 +1,6 @@
 //! Remote stages of streams: `use anabranch_cluster::prelude::*;`.
 
-use anabranch::{Admit, ErrorAfter, May, Mode, Reported, Stream, Sure};
+use anabranch::{May, Mode, Stream, Sure, TryStream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,23 +15,37 @@ use crate::{Function, RemoteError};
 )]
 pub trait AdmitFrom<E>: Mode {
     /// The error that the stream has from the call on.
-    type Failure: From<E>;
+    type Failure: From<E> + Send;
+
+    /// Returns the stream as one that may fail with this error.
+    #[doc(hidden)]
+    fn fallible<'env, T: Send + 'env>(stream: Stream<'env, T, Self>) -> TryStream<'env, T, Self::Failure>
+    where
+        Self: Sized,
+        Self::Failure: 'env;
 }
 
-impl<E> AdmitFrom<E> for Sure {
+impl<E: Send> AdmitFrom<E> for Sure {
     type Failure = E;
+
+    fn fallible<'env, T: Send + 'env>(stream: Stream<'env, T>) -> TryStream<'env, T, E>
+    where
+        E: 'env,
+    {
+        stream.into()
+    }
 }
 
 impl<E, X: From<E> + Send> AdmitFrom<E> for May<X> {
     type Failure = X;
-}
 
-impl<E, M: AdmitFrom<E>> AdmitFrom<E> for Reported<M> {
-    type Failure = M::Failure;
+    fn fallible<'env, T: Send + 'env>(stream: TryStream<'env, T, X>) -> TryStream<'env, T, X>
+    where
+        X: 'env,
+    {
+        stream
+    }
 }
-
-/// The mode of a stream in mode `M` behind a stage that may fail with `E`.
-pub type Behind<M, E> = <M as Admit<<M as AdmitFrom<E>>::Failure>>::Then;
 
 /// Stages whose function runs on a cluster.
 pub trait MapRemote<'env, T, M: Mode> {
@@ -47,29 +61,25 @@ pub trait MapRemote<'env, T, M: Mode> {
     /// The stream keeps an item until its result is there, so its window also bounds the memory of the program: it holds at most one
     /// window of items before this stage, one of items whose results are not there, and one of results after it. Set a window for
     /// items that own much memory.
-    fn map_remote<U, E>(self, function: &Function<T, U, E>) -> Stream<'env, U, Behind<M, RemoteError<E>>>
+    fn map_remote<U, E>(self, function: &Function<T, U, E>) -> TryStream<'env, U, M::Failure>
     where
         T: Serialize + DeserializeOwned,
         U: Serialize + DeserializeOwned + Send + 'static,
         E: Serialize + DeserializeOwned + Send + 'static,
-        M: AdmitFrom<RemoteError<E>> + Admit<<M as AdmitFrom<RemoteError<E>>>::Failure>,
-        <M as AdmitFrom<RemoteError<E>>>::Failure: 'env,
-        ErrorAfter<M, <M as AdmitFrom<RemoteError<E>>>::Failure>: 'env;
+        M: AdmitFrom<RemoteError<E>, Failure: 'env>;
 }
 
 impl<'env, T: Send + 'static, M: Mode<Error: 'env>> MapRemote<'env, T, M> for Stream<'env, T, M> {
     #[track_caller]
-    fn map_remote<U, E>(self, function: &Function<T, U, E>) -> Stream<'env, U, Behind<M, RemoteError<E>>>
+    fn map_remote<U, E>(self, function: &Function<T, U, E>) -> TryStream<'env, U, M::Failure>
     where
         T: Serialize + DeserializeOwned,
         U: Serialize + DeserializeOwned + Send + 'static,
         E: Serialize + DeserializeOwned + Send + 'static,
-        M: AdmitFrom<RemoteError<E>> + Admit<<M as AdmitFrom<RemoteError<E>>>::Failure>,
-        <M as AdmitFrom<RemoteError<E>>>::Failure: 'env,
-        ErrorAfter<M, <M as AdmitFrom<RemoteError<E>>>::Failure>: 'env,
+        M: AdmitFrom<RemoteError<E>, Failure: 'env>,
     {
         let function = function.clone();
-        let mut stream = self;
+        let mut stream = M::fallible(self);
         if let Some(before) = function.report() {
             let function = function.clone();
             let report = move || {

@@ -134,10 +134,10 @@ pub use outside::prelude;
 pub use outside::{Items, Offload, SendError, Sender, TrySendError};
 #[cfg(feature = "json")]
 pub use report::REPORT_VERSION;
-pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};
+pub use report::{Latency, NodeReport, Report, ReportFormat, ReportSlot, ReportWriter};
 #[doc(hidden)] // For the library for clusters.
 pub use stream::remark;
 pub use stream::{
-    Admit, Blend, Container, ErrorAfter, Fallible, May, Mode, Pipeline, Reported, SendIterator, Stream, Sure,
-    TryStream, contract, default_workers,
+    Admit, Blend, Container, May, Mode, Pipeline, SendIterator, Stream, Sure, TryStream, contract,
+    default_workers,
 };

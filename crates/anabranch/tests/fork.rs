@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use anabranch::ssp::{self, collect, parallel, pipeline};
-use anabranch::{CancelToken, Items, Monitor, Offload, Pool, Sender, Stream};
+use anabranch::{CancelToken, Items, Monitor, Offload, Pool, ReportSlot, Sender, Stream};
 use anabranch_network::Network;
 use fastrand::Rng;
 use futures::executor::block_on_stream;
@@ -128,7 +128,9 @@ const NEW: [(&str, New); 16] = [
     ("a report, a token and a monitor", |items| {
         let (token, monitor) = (CancelToken::new(), Monitor::new());
         let stream = stream(items).workers(2).cancel_by(&token).watch(&monitor).map(work);
-        let (sum, report) = stream.report().fold(0, add);
+        let slot = ReportSlot::new();
+        let sum = stream.report_to(&slot).fold(0, add);
+        let report = slot.take().unwrap();
         assert!(report.to_string().contains("map") && monitor.snapshots().is_empty());
         sum
     }),
@@ -280,7 +282,9 @@ fn fork_beside_runs(seed: u64) {
                     match &pool {
                         Some(pool) => _ = stream(50).pool(pool).map(work).fold(0, add),
                         None => {
-                            _ = stream(50).workers(if own { 3 } else { 1 }).map(work).report().fold(0, add)
+                            let slot = ReportSlot::new();
+                            let workers = if own { 3 } else { 1 };
+                            _ = stream(50).workers(workers).map(work).report_to(&slot).fold(0, add)
                         }
                     }
                 }
@@ -370,7 +374,8 @@ const WITHIN: [(&str, Within); 13] = [
     }),
     ("a watched run", |items, at| {
         let monitor = Monitor::new();
-        stream(items).workers(3).watch(&monitor).map(fork_at(at)).report().fold(0, add).0
+        let slot = ReportSlot::new();
+        stream(items).workers(3).watch(&monitor).map(fork_at(at)).report_to(&slot).fold(0, add)
     }),
     ("a process", |items, at| {
         let mut net = Network::<String>::new().workers(2);

@@ -6,7 +6,7 @@
 use std::sync::{Arc, PoisonError};
 
 use anabranch::plan::Wait;
-use anabranch::{Plan, Progress, Report, Stream, Watch};
+use anabranch::{Plan, Progress, ReportSlot, Stream, Watch};
 
 use crate::border::{Failure, Given, Owned};
 use crate::line::{Border, Ended, Group, Host, Items, Line, Settings, ShowReport};
@@ -84,8 +84,9 @@ fn plain<'env>(line: &'env Line, stream: Items<'env>, host: Option<Host<'env>>) 
 /// Runs a line, and measures the run.
 pub(crate) fn measured<'env>(line: &'env Line, stream: Items<'env>, host: Option<Host<'env>>) -> Ended {
     let (stream, last) = line.build(stream, host);
-    let (result, report): (_, Report) =
-        closed(stream, &line.settings, last.as_ref()).report().try_for_each(take(last));
+    let slot = ReportSlot::new();
+    let result = closed(stream, &line.settings, last.as_ref()).report_to(&slot).try_for_each(take(last));
+    let report = slot.take().expect("a run that has ended has its report");
     let show = move |format| match format {
         0 => Some(report.to_string()),
         1 => Some(report.to_json()),

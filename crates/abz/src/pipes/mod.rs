@@ -13,7 +13,7 @@ use std::iter;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use anabranch::{Plan, Pool, Stream, TryStream};
+use anabranch::{Plan, Pool, ReportSlot, Stream, TryStream};
 
 use crate::error::Error;
 use crate::positional::WriteAt;
@@ -141,8 +141,11 @@ pub(crate) fn carry_out(
 ) -> Result<(), Error> {
     let Some(tell) = options.report else { return stream.try_for_each(write) };
     let stream = if options.traces { stream.trace() } else { stream };
-    let (result, report) = stream.report().try_for_each(write);
-    tell(&report);
+    let slot = ReportSlot::new();
+    let result = stream.report_to(&slot).try_for_each(write);
+    if let Some(report) = slot.take() {
+        tell(&report);
+    }
     result
 }
 

@@ -1,6 +1,6 @@
 //! Functions that run in the process of the program.
 
-use anabranch::{Stream, TryStream};
+use anabranch::{ReportSlot, Stream, TryStream};
 use anabranch_cluster::{Cluster, Error, Functions, RemoteError, prelude::*};
 
 use crate::support::{Act, Fault, Job, function, functions, work};
@@ -50,7 +50,9 @@ fn a_stream_that_fails_with_its_own_error_takes_remote_ones_by_from() {
     };
     assert_eq!(stream(3, Act::Fail).count(), Err(Failure::Input(3)));
     assert_eq!(stream(8, Act::Fail).count(), Err(Failure::Remote(RemoteError::Own(Fault(5)))));
-    let (count, report) = stream(10, Act::Compute).report().count();
+    let slot = ReportSlot::new();
+    let count = stream(10, Act::Compute).report_to(&slot).count();
+    let report = slot.take().unwrap();
     assert_eq!(count, Ok(9));
     assert!(report.to_string().contains("try_map_async"));
 }

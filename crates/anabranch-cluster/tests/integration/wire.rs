@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anabranch::Stream;
+use anabranch::{ReportSlot, Stream};
 use anabranch_cluster::{RemoteError, prelude::*};
 
 use crate::support::{Act, Fault, Job, Server, function, have_server, within, work};
@@ -90,7 +90,9 @@ fn the_report_has_a_line_for_each_worker_and_says_where_cheap_items_belong() {
         let remote = function(&cluster);
         let report = |count: u64, time: u64| {
             let jobs = (0..count).map(move |n| Job::new(n).time(Duration::from_micros(time)));
-            let (run, report) = Stream::from_iter(jobs).window(64).map_remote(&remote).report().count();
+            let slot = ReportSlot::new();
+            let run = Stream::from_iter(jobs).window(64).map_remote(&remote).report_to(&slot).count();
+            let report = slot.take().unwrap();
             assert_eq!(run, Ok(count as usize));
             report.to_string()
         };

@@ -18,7 +18,7 @@ use anabranch_record::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use super::in_order::{Failure, Finished, InOrder};
 use super::ready::Ready;
 use crate::engine::{Kept, Later, Pulled, Spread};
-use crate::stream::{Admit, ErrorAfter, Mode, Stream};
+use crate::stream::{Admit, Mode, Stream, TryStream};
 
 /// Why an item never gets the results that it needs; see [`Stream::map_dependent`](crate::Stream::map_dependent).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -543,10 +543,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     #[doc(alias = "defer")]
     #[track_caller]
-    pub fn map_dependent<V, N, I, F, X>(self, reach: usize, needs: N, f: F) -> Stream<'env, Arc<V>, X>
+    pub fn map_dependent<V, N, I, F, X>(self, reach: usize, needs: N, f: F) -> TryStream<'env, Arc<V>, X>
     where
-        M: Admit<Unmet, Then = X>,
-        X: Mode<Error: From<Unmet> + 'env>,
+        M: Admit<Unmet, Failure = X>,
+        X: Send + 'env,
         V: Send + Sync + 'env,
         N: FnMut(u64, &T) -> I + Send + 'env,
         I: IntoIterator<Item = u64>,
@@ -583,11 +583,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         reach: usize,
         needs: N,
         f: F,
-    ) -> Stream<'env, Arc<V>, M::Then>
+    ) -> TryStream<'env, Arc<V>, M::Failure>
     where
-        M: Admit<E>,
+        M: Admit<E, Failure: 'env>,
         E: From<Unmet> + Send + 'env,
-        ErrorAfter<M, E>: 'env,
         V: Send + Sync + 'env,
         N: FnMut(u64, &T) -> I + Send + 'env,
         I: IntoIterator<Item = u64>,

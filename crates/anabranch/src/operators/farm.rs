@@ -3,7 +3,7 @@
 use anabranch_plan::{Node, State};
 use anabranch_record::sync::{Condvar, Mutex, lock};
 
-use crate::stream::{Admit, ErrorAfter, Mode, Stream};
+use crate::stream::{Admit, Mode, Stream, TryStream};
 
 /// The workers of a farm that are free.
 struct Free<W> {
@@ -102,12 +102,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Panics
     /// If there is no worker.
     #[track_caller]
-    pub fn try_farm<V, E, W>(self, workers: impl IntoIterator<Item = W>) -> Stream<'env, V, M::Then>
+    pub fn try_farm<V, E, W>(self, workers: impl IntoIterator<Item = W>) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         W: FnMut(T) -> Result<V, E> + Send + 'env,
     {
         let (free, count) = Free::new("try_farm", workers);

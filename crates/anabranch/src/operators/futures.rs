@@ -23,7 +23,7 @@ use super::in_order::{Failure, Finished, InOrder};
 use super::ready::Ready;
 use crate::control::Runtime;
 use crate::engine::{Kept, Later, Pulled, Run, Spread};
-use crate::stream::{Admit, ErrorAfter, Mode, Stream};
+use crate::stream::{Admit, Mode, Stream, TryStream};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_NOTICE_OF_A_WAKE: Mutant = Mutant("no_notice_of_a_wake");
@@ -405,12 +405,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Panics
     /// If `most` is 0.
     #[track_caller]
-    pub fn try_map_async<V, E, F, Fut>(self, most: usize, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_map_async<V, E, F, Fut>(self, most: usize, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: Fn(T) -> Fut + Send + Sync + 'env,
         Fut: Future<Output = Result<V, E>> + Send + 'env,
     {
@@ -453,12 +452,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Panics
     /// If `most` is 0.
     #[track_caller]
-    pub fn try_filter_map_async<V, E, F, Fut>(self, most: usize, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_filter_map_async<V, E, F, Fut>(self, most: usize, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: Fn(T) -> Fut + Send + Sync + 'env,
         Fut: Future<Output = Result<Option<V>, E>> + Send + 'env,
     {

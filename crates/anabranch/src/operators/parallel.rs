@@ -6,7 +6,7 @@ use anabranch_plan::{Node, State};
 use anabranch_record::sync::Arc;
 
 use crate::engine::{ParallelEach, ParallelMany};
-use crate::stream::{Admit, ErrorAfter, Mode, Stream};
+use crate::stream::{Admit, Mode, Stream, TryStream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Turns each item into another. `f` runs for several items at once.
@@ -143,12 +143,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(Stream::from_iter([2, 4]).try_map(halves).collect(), Ok(vec![1, 2]));
     /// assert_eq!(Stream::from_iter([2, 3, 4, 5]).try_map(halves).collect::<Vec<_>>(), Err(3));
     /// ```
-    pub fn try_map<V, E, F>(self, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_map<V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: Fn(T) -> Result<V, E> + Send + Sync + 'env,
     {
         self.try_each(Node::parallel("try_map"), move |item| f(item).map(Some))
@@ -163,12 +162,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(Stream::from_iter(["1", "", "2"]).try_filter_map(parse).sum::<u32>(), Ok(3));
     /// assert!(Stream::from_iter(["1", "x"]).try_filter_map(parse).sum::<u32>().is_err());
     /// ```
-    pub fn try_filter_map<V, E, F>(self, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_filter_map<V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: Fn(T) -> Result<Option<V>, E> + Send + Sync + 'env,
     {
         self.try_each(Node::parallel("try_filter_map"), f)
@@ -184,13 +182,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(Stream::from_iter(["1 2", "3"]).try_flat_map(numbers).sum::<u32>(), Ok(6));
     /// assert!(Stream::from_iter(["1 x", "3"]).try_flat_map(numbers).sum::<u32>().is_err());
     /// ```
-    pub fn try_flat_map<I, V, E, F>(self, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_flat_map<I, V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         I: IntoIterator<Item = Result<V, E>>,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: Fn(T) -> I + Send + Sync + 'env,
     {
         self.admit::<E>().parallel(Node::parallel("try_flat_map").fallible(), ParallelMany::new(f))
@@ -252,13 +249,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// });
     /// assert_eq!(lengths.collect(), Ok(vec![1, 4]));
     /// ```
-    pub fn try_map_init<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_map_init<L, V, E, N, F>(self, make: N, f: F) -> TryStream<'env, V, M::Failure>
     where
         L: 'env,
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, T) -> Result<V, E> + Send + Sync + 'env,
     {

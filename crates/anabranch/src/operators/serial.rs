@@ -2,7 +2,7 @@
 
 use anabranch_plan::Node;
 
-use crate::stream::{Admit, ErrorAfter, Mode, Stream};
+use crate::stream::{Admit, Mode, Stream, TryStream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gives up the order of the items from here on: the results of parallel stages are taken as they are ready. Those
@@ -91,12 +91,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// });
     /// assert_eq!(rests.collect::<Vec<_>>(), Err("not enough"));
     /// ```
-    pub fn try_serial_map<V, E, F>(self, mut f: F) -> Stream<'env, V, M::Then>
+    pub fn try_serial_map<V, E, F>(self, mut f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: FnMut(T) -> Result<V, E> + Send + 'env,
     {
         self.try_serial_each(Node::serial("try_serial_map"), move |item| f(item).map(Some))
@@ -115,12 +114,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(numbers.collect(), Ok(vec![7, 5]));
     /// assert_eq!(lines, 3);
     /// ```
-    pub fn try_serial_filter_map<V, E, F>(self, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_serial_filter_map<V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: FnMut(T) -> Result<Option<V>, E> + Send + 'env,
     {
         self.try_serial_each(Node::serial("try_serial_filter_map"), f)

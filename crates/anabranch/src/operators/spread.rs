@@ -3,7 +3,7 @@
 use anabranch_plan::Node;
 
 use crate::engine::{Pulled, Spread};
-use crate::stream::{Admit, ErrorAfter, Mode, Stream};
+use crate::stream::{Admit, Mode, Stream, TryStream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Turns each item into any number of items, for example a file into blocks. It takes one item at a time,
@@ -41,12 +41,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert!(Stream::from_iter(["1 x", "3"]).try_serial_flat_map(numbers).sum::<u32>().is_err());
     /// ```
     #[track_caller]
-    pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         J: IntoIterator<Item = Result<V, E>, IntoIter: Send + 'env>,
         F: FnMut(T) -> J + Send + 'env,
     {
@@ -111,13 +110,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(digits.collect(), Ok(vec![4, 2, 6]));
     /// ```
     #[track_caller]
-    pub fn try_serial_spread<L, V, E, F>(self, state: L, f: F) -> Stream<'env, V, M::Then>
+    pub fn try_serial_spread<L, V, E, F>(self, state: L, f: F) -> TryStream<'env, V, M::Failure>
     where
         L: Send + 'env,
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: FnMut(&mut L, &mut T) -> Result<Option<V>, E> + Send + 'env,
     {
         let node = Node::serial("try_serial_spread").fallible();

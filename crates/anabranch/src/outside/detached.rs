@@ -30,7 +30,7 @@ fn detached_stream(draft: &Draft<'static>, sink: &Node, item: ItemType) -> Optio
     let Some(PoolShare::Shared(pool)) = &attached.pool else { return None };
     let Some(Outside { feed: Some(feed), .. }) = &attached.outside else { return None };
     let settings = &draft.outline.plan.settings;
-    if attached.is_watched() || settings.executor == Executor::Inline {
+    if attached.is_watched() || attached.finish.is_some() || settings.executor == Executor::Inline {
         return None;
     }
     let mut outline = draft.outline.clone();

@@ -135,7 +135,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             let ended = thread.join().unwrap_or_else(|payload| resume_unwind(payload));
             (ended.into_inner().unwrap_or_else(|payload| resume_unwind(payload)), result)
         });
-        ended.output::<M, _>(result)
+        M::output(ended.map(|()| result))
     }
 }
 

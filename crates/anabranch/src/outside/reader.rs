@@ -252,16 +252,14 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
                 let _guard = birth.guard();
                 let results = StdArc::clone(&ending.0);
                 let ended = catch_unwind(AssertUnwindSafe(|| {
-                    stream
-                        .run_into(Node::sink(end), move |item| {
-                            birth.end_if_forked();
-                            let sending = results.send(wrap(Ok(item)));
-                            if sending.is_continue() {
-                                sent.add();
-                            }
-                            sending
-                        })
-                        .result
+                    stream.run_into(Node::sink(end), move |item| {
+                        birth.end_if_forked();
+                        let sending = results.send(wrap(Ok(item)));
+                        if sending.is_continue() {
+                            sent.add();
+                        }
+                        sending
+                    })
                 }));
                 ending.end(ended, |error| wrap(Err(error)));
             };

@@ -179,7 +179,7 @@ where
                 Err(_) => ControlFlow::Break(Halt::Break),
             })
         }));
-        let failure = match ended.map(|ended| ended.result) {
+        let failure = match ended {
             Ok(Ok(())) => return,
             Ok(Err(error)) => Sent::Fail(Kept::new(error)),
             Err(payload) => Sent::Panic(Kept::new(payload)),

@@ -101,7 +101,9 @@ impl Report {
     /// Needs the feature `json`.
     ///
     /// ```
-    /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
+    /// let slot = anabranch::ReportSlot::new();
+    /// anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report_to(&slot).for_each(drop);
+    /// let report = slot.take().unwrap();
     /// assert!(report.to_json().contains("\"items\": 100"));
     /// ```
     pub fn to_json(&self) -> String {

@@ -8,6 +8,7 @@ mod json;
 mod latency;
 #[cfg(any(feature = "json", feature = "html"))]
 mod over_time;
+mod slot;
 mod small;
 mod table;
 #[cfg(feature = "json")]
@@ -26,6 +27,7 @@ use crate::measures::{Measures, Reading, Series, Track};
 #[cfg(feature = "json")]
 pub use json::REPORT_VERSION;
 pub use latency::Latency;
+pub use slot::ReportSlot;
 pub(crate) use table::short;
 pub use writer::{ReportFormat, ReportWriter};
 
@@ -40,9 +42,11 @@ pub use writer::{ReportFormat, ReportWriter};
 /// to do.
 ///
 /// ```
-/// use anabranch::Stream;
+/// use anabranch::{ReportSlot, Stream};
 ///
-/// let (sum, report) = Stream::from_iter(0..1_000u64).workers(2).map(|n| n + 1).report().fold(0, |a, n| a + n);
+/// let slot = ReportSlot::new();
+/// let sum = Stream::from_iter(0..1_000u64).workers(2).map(|n| n + 1).report_to(&slot).fold(0, |a, n| a + n);
+/// let report = slot.take().unwrap();
 /// assert_eq!(sum, 500_500);
 /// assert_eq!(report.nodes()[1].items, 1_000);
 /// println!("{report}");

@@ -96,6 +96,7 @@ impl Small {
 #[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::*;
+    use crate::report::ReportSlot;
     use crate::stream::Stream;
 
     #[test]
@@ -128,7 +129,9 @@ mod tests {
     fn larger_items_are_not_measured() {
         let work = |n: u64| (0..2_000).fold(n, |sum, n| std::hint::black_box(sum ^ n));
         let stream = Stream::from_iter(0..2_000).workers(2).map(work);
-        let (_, report) = stream.report().fold(0, |a, b| a ^ b);
+        let slot = ReportSlot::new();
+        stream.report_to(&slot).fold(0, |a, b| a ^ b);
+        let report = slot.take().unwrap();
         assert_eq!(report.too_small(), None);
     }
 }

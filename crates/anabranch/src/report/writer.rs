@@ -25,11 +25,13 @@ pub enum ReportFormat {
 /// Writes the reports of several runs as one document. It writes each report at once and keeps none.
 ///
 /// ```
-/// use anabranch::{ReportFormat, ReportWriter, Stream};
+/// use anabranch::{ReportFormat, ReportSlot, ReportWriter, Stream};
 ///
 /// let mut text = ReportWriter::new(Vec::new(), ReportFormat::Text);
 /// for size in [10, 100] {
-///     let (_, report) = Stream::from_iter(0..size).workers(2).map(|n| n + 1).report().count();
+///     let slot = ReportSlot::new();
+///     Stream::from_iter(0..size).workers(2).map(|n| n + 1).report_to(&slot).count();
+///     let report = slot.take().unwrap();
 ///     text.write(&report)?;
 /// }
 /// let text = String::from_utf8(text.finish()?).unwrap();
@@ -132,7 +134,9 @@ impl Report {
     /// Needs the feature `html`.
     ///
     /// ```
-    /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
+    /// let slot = anabranch::ReportSlot::new();
+    /// anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report_to(&slot).for_each(drop);
+    /// let report = slot.take().unwrap();
     /// assert!(report.to_html().starts_with("<!DOCTYPE html>"));
     /// ```
     #[cfg(feature = "html")]
@@ -154,9 +158,11 @@ impl Report {
     /// Needs the feature `json`.
     ///
     /// ```
-    /// use anabranch::Stream;
+    /// use anabranch::{ReportSlot, Stream};
     ///
-    /// let (_, report) = Stream::from_iter(0..100).workers(2).trace().map(|n| n + 1).report().for_each(drop);
+    /// let slot = ReportSlot::new();
+    /// Stream::from_iter(0..100).workers(2).trace().map(|n| n + 1).report_to(&slot).for_each(drop);
+    /// let report = slot.take().unwrap();
     /// assert!(report.to_trace().contains("\"name\":\"map\",\"ph\":\"X\""));
     /// ```
     #[cfg(feature = "json")]

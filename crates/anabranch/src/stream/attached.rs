@@ -12,7 +12,7 @@ use crate::control::waiter::Waiter;
 use crate::control::{CancelToken, Monitor, MonitorThread, Pool, PoolShare, Watch, Watcher, Workers};
 use crate::engine::state::progress::{Bytes, Callback};
 use crate::engine::{Feed, Run, Supply};
-use crate::report::Report;
+use crate::report::{Report, ReportSlot};
 
 /// The settings that are not plain data, which a plan cannot hold.
 #[derive(Default)]
@@ -32,6 +32,8 @@ pub(crate) struct Attached<'env> {
     pub(crate) account: Option<StdArc<Account>>,
     /// Present if the run is reported.
     pub(crate) finish: Option<Finish>,
+    /// Where the report goes, if it does not only go to the stream around this one.
+    pub(crate) slot: Option<ReportSlot>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
     /// Whether a stage passes on no item at all. Then the source is not asked.

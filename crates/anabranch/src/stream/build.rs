@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use anabranch_plan::{ItemType, Node};
 use anabranch_record::sync::Arc;
 
-use super::{Admit, ErrorAfter, Mode, Stream};
+use super::{Admit, Mode, Stream, TryStream};
 use crate::engine::{
     Claimed, Halt, Parallel, ParallelEach, ParallelMany, ParallelUpstream, Serial, SerialEach, Spread,
     SpreadUpstream, StageUpstream, UnitKind, Upstream,
@@ -55,12 +55,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Adds a serial stage that gives at most one result for an item, and may fail.
-    pub(crate) fn try_serial_each<V, E, F>(self, node: Node, mut f: F) -> Stream<'env, V, M::Then>
+    pub(crate) fn try_serial_each<V, E, F>(self, node: Node, mut f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: FnMut(T) -> Result<Option<V>, E> + Send + 'env,
     {
         let call = move |item| match f(item) {
@@ -122,12 +121,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Adds a parallel stage that may fail.
-    pub(crate) fn try_each<V, E, F>(self, node: Node, f: F) -> Stream<'env, V, M::Then>
+    pub(crate) fn try_each<V, E, F>(self, node: Node, f: F) -> TryStream<'env, V, M::Failure>
     where
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: Fn(T) -> Result<Option<V>, E> + Send + Sync + 'env,
     {
         self.admit::<E>()
@@ -135,7 +133,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Returns the same stream, in the mode in which calls may fail with `E`.
-    pub(crate) fn admit<E>(self) -> Stream<'env, T, M::Then>
+    pub(crate) fn admit<E>(self) -> TryStream<'env, T, M::Failure>
     where
         M: Admit<E>,
     {

@@ -30,10 +30,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// its cost. The end of a plan that [`plan`](Self::plan) has made stands for any end.
     ///
     /// ```
-    /// use anabranch::Stream;
+    /// use anabranch::{ReportSlot, Stream};
     ///
     /// let stream = || Stream::from_iter(0..10_000u64).workers(2).map(|n| n * n).serial_map(|n| n + 1);
-    /// let (_, first) = stream().report().count();
+    /// let slot = ReportSlot::new();
+    /// stream().report_to(&slot).count();
+    /// let first = slot.take().unwrap();
     /// let plan = stream().costs_from(&first).plan();
     /// assert!(plan.predict(8).is_ok());
     /// ```

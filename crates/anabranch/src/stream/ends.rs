@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Padded};
 
-use super::run::Ended;
-use super::{Admit, ErrorAfter, Mode, Stream};
+use super::{Admit, Mode, Stream};
 use crate::engine::{Flow, Halt, Last};
 
 /// The number of items in a leaf of the tree of a reduction.
@@ -28,7 +27,7 @@ impl<T, C: Default + Extend<T>> Container<T> for C {}
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with `f` as its end. `f` may stop the stream.
     #[track_caller]
-    pub(crate) fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
+    pub(crate) fn run_into<F>(self, sink: Node, f: F) -> Result<(), M::Error>
     where
         F: FnMut(T) -> Flow<M::Error> + Send,
     {
@@ -49,11 +48,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     where
         F: FnMut(T) + Send,
     {
-        let Ended { result, report } = self.run_into(Node::sink("for_each"), |item| {
+        M::output(self.run_into(Node::sink("for_each"), |item| {
             f(item);
             ControlFlow::Continue(())
-        });
-        M::output(result, report)
+        }))
     }
 
     /// Calls `f` with each item, in order, until it fails. Returns the first failure of the stream, which may
@@ -69,18 +67,15 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[track_caller]
-    pub fn try_for_each<E, F>(self, mut f: F) -> <M::Then as Mode>::Output<()>
+    pub fn try_for_each<E, F>(self, mut f: F) -> Result<(), M::Failure>
     where
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: FnMut(T) -> Result<(), E> + Send,
     {
-        let Ended { result, report } =
-            self.admit::<E>().run_into(Node::sink("try_for_each").fallible(), |item| match f(item) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(Halt::Error(error.into())),
-            });
-        <M::Then as Mode>::output(result, report)
+        self.admit::<E>().run_into(Node::sink("try_for_each").fallible(), |item| match f(item) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(Halt::Error(error.into())),
+        })
     }
 
     /// Folds the items, in order.
@@ -120,7 +115,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             target.extend(std::iter::once(item));
             ControlFlow::Continue(())
         });
-        ended.output::<M, _>(container.into_inner())
+        M::output(ended.map(|()| container.into_inner()))
     }
 
     /// Combines all items into one, in parallel. Returns `None` if there are no items.
@@ -154,7 +149,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
                 });
                 ControlFlow::Continue(())
             });
-        ended.output::<M, _>(all.into_inner())
+        M::output(ended.map(|()| all.into_inner()))
     }
 
     /// Counts the items.
@@ -190,7 +185,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             }
             ControlFlow::Continue(())
         });
-        ended.output::<M, _>(found)
+        M::output(ended.map(|()| found))
     }
 
     /// Whether `f` returns `true` for any item. `f` is not called for the items after the first such item.
@@ -211,7 +206,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             *place = f(item);
             if *place { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
-        ended.output::<M, _>(found.into_inner())
+        M::output(ended.map(|()| found.into_inner()))
     }
 
     /// Whether `f` returns `true` for every item. `f` is not called for the items after the first `false`.
@@ -232,6 +227,6 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             *place = f(item);
             if *place { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
         });
-        ended.output::<M, _>(holds.into_inner())
+        M::output(ended.map(|()| holds.into_inner()))
     }
 }

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use anabranch_record::sync::Arc;
 
-use super::{Fallible, Mode, Stream, TryStream};
+use super::{Stream, TryStream};
 use crate::engine::ErrorSlot;
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, X: Send + 'env> TryStream<'env, T, X> {
     /// Turns the stream's error into another one with `f`, which is called at most once, when the stream has
     /// ended. Later calls fail with the new error. In their closures, `?` converts other errors into it by `From`.
     ///
@@ -34,11 +34,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///     .sum::<u64>();
     /// assert!(matches!(sum, Err(Trouble::Number(_))));
     /// ```
-    pub fn map_err<E, F>(self, f: F) -> Stream<'env, T, M::With<E>>
+    pub fn map_err<E, F>(self, f: F) -> TryStream<'env, T, E>
     where
-        M: Fallible,
         E: Send + 'env,
-        F: FnOnce(M::Error) -> E + Send + 'env,
+        F: FnOnce(X) -> E + Send + 'env,
     {
         let Stream { code, errors: before, mut draft, .. } = self;
         let errors = Arc::<ErrorSlot<E>>::default();

@@ -68,7 +68,7 @@ impl<T: Send, M: Mode> Stream<'static, T, M> {
         {
             attached.watch_by(Watch::from(monitor));
         }
-        attached.finish = handed.finish;
+        attached.finish = handed.finish.or(attached.finish);
         attached.account = Some(Arc::clone(account));
         #[cfg(feature = "tokio")]
         if attached.runtime.wanted.is_none() {

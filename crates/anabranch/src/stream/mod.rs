@@ -24,7 +24,7 @@ pub use defaults::default_workers;
 pub(crate) use draft::Draft;
 pub use ends::Container;
 pub(crate) use inner::{adopt, adopter, leave};
-pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
+pub use mode::{Admit, Blend, May, Mode, Sure};
 pub use pipeline::Pipeline;
 pub(crate) use run::{Connect, connecting, set_up};
 pub use settings::remark;
@@ -174,7 +174,7 @@ use crate::engine::{ErrorSlot, Upstream};
 /// | make small items cheap | [`in_blocks`](Self::in_blocks) |
 /// | set bounds | [`window`](Self::window), [`window_bytes`](Self::window_bytes), [`burst`](Self::burst) |
 /// | name what runs | [`title`](Self::title), [`name`](Self::name), [`name_end`](Self::name_end) |
-/// | stop a run, and look into it | [`cancel_by`](Self::cancel_by), [`watch`](Self::watch), [`count_bytes`](Self::count_bytes), [`report`](Self::report); with the feature `json` `trace` |
+/// | stop a run, and look into it | [`cancel_by`](Self::cancel_by), [`watch`](Self::watch), [`count_bytes`](Self::count_bytes), [`report_to`](Self::report_to); with the feature `json` `trace` |
 /// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`with_plan`](Self::with_plan) |
 /// | let passes choose | [`cost`](Self::cost), [`costs_from`](Self::costs_from), [`passes`](Self::passes) |
 #[must_use = "a stream does nothing before its end"]

@@ -11,7 +11,7 @@ use anabranch_record::sync::{Arc, Ordering};
 
 use super::Stream;
 use super::account::{self, Account, Joins};
-use super::attached::{Attached, Finish, Handed};
+use super::attached::{Attached, Handed};
 use super::defaults::ANY_END;
 use super::draft::Draft;
 use crate::control::{CancelToken, Workers};
@@ -22,19 +22,6 @@ use crate::engine::{
 use crate::measures::Measures;
 use crate::report::Report;
 use crate::stream::Mode;
-
-/// The outcome of a run.
-pub(crate) struct Ended<E> {
-    pub(crate) result: Result<(), E>,
-    pub(crate) report: Option<Report>,
-}
-
-impl<E> Ended<E> {
-    /// What an end returns whose value is `value`, if the run has not failed.
-    pub(crate) fn output<M: Mode<Error = E>, T>(self, value: T) -> M::Output<T> {
-        M::output(self.result.and(Ok(value)), self.report)
-    }
-}
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// The plan that would run if an end were called now. Nothing runs.
@@ -57,7 +44,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with the end `op`, whose node in the plan is `sink`. A panic of user code is resumed
     /// here, after every thread has left the run.
     #[track_caller]
-    pub(crate) fn run<Op>(self, sink: Node, op: Op) -> Ended<M::Error>
+    pub(crate) fn run<Op>(self, sink: Node, op: Op) -> Result<(), M::Error>
     where
         Op: Serial<T, M::Error, Out = Infallible> + Send,
     {
@@ -65,15 +52,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let Self { code, errors, draft, .. } = self;
         let mut connect = connecting(code, op, &errors);
         let end = (sink, ItemType::of::<T>());
-        // Reports are large. A program that links this library statically has their code only if it asks for one.
-        let finish = if M::REPORTS { Some(finished as Finish) } else { None };
-        let (outcome, report) = run(draft, end, finish, &mut connect);
-        let result = match outcome {
+        match run(draft, end, &mut connect) {
             Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),
             Outcome::Panic(payload) => resume_unwind(payload),
-        };
-        Ended { result, report }
+        }
     }
 }
 
@@ -105,16 +88,14 @@ where
 fn run<'run>(
     mut draft: Box<Draft<'run>>,
     (end, item): (Node, ItemType),
-    finish: Option<Finish>,
     connect: &mut Connect<'_, 'run>,
-) -> (Outcome, Option<Report>) {
+) -> Outcome {
     let draft = &mut *draft;
     draft.outline.close(end, item, &draft.attached);
     let attached = &mut draft.attached;
     let plan = std::mem::replace(&mut draft.outline.plan, Plan::empty());
     let is_watched = attached.is_watched();
-    let finish = finish.or(attached.finish);
-    attached.finish = finish;
+    let finish = attached.finish;
     let measures = (finish.is_some() || is_watched).then(|| {
         let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
         Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && finish.is_some())
@@ -146,11 +127,14 @@ fn run<'run>(
         report.remarks = std::mem::take(&mut attached.remarks).into_iter().map(|remark| remark()).collect();
         report.streams = accounts.iter().flat_map(|account| account.reports()).collect();
     }
+    if let (Some(slot), Some(report)) = (&attached.slot, &report) {
+        slot.put(report.clone());
+    }
     if let Some(account) = account {
         report.take().into_iter().for_each(|report| account.keep(report));
     }
     std::mem::take(&mut attached.handovers).into_iter().for_each(|handover| handover());
-    (run.outcome(), report)
+    run.outcome()
 }
 
 /// Creates the run of `plan`, whose dedicated threads wait at the events `dedicated`, and connects it to what holds it from outside.
@@ -178,7 +162,7 @@ pub(crate) fn set_up<'run>(
     (run, reporter, attachment)
 }
 
-fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
+pub(super) fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
     Report::new(plan, wall, run.measures().expect("a run that is reported is measured"))
 }
 

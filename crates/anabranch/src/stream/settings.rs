@@ -3,8 +3,10 @@
 
 use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule};
 
+use super::run::finished;
 use super::{Mode, Stream};
 use crate::control::{CancelToken, PoolShare, Watch, WorkerCount};
+use crate::report::ReportSlot;
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Sets how many threads work, including the calling thread. The default is
@@ -64,7 +66,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// has nothing to do, and made again when it goes on.
     ///
     /// Other streams have a calling thread of their own besides: those with another source, which may block, and those with a
-    /// [`dedicated`](Self::dedicated) stage, [`inline`](Self::inline), a [`watch`](Self::watch) by a monitor or for stalls, or the
+    /// [`dedicated`](Self::dedicated) stage, [`inline`](Self::inline), a [`watch`](Self::watch) by a monitor or for stalls, a [report](Self::report_to), or the
     /// setting [`Wait::Spin`](Self::with_plan), or whose last stage and end were fused by [passes](Self::passes). So have streams
     /// with a borrowed pool, and those in `select_all`.
     /// A [`Workers`](crate::Workers) handle has no effect on a stream without a calling thread.
@@ -338,23 +340,28 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self
     }
 
-    /// Makes the end return a [`Report`](crate::Report) together with its result.
+    /// Measures the run, and puts its [`Report`](crate::Report) into `slot` when it is over. It also does so if the run fails, panics,
+    /// or is cancelled. Of several slots, the last one counts. A slot that a branch sets is that of the whole stream.
     ///
     /// ```
-    /// use anabranch::Stream;
+    /// use anabranch::{ReportSlot, Stream};
     ///
-    /// let (sum, report) = Stream::from_iter(1..=100u64).workers(2).map(|n| n * n).report().sum::<u64>();
+    /// let slot = ReportSlot::new();
+    /// let sum = Stream::from_iter(1..=100u64).workers(2).map(|n| n * n).report_to(&slot).sum::<u64>();
     /// assert_eq!(sum, 338_350);
+    /// let report = slot.take().unwrap();
     /// assert_eq!(report.nodes().len(), 3);
     /// println!("{report}");
     /// ```
-    pub fn report(self) -> Stream<'env, T, M::Reporting> {
-        let Self { code, errors, draft, .. } = self;
-        Stream { code, errors, draft, mode: std::marker::PhantomData }
+    pub fn report_to(mut self, slot: &ReportSlot) -> Self {
+        // Reports are large. A program that links this library statically has their code only if it asks for one.
+        self.draft.attached.finish = Some(finished);
+        self.draft.attached.slot = Some(slot.clone());
+        self
     }
 
     /// Records what each thread does at which time, for [`Report::to_trace`](crate::Report::to_trace). It has
-    /// an effect only together with [`report`](Self::report).
+    /// an effect only together with [`report_to`](Self::report_to).
     ///
     /// Each thread keeps 2,048 to 16,384 events; with more threads, each keeps fewer. If there are more
     /// events, a thread keeps those of every second stretch of 4 ms, then of every fourth, and so on. So a
@@ -363,9 +370,11 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Needs the feature `json`.
     ///
     /// ```
-    /// use anabranch::Stream;
+    /// use anabranch::{ReportSlot, Stream};
     ///
-    /// let (count, report) = Stream::from_iter(0..100).workers(2).map(|n| n + 1).trace().report().count();
+    /// let slot = ReportSlot::new();
+    /// let count = Stream::from_iter(0..100).workers(2).map(|n| n + 1).trace().report_to(&slot).count();
+    /// let report = slot.take().unwrap();
     /// assert_eq!(count, 100);
     /// assert!(report.to_trace().starts_with('{'));
     /// ```

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 use anabranch_record::sync::Padded;
 
-use super::{Admit, ErrorAfter, Mode, Stream};
+use super::{Admit, Mode, Stream};
 use crate::engine::Halt;
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
@@ -70,11 +70,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(sum(23), Err(23));
     /// ```
     #[track_caller]
-    pub fn try_fold<A, E, F>(self, init: A, mut f: F) -> <M::Then as Mode>::Output<A>
+    pub fn try_fold<A, E, F>(self, init: A, mut f: F) -> Result<A, M::Failure>
     where
         A: Send,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         F: FnMut(A, T) -> Result<A, E> + Send,
     {
         let mut held = Padded::new(Some(init));
@@ -89,8 +88,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             ControlFlow::Continue(())
         });
         let held = held.into_inner();
-        let result = ended.result.map(|()| held.expect("a fold that did not fail has its value"));
-        <M::Then as Mode>::output(result, ended.report)
+        ended.map(|()| held.expect("a fold that did not fail has its value"))
     }
 
     /// Like [`fold`](Self::fold), for an end with its own name in the plan.
@@ -112,8 +110,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             }
             ControlFlow::Continue(())
         });
-        let result = ended.result.map(|()| last.expect("a fold that did not panic has its value"));
-        M::output(result, ended.report)
+        let result = ended.map(|()| last.expect("a fold that did not panic has its value"));
+        M::output(result)
     }
 
     /// Keeps one item. Another item replaces it if `f` returns `true` for the two.
@@ -127,7 +125,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
             }
             ControlFlow::Continue(())
         });
-        ended.output::<M, _>(held.into_inner())
+        M::output(ended.map(|()| held.into_inner()))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anabranch::plan::Plan;
-use anabranch::{CancelToken, Monitor, Shards, Stream, Watch};
+use anabranch::{CancelToken, Monitor, ReportSlot, Shards, Stream, Watch};
 
 /// The message of the panic that `f` ends with.
 fn panic_of(f: impl FnOnce()) -> String {
@@ -164,7 +164,9 @@ fn items_that_somebody_counts_on_their_way_travel_one_by_one() {
 fn a_report_counts_items_and_not_blocks() {
     for workers in [1, 2] {
         let stream = Stream::from_range(0..10_000).workers(workers).filter(|n| n % 4 == 0).serial_map(|n| n);
-        let (count, report) = stream.report().count();
+        let slot = ReportSlot::new();
+        let count = stream.report_to(&slot).count();
+        let report = slot.take().unwrap();
         assert_eq!(count, 2_500);
         let items: Vec<u64> = report.nodes().iter().map(|node| node.items).collect();
         assert_eq!(items[0], 10_000, "{workers} workers: {items:?}");

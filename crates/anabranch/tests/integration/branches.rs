@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
 use crate::contract_support::watchdog::{Gate, PLANTED, hush, message, panic_of, within};
-use anabranch::{CancelToken, Lap, Monitor, Stream};
+use anabranch::{CancelToken, Lap, Monitor, ReportSlot, Stream};
 
 /// A token that knows how many of its kind live.
 #[derive(Debug)]
@@ -294,7 +294,9 @@ fn reports_and_monitors_see_branches_and_loops() {
             .branch(|items| items.map(|n| n))
             .branch(|items| items.serial_map(|n| n))
             .merge();
-        let (count, report) = stream.feedback(16, |laps| laps.map(lap)).report().count();
+        let slot = ReportSlot::new();
+        let count = stream.feedback(16, |laps| laps.map(lap)).report_to(&slot).count();
+        let report = slot.take().unwrap();
         assert_eq!(count, 2_000);
         let items = |name: &str| report.nodes().iter().find(|node| node.name == name).map(|node| node.items);
         assert_eq!((items("broadcast"), items("feedback")), (Some(1_000), Some(2_000)), "{report}");

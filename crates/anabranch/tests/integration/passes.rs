@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anabranch::plan::{Burst, EdgeKind, Pass, Passes, Plan};
-use anabranch::{Stream, TryStream};
+use anabranch::{ReportSlot, Stream, TryStream};
 
 const MICRO: Duration = Duration::from_micros(1);
 
@@ -119,7 +119,9 @@ fn costs_can_be_those_of_an_earlier_run() {
             })
             .name("nap")
     };
-    let (_, first) = stream().report().count();
+    let slot = ReportSlot::new();
+    stream().report_to(&slot).count();
+    let first = slot.take().unwrap();
     let plan = stream().costs_from(&first).plan();
     assert!(plan.nodes[2].cost.unwrap() >= 2_000_000);
     assert_eq!(plan.nodes[1].rate, first.measured_plan().nodes[1].rate);
@@ -128,6 +130,8 @@ fn costs_can_be_those_of_an_earlier_run() {
     // Another stream has other stages, so only equal stages get their costs.
     let other = Stream::from_iter(0..10).map(|n| n + 1).costs_from(&first).plan();
     assert_eq!(other.nodes[1].cost, None);
-    let (count, report) = stream().costs_from(&first).passes(Passes::all()).report().count();
+    let slot = ReportSlot::new();
+    let count = stream().costs_from(&first).passes(Passes::all()).report_to(&slot).count();
+    let report = slot.take().unwrap();
     assert_eq!((count, report.nodes()[1].items), (100, 400));
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::contract_support::watchdog::{LIMIT, comes_true};
 
 use anabranch::plan::Rate;
-use anabranch::{CancelToken, Monitor, Report, ReportFormat, ReportWriter, Shards, Stream};
+use anabranch::{CancelToken, Monitor, Report, ReportFormat, ReportSlot, ReportWriter, Shards, Stream};
 use serde_json::Value;
 
 /// With one worker a run is inline, with several it uses threads.
@@ -20,15 +20,17 @@ fn counts(report: &Report) -> Vec<(&str, u64, u64)> {
 #[test]
 fn items_are_counted_where_they_become_fewer_or_more() {
     for workers in WORKERS {
-        let (sum, report) = Stream::from_iter(0..1_000u64)
+        let slot = ReportSlot::new();
+        let sum = Stream::from_iter(0..1_000u64)
             .workers(workers)
             .name("read")
             .filter(|n| n % 4 == 0)
             .serial_filter_map(|n| (n % 8 == 0).then_some(n))
             .name("halve")
             .flat_map(|n| [n, n, n])
-            .report()
+            .report_to(&slot)
             .fold(0, |sum, n| sum + n);
+        let report = slot.take().unwrap();
         assert_eq!(sum, 3 * (0..125).map(|n| 8 * n).sum::<u64>());
         let expected = [
             ("read", 1_000, 1_000),
@@ -47,13 +49,15 @@ fn items_are_counted_where_they_become_fewer_or_more() {
 #[test]
 fn items_are_counted_through_domains_and_shards() {
     for workers in WORKERS {
-        let (_, report) = Stream::from_iter(0..20u64)
+        let slot = ReportSlot::new();
+        Stream::from_iter(0..20u64)
             .workers(workers)
             .serial_flat_map(|n| 0..n)
             .name("open")
             .map_sharded(Shards::by_key(3, |n: &u64| *n), || 0, |_, n| n)
-            .report()
+            .report_to(&slot)
             .for_each(drop);
+        let report = slot.take().unwrap();
         let expected = [
             ("from_iter", 20, 20),
             ("open", 20, 190),
@@ -65,8 +69,15 @@ fn items_are_counted_through_domains_and_shards() {
         let ways: Vec<(&str, &str)> = report.latencies().iter().map(|one| (&*one.from, &*one.to)).collect();
         assert_eq!(ways, [("from_iter", "open"), ("open", "for_each")]);
     }
-    let (_, report) =
-        Stream::from_iter(0..500u64).workers(3).map(|n| n).unordered().map(|n| n + 1).report().for_each(drop);
+    let slot = ReportSlot::new();
+    Stream::from_iter(0..500u64)
+        .workers(3)
+        .map(|n| n)
+        .unordered()
+        .map(|n| n + 1)
+        .report_to(&slot)
+        .for_each(drop);
+    let report = slot.take().unwrap();
     assert_eq!(report.nodes().last().unwrap().items, 500);
     assert!(report.latencies().len() >= 2);
 }
@@ -78,7 +89,8 @@ fn a_stage_that_sleeps_takes_its_time_and_no_core() {
         let naps = 40 * workers as u32;
         // The first items wait for each other, so that no helper comes late.
         let all = std::sync::Barrier::new(workers);
-        let (_, report) = Stream::from_iter(0..naps)
+        let slot = ReportSlot::new();
+        Stream::from_iter(0..naps)
             .workers(workers)
             .map(|n: u32| {
                 if n < workers as u32 {
@@ -88,8 +100,9 @@ fn a_stage_that_sleeps_takes_its_time_and_no_core() {
                 n
             })
             .name("nap")
-            .report()
+            .report_to(&slot)
             .for_each(drop);
+        let report = slot.take().unwrap();
         let node = &report.nodes()[1];
         assert!(node.busy >= naps * nap && node.each() >= nap, "{workers}: {node:?}");
         if cfg!(all(target_os = "linux", not(portable))) {
@@ -107,11 +120,12 @@ fn a_stage_that_sleeps_takes_its_time_and_no_core() {
 #[test]
 fn a_slow_sink_is_named_and_the_window_before_it_is_full() {
     let given = AtomicU32::new(0);
-    let (_, report) = Stream::from_iter((0..60u32).inspect(|n| given.store(n + 1, Ordering::SeqCst)))
+    let slot = ReportSlot::new();
+    Stream::from_iter((0..60u32).inspect(|n| given.store(n + 1, Ordering::SeqCst)))
         .workers(3)
         .window(16)
         .map(|n| n)
-        .report()
+        .report_to(&slot)
         .for_each(|n| {
             // However late the helpers come, for most of the time the window is full.
             let began = Instant::now();
@@ -119,6 +133,7 @@ fn a_slow_sink_is_named_and_the_window_before_it_is_full() {
             assert!(comes_true(LIMIT / 2, is_full));
             std::thread::sleep(4 * began.elapsed() + Duration::from_millis(1));
         });
+    let report = slot.take().unwrap();
     let sink = report.nodes().last().unwrap();
     assert_eq!(report.bottleneck().unwrap().name, "for_each");
     assert!(sink.fullest <= 16 && sink.occupancy > 4.0, "{sink:?}");
@@ -131,31 +146,38 @@ fn a_slow_sink_is_named_and_the_window_before_it_is_full() {
 #[test]
 fn a_run_that_stops_early_is_reported_too() {
     for workers in WORKERS {
-        let (found, report) =
-            Stream::from_iter(0u64..).workers(workers).map(|n| n * n).report().find(|n| *n == 10_000);
+        let slot = ReportSlot::new();
+        let found =
+            Stream::from_iter(0u64..).workers(workers).map(|n| n * n).report_to(&slot).find(|n| *n == 10_000);
+        let report = slot.take().unwrap();
         assert_eq!(found, Some(10_000));
         assert_eq!(report.nodes().last().unwrap().items, 101);
-        let (result, report) = Stream::from_iter(0..100u64)
+        let slot = ReportSlot::new();
+        let result = Stream::from_iter(0..100u64)
             .workers(workers)
             .try_map(|n| if n < 50 { Ok(n) } else { Err(n) })
-            .report()
+            .report_to(&slot)
             .count();
+        let report = slot.take().unwrap();
         assert_eq!(result, Err(50));
         assert_eq!(report.nodes().last().unwrap().items, 50);
         let token = CancelToken::new();
         let stops = token.clone();
-        let (_, report) =
-            Stream::from_iter(0u64..).workers(workers).cancel_by(&token).map(|n| n).report().for_each(
-                move |n| {
-                    if n == 10 {
-                        stops.cancel()
-                    }
-                },
-            );
+        let slot = ReportSlot::new();
+        Stream::from_iter(0u64..).workers(workers).cancel_by(&token).map(|n| n).report_to(&slot).for_each(
+            move |n| {
+                if n == 10 {
+                    stops.cancel()
+                }
+            },
+        );
+        let report = slot.take().unwrap();
         assert!(report.nodes()[0].items > 10);
         println!("{report}");
     }
-    let (_, report) = Stream::from_iter(Vec::<u8>::new()).workers(2).map(|n| n).report().for_each(drop);
+    let slot = ReportSlot::new();
+    Stream::from_iter(Vec::<u8>::new()).workers(2).map(|n| n).report_to(&slot).for_each(drop);
+    let report = slot.take().unwrap();
     assert_eq!((report.throughput(), report.latencies().len()), (0.0, 0));
     well_formed(&report);
     assert!(report.to_string().contains("No item came"), "{report}");
@@ -163,7 +185,8 @@ fn a_run_that_stops_early_is_reported_too() {
 
 /// A run whose report has everything that a report can have.
 fn rich(workers: usize) -> Report {
-    let (_, report) = Stream::from_iter(0..3_000u64)
+    let slot = ReportSlot::new();
+    Stream::from_iter(0..3_000u64)
         .title("a <rich> & \"odd\" run")
         .workers(workers)
         .trace()
@@ -173,9 +196,9 @@ fn rich(workers: usize) -> Report {
         .name("<serial> & co")
         .flat_map(|n| [n, n])
         .spread()
-        .report()
+        .report_to(&slot)
         .for_each(|n| assert!(n > 0));
-    report
+    slot.take().unwrap()
 }
 
 /// Checks that the programs for which a format is made can read it.
@@ -319,24 +342,28 @@ fn a_snapshot_has_the_same_table_so_far() {
 
 #[test]
 fn runs_inside_runs_are_reported_apart() {
-    let (_, outer) = Stream::from_iter(0..20u64)
+    let slot = ReportSlot::new();
+    Stream::from_iter(0..20u64)
         .workers(2)
         .trace()
         .map(|n| {
-            let (sum, inner) = Stream::from_iter(0..n)
+            let slot = ReportSlot::new();
+            let sum = Stream::from_iter(0..n)
                 .workers(2)
                 .trace()
                 .map(|n| n)
                 .name("inner")
-                .report()
+                .report_to(&slot)
                 .fold(0, |a, b| a + b);
+            let inner = slot.take().unwrap();
             assert_eq!(inner.nodes()[1].items, n);
             assert!(!inner.to_trace().contains("\"outer\""));
             sum
         })
         .name("outer")
-        .report()
+        .report_to(&slot)
         .for_each(drop);
+    let outer = slot.take().unwrap();
     assert_eq!(outer.nodes()[1].items, 20);
     assert!(!outer.to_trace().contains("inner"));
 }
@@ -420,7 +447,8 @@ fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
                 let is_delayed = work <= nap || !tells || delayed > all / 4;
                 all > Duration::from_millis(300) && is_delayed || began.elapsed() > LIMIT / 2
             };
-            let (_, report) = Stream::from_iter((0u64..).take_while(|_| !is_enough()))
+            let slot = ReportSlot::new();
+            Stream::from_iter((0u64..).take_while(|_| !is_enough()))
                 .workers(workers)
                 .window(4 * workers)
                 .map(|n| {
@@ -439,8 +467,9 @@ fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
                     n
                 })
                 .name("stage")
-                .report()
+                .report_to(&slot)
                 .for_each(drop);
+            let report = slot.take().unwrap();
             let [all, worked, delayed] = read();
             let (node, said) = (&report.nodes()[1], report.explanation());
             let shown = format!("{work} µs of work and {nap} µs asleep, {workers} workers: {node:?}\n{said}");

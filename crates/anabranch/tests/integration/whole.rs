@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anabranch::plan::Executor;
-use anabranch::{CancelToken, Lap, Monitor, Pool, Sender, Stopped, Stream, TrySendError};
+use anabranch::{CancelToken, Lap, Monitor, Pool, ReportSlot, Sender, Stopped, Stream, TrySendError};
 use proptest::prelude::*;
 
 use crate::contract_support::random::{for_all, within};
@@ -370,10 +370,12 @@ fn a_pool_a_runtime_a_monitor_and_a_report_hold_for_the_streams_inside() {
         // The inner stream has ended when the last items are here, but not before the first.
         let mut most = 0;
         let whole = compose(inside()).pool(&pool).on(runtime.handle()).watch(&monitor);
-        let (sum, report) = whole.report().inspect(|_| ()).report().fold(0, |sum, n| {
+        let slot = ReportSlot::new();
+        let sum = whole.report_to(&ReportSlot::new()).inspect(|_| ()).report_to(&slot).fold(0, |sum, n| {
             most = most.max(asked.snapshots().len());
             sum + n
         });
+        let report = slot.take().unwrap();
         assert_eq!(sum, 45, "{name}");
         let [stream] = report.streams() else { panic!("{name}: {} reports", report.streams().len()) };
         assert_eq!(stream.nodes()[0].items, 10, "{name}");
@@ -392,7 +394,9 @@ fn a_pool_a_runtime_a_monitor_and_a_report_hold_for_the_streams_inside() {
             counts.fetch_max(monitored.snapshots().len() as u64, Ordering::Relaxed);
             n
         });
-        let (_, report) = compose(inner).pool(&pool).report().watch(&unasked).for_each(drop);
+        let slot = ReportSlot::new();
+        compose(inner).pool(&pool).report_to(&slot).watch(&unasked).for_each(drop);
+        let report = slot.take().unwrap();
         assert_eq!(report.streams()[0].plan().settings.workers, 2, "{name}");
         assert_eq!(seen.load(Ordering::Relaxed), 1, "{name}");
     }
@@ -472,14 +476,17 @@ fn of_two_settings_that_contradict_each_other_the_last_counts() {
 #[test]
 fn a_branch_may_ask_for_the_report_of_the_stream() {
     let numbers = || Stream::from_iter(0..10u64).broadcast();
-    let (pairs, report) =
-        numbers().branch(|line| line.report()).branch(|line| line.map(|n| 2 * n)).zip().count();
+    let slot = ReportSlot::new();
+    let pairs =
+        numbers().branch(|line| line.report_to(&slot)).branch(|line| line.map(|n| 2 * n)).zip().count();
+    let report = slot.take().unwrap();
     assert_eq!((pairs, report.nodes()[0].items), (10, 10));
-    let (result, _) = numbers()
+    let slot = ReportSlot::new();
+    let result = numbers()
         .branch(|line| line.try_map(Ok::<u64, String>))
-        .branch(|line| line.report())
-        .branch(|line| line.report().try_map(Ok::<u64, String>))
+        .branch(|line| line.report_to(&slot))
+        .branch(|line| line.report_to(&slot).try_map(Ok::<u64, String>))
         .zip()
         .count();
-    assert_eq!(result, Ok(10));
+    assert_eq!((result, slot.take().is_some()), (Ok(10), true));
 }

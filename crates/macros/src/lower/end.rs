@@ -54,10 +54,13 @@ impl Loop<'_> {
             clippy::redundant_closure,
             clippy::question_mark
         )]);
-        let (result, report) = (ours("result", span), ours("report", span));
-        let (target, reports) = match &self.options.report {
-            Some(call) => (quote!((#result, #report)), Some(quote!((#call)(#report);))),
-            None => (quote!(#result), None),
+        let (result, slot) = (ours("result", span), ours("slot", span));
+        let (begin, reports) = match &self.options.report {
+            Some(call) => (
+                Some(quote!(let #slot = ::anabranch::ReportSlot::new();)),
+                Some(quote!(#slot.take().into_iter().for_each(#call);)),
+            ),
+            None => (None, None),
         };
         let ends = match self.head {
             Head::Loop => (all.ends || all.breaks) && !all.breaks_with_value,
@@ -67,7 +70,7 @@ impl Loop<'_> {
             quote_spanned!(span=> ::core::panic!("the loop was cancelled before its `break`, so it has no value"))
         });
         let Source { iter, chain } = source;
-        let bind = quote!(#setup #allow let #target = #chain; #reports);
+        let bind = quote!(#setup #begin #allow let #result = #chain; #reports);
         let whole = |code: TokenStream| match iter {
             None => parse_quote!({ #code }),
             Some(iter) => {

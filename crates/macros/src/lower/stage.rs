@@ -152,7 +152,8 @@ impl Loop<'_> {
     fn report(&self, chain: &mut TokenStream) {
         if self.options.report.is_some() {
             let span = self.span.resolved_at(Span::mixed_site());
-            chain.extend(quote_spanned!(span=> .report()));
+            let slot = ours("slot", span);
+            chain.extend(quote_spanned!(span=> .report_to(&#slot)));
         }
     }
 

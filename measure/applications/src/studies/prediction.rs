@@ -1,7 +1,7 @@
 //! The throughput of several workers, predicted from the report of one worker.
 
 use anabranch::plan::Machine;
-use anabranch::{Report, Stream};
+use anabranch::{Report, ReportSlot, Stream};
 use measure_harness::statistics::Summary;
 use measure_programs::{Data, Output, Scale, Workload, bzip2, dedup, farm, images, lzip, micro};
 
@@ -79,14 +79,15 @@ pub fn predicted(setup: &Setup, trials: &[Trial]) -> Vec<Trial> {
 /// Runs the stream of the variant `builder` with one worker and a report.
 fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) -> Option<Report> {
     let mut output = Output::begin();
-    let ((), report) = match application {
+    let slot = ReportSlot::new();
+    match application {
         "micro" => {
             let input = micro::Input::prepare(workload, scale, data).ok()??;
             Stream::from_iter(0..input.rows)
                 .workers(1)
                 .map(|row| micro::fractal_a(&input, row))
                 .map(|line| micro::fractal_b(&input, line))
-                .report()
+                .report_to(&slot)
                 .for_each(|line| output.write(&line.points))
         }
         "images" => {
@@ -98,7 +99,7 @@ fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) 
                 .map(images::gamma)
                 .map(images::sharpen)
                 .map(images::grayscale)
-                .report()
+                .report_to(&slot)
                 .for_each(|image| output.write(image.bytes()))
         }
         "bzip2" => {
@@ -106,7 +107,7 @@ fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) 
             Stream::from_iter(input.blocks())
                 .workers(1)
                 .map(|block| bzip2::compress(&input, block))
-                .report()
+                .report_to(&slot)
                 .for_each(|stream| output.write(&stream))
         }
         "lzip" => {
@@ -114,7 +115,7 @@ fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) 
             Stream::from_iter(input.blocks())
                 .workers(1)
                 .map(lzip::compress)
-                .report()
+                .report_to(&slot)
                 .for_each(|member| output.write(&member))
         }
         "dedup" => {
@@ -125,7 +126,7 @@ fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) 
                 .map(dedup::hash)
                 .serial_map(|hashed| index.look_up(hashed))
                 .map(dedup::pack)
-                .report()
+                .report_to(&slot)
                 .for_each(|entry| output.write(&entry))
         }
         "farm" => {
@@ -134,12 +135,12 @@ fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) 
                 .in_blocks()
                 .workers(1)
                 .map(farm::compute)
-                .report()
+                .report_to(&slot)
                 .for_each(|result| output.write(&result.to_le_bytes()))
         }
         _ => return None,
-    };
-    Some(report)
+    }
+    slot.take()
 }
 
 #[cfg(test)]

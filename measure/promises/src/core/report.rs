@@ -1,6 +1,6 @@
-//! The cost of `.report()`.
+//! The cost of `.report_to(..)`.
 
-use anabranch::Stream;
+use anabranch::{ReportSlot, Stream};
 
 use super::pipeline::run;
 use super::{Setup, nanos};
@@ -34,10 +34,10 @@ fn row(setup: &Setup, work: Work, workers: usize, (target, what): (f64, &str)) -
 }
 
 fn reported(work: Work, items: u64, workers: usize) -> Digest {
-    let (digest, _report) = Stream::from_iter(0..items)
+    let slot = ReportSlot::new();
+    Stream::from_iter(0..items)
         .workers(workers)
         .map(move |item| work.run(item))
-        .report()
-        .fold(Digest::EMPTY, Digest::with);
-    digest
+        .report_to(&slot)
+        .fold(Digest::EMPTY, Digest::with)
 }

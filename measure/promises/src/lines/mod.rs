@@ -8,7 +8,7 @@ mod waiting;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anabranch::{Report, Stream};
+use anabranch::{Report, ReportSlot, Stream};
 
 use measure_harness::rounds::Ceiling;
 use measure_harness::work::{Digest, Work};
@@ -134,13 +134,10 @@ impl Job {
         }
         let with = move |digest: Digest, item| digest.with(sink(item));
         let start = Instant::now();
-        let (digest, report) = if report {
-            let (digest, report) = stream.report().fold(Digest::EMPTY, with);
-            (digest, Some(report))
-        } else {
-            (stream.fold(Digest::EMPTY, with), None)
-        };
-        Ran { seconds: start.elapsed().as_secs_f64(), digest, report }
+        let slot = ReportSlot::new();
+        let stream = if report { stream.report_to(&slot) } else { stream };
+        let digest = stream.fold(Digest::EMPTY, with);
+        Ran { seconds: start.elapsed().as_secs_f64(), digest, report: slot.take() }
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use abz::{Pool, Report, RunOptions, Tools};
-use anabranch::Stream;
+use anabranch::{ReportSlot, Stream};
 
 use self::action::{Action, Terms};
 use self::limits::Parallelism;
@@ -190,8 +190,11 @@ impl ManyFiles<'_> {
             false => stream.try_for_each(end),
             true => {
                 let stream = if self.reports.traces { stream.trace() } else { stream };
-                let (result, report) = stream.report().try_for_each(end);
-                self.reports.tell(&report);
+                let slot = ReportSlot::new();
+                let result = stream.report_to(&slot).try_for_each(end);
+                if let Some(report) = slot.take() {
+                    self.reports.tell(&report);
+                }
                 result
             }
         };

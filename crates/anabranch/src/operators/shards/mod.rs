@@ -10,7 +10,7 @@ use anabranch_plan::{Node, State};
 
 use super::route::{ByKey, InTurn, Route};
 use crate::engine::ParallelEach;
-use crate::stream::{Admit, ErrorAfter, Mode, Stream};
+use crate::stream::{Admit, Mode, Stream, TryStream};
 use node::InShards;
 
 /// How items are dealt to the replicas of a [`map_sharded`](crate::Stream::map_sharded), which are called
@@ -152,14 +152,13 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         shards: Shards<R>,
         make: N,
         f: F,
-    ) -> Stream<'env, V, M::Then>
+    ) -> TryStream<'env, V, M::Failure>
     where
         R: Route<T> + 'env,
         L: Send + 'env,
         V: Send + 'env,
         E: 'env,
-        M: Admit<E>,
-        ErrorAfter<M, E>: 'env,
+        M: Admit<E, Failure: 'env>,
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, T) -> Result<V, E> + Send + Sync + 'env,
     {

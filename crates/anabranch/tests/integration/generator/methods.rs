@@ -105,7 +105,7 @@ fn how(how: How) -> &'static [&'static str] {
         How::Pool(_) | How::Detached(_) => &["pool"],
         How::WithIter(_) => &["with_iter"],
         How::IntoAsync(_) => &["into_async"],
-        How::Reported(_) => &["report"],
+        How::Reported(_) => &["report_to"],
     }
 }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anabranch::plan::{Passes, Wait};
 use anabranch::{
-    Branches, ByKey, CountWindows, InTurn, Lap, May, Monitor, Pipeline, Pool, SessionWindows, Shards, Split,
-    Stream, TimeWindows, TryStream, Watch, Workers,
+    Branches, ByKey, CountWindows, InTurn, Lap, May, Monitor, Pipeline, Pool, ReportSlot, SessionWindows,
+    Shards, Split, Stream, TimeWindows, TryStream, Watch, Workers,
 };
 use futures::StreamExt;
 use futures::executor::block_on_stream;
@@ -477,7 +477,9 @@ fn set(line: Line, setting: Setting) -> Line {
         Setting::OnProgress => line.watch(Watch::progress(|_| {})),
         Setting::Names => line.title("shape\0").name("last").name_end("sink"),
         Setting::Costs => {
-            let (_, report) = Stream::from_iter(0..9).map(|n| n).report().count();
+            let slot = ReportSlot::new();
+            Stream::from_iter(0..9).map(|n| n).report_to(&slot).count();
+            let report = slot.take().unwrap();
             line.cost(Duration::from_micros(3)).costs_from(&report)
         }
         Setting::Passes => line.passes(Passes::all()),
@@ -548,7 +550,9 @@ fn build_and_run(world: At) -> Result<Ended, Planted> {
     match case.how {
         How::WithIter(_) => line.with_iter(|items| items.for_each(|item| world.deliver(&item))).map(done),
         How::Reported(_) => {
-            let (result, report) = line.report().for_each(|item| world.deliver(&item));
+            let slot = ReportSlot::new();
+            let result = line.report_to(&slot).for_each(|item| world.deliver(&item));
+            let report = slot.take().unwrap();
             assert!(!report.to_string().is_empty());
             result.map(done)
         }
