@@ -1,6 +1,6 @@
 //! Charts with lines, in the format SVG.
 
-use std::fmt::{Display, Write};
+pub use anabranch_plan::drawing::{Anchor, Canvas, Letters, Paint, escaped, round_step};
 
 use crate::statistics::Summary;
 
@@ -39,57 +39,15 @@ pub struct Axis {
     pub marks: Vec<(f64, String)>,
 }
 
-/// Colours that are distinguishable with colour blindness (M. Okabe and K. Ito, 2002).
-const COLOURS: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"];
-
 /// How many lines have a colour of their own.
-pub const MOST_COLOURS: usize = COLOURS.len();
+pub const MOST_COLOURS: usize = 8;
 
-/// A picture that is being drawn.
-#[derive(Debug, Default)]
-pub struct Picture(String);
-
-impl Picture {
-    /// Writes a text with its anchor (`start`, `middle` or `end`) at a place.
-    pub fn text(&mut self, (x, y): (f64, f64), anchor: &str, colour: &str, text: &str) {
-        let text = escaped(text);
-        self.put(format_args!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{text}</text>"
-        ));
-    }
-
-    /// Draws a line through some places.
-    pub fn line(&mut self, places: &[(f64, f64)], colour: &str, width: f64, is_dashed: bool) {
-        let places: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-        let dash = if is_dashed { " stroke-dasharray=\"6 4\"" } else { "" };
-        self.put(format_args!(
-            "<path d=\"M{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{dash}/>",
-            places.join(" L")
-        ));
-    }
-
-    /// Draws a dot, or its border if it is not filled.
-    pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, colour: &str, is_filled: bool) {
-        let paint = if is_filled { "" } else { "none\" stroke=\"" };
-        self.put(format_args!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{paint}{colour}\"/>"
-        ));
-    }
-
-    /// Adds a line of text to the file.
-    pub fn put(&mut self, text: impl Display) {
-        let _ = writeln!(self.0, "{text}");
-    }
-
-    /// The picture with this size in pixels. `attributes` are further ones of its element.
-    pub fn svg(self, attributes: &str, (width, height): (f64, f64)) -> String {
-        format!(
-            "<svg {attributes} width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n{}</svg>\n",
-            self.0
-        )
-    }
-}
+/// Colours that are distinguishable with colour blindness (M. Okabe and K. Ito, 2002).
+const COLOURS: [&str; MOST_COLOURS] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"];
+/// Those of a page's style sheet.
+const OF_PAGE: [&str; MOST_COLOURS] =
+    ["var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)"];
 
 impl Axis {
     /// An axis on which equal distances are equal differences.
@@ -142,22 +100,11 @@ impl Axis {
             let all = decades.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
             return all.filter(|value| (low * 0.7..=high * 1.4).contains(value)).map(label).collect();
         }
-        let step = round(high / 5.0);
+        let step = round_step((high / 5.0).max(1e-12));
         let places = if step >= 1.0 { 0 } else { (-step.log10()).ceil() as usize };
         let labelled = |value: f64| (value, format!("{value:.places$}"));
         (0..=(high / step).ceil() as u32).map(|at| labelled(f64::from(at) * step)).collect()
     }
-}
-
-/// The next number that is 1, 2 or 5 times a power of ten.
-pub fn round(step: f64) -> f64 {
-    let step = step.max(1e-12);
-    let decade = 10f64.powf(step.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
-        .map(|times| times * decade)
-        .into_iter()
-        .find(|&it| it >= 0.999 * step)
-        .unwrap_or(step)
 }
 
 /// The chart. Empty if there is no value.
@@ -173,67 +120,56 @@ pub fn chart(title: &str, x: &Axis, y: &Axis, lines: &[Line], place: Place) -> S
     let [left, right, top, bottom] =
         if is_page { [48.0, 14.0, 24.0, 38.0] } else { [60.0, 210.0, 54.0, 50.0] };
     let (wide, high) = (width - left - right, height - top - bottom);
-    let (rule, words) = if is_page { ("var(--rule)", "var(--soft)") } else { ("#ddd", "#000") };
-    let colour = |number: usize| match place {
-        Place::Page => format!("var(--c{})", number % MOST_COLOURS),
-        Place::File => COLOURS[number % MOST_COLOURS].to_owned(),
-    };
+    let (rule, words, colours) =
+        if is_page { ("var(--rule)", "var(--soft)", OF_PAGE) } else { ("#ddd", "#000", COLOURS) };
+    let (rule, letters) = (Paint::line(rule).wide(1.0), Letters { color: words, ..Letters::PLAIN });
     let (first, last, marks_across) = x.over(least(|point| point.0), most(|point| point.0));
     let (lowest, highest, marks_up) = y.over(least(|point| point.1.low), most(|point| point.1.high));
     let across = |place: f64| left + (place - first) / (last - first) * wide;
     let up = |place: f64| top + high - (place - lowest) / (highest - lowest) * high;
-    let mut picture = Picture::default();
+    let mut canvas = Canvas::default();
     if !is_page {
-        picture.put("<rect width=\"100%\" height=\"100%\" fill=\"white\"/>");
-        picture.text((left, 22.0), "start", words, title);
+        canvas.text((left, 22.0), Anchor::Start, letters, title);
     }
     // The title of the second axis lies above it, so that nobody has to turn the head.
-    picture.text((2.0, top - 10.0), "start", words, &y.title);
-    picture.text((left + wide / 2.0, height - 6.0), "middle", words, &x.title);
+    canvas.text((2.0, top - 10.0), Anchor::Start, letters, &y.title);
+    canvas.text((left + wide / 2.0, height - 6.0), Anchor::Middle, letters, &x.title);
     for (place, label) in marks_up {
-        picture.line(&[(left, up(place)), (left + wide, up(place))], rule, 1.0, false);
-        picture.text((left - 6.0, up(place) + 4.0), "end", words, &label);
+        canvas.line(&[(left, up(place)), (left + wide, up(place))], rule);
+        canvas.text((left - 6.0, up(place) + 4.0), Anchor::End, letters, &label);
     }
     for (place, label) in marks_across {
-        picture.line(&[(across(place), top + high), (across(place), top + high + 4.0)], rule, 1.0, false);
-        picture.text((across(place), top + high + 17.0), "middle", words, &label);
+        canvas.line(&[(across(place), top + high), (across(place), top + high + 4.0)], rule);
+        canvas.text((across(place), top + high + 17.0), Anchor::Middle, letters, &label);
     }
     for (at, line) in lines.iter().filter(|line| !line.points.is_empty()).enumerate() {
-        let colour = colour(line.colour);
+        let colour = colours[line.colour % MOST_COLOURS];
+        let paint = Paint { dashed: line.is_dashed, ..Paint::line(colour).wide(2.0) };
         let place = |&(at, value): &(f64, Summary)| (across(x.place(at)), up(y.place(value.median)));
         let places: Vec<(f64, f64)> = line.points.iter().map(place).collect();
-        picture.line(&places, &colour, 2.0, line.is_dashed);
-        for (&(at, value), &place) in line.points.iter().zip(&places) {
+        canvas.line(&places, paint);
+        for (&(at, value), &(right, down)) in line.points.iter().zip(&places) {
             if value.low < value.high && !line.is_dashed {
                 let whisker = [value.low, value.high].map(|end| (across(x.place(at)), up(y.place(end))));
-                picture.line(&whisker, &colour, 1.0, false);
+                canvas.line(&whisker, Paint::line(colour).wide(1.0));
             }
             if line.has_dots {
-                picture.dot(place, 3.0, &colour, true);
+                canvas.circle(right, down, 3.0, Paint::filled(colour));
             }
         }
         if !is_page {
             let (key, row) = (left + wide + 14.0, top + 10.0 + 20.0 * at as f64);
-            picture.line(&[(key, row), (key + 22.0, row)], &colour, 2.0, line.is_dashed);
-            picture.text((key + 28.0, row + 4.0), "start", words, &line.name);
+            canvas.line(&[(key, row), (key + 22.0, row)], paint);
+            canvas.text((key + 28.0, row + 4.0), Anchor::Start, letters, &line.name);
         }
     }
-    let font = "font-family=\"system-ui, sans-serif\" font-size=\"13\"";
-    let attributes = match place {
-        Place::Page => format!(
-            "class=\"chart\" role=\"img\" aria-label=\"{}: {} over {}\" {font}",
-            escaped(title),
-            escaped(&y.title),
-            escaped(&x.title)
-        ),
-        Place::File => format!("xmlns=\"http://www.w3.org/2000/svg\" {font}"),
-    };
-    picture.svg(&attributes, (width, height))
-}
-
-/// The text for XML and HTML.
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    match place {
+        Place::Page => {
+            let label = format!("{title}: {} over {}", y.title, x.title);
+            canvas.figure("chart", &label, width, height)
+        }
+        Place::File => canvas.document(title, width, height),
+    }
 }
 
 #[cfg(test)]
@@ -256,7 +192,7 @@ mod tests {
         );
         assert_eq!((file.matches("stroke-dasharray").count(), file.matches("<circle").count()), (2, 2));
         let page = draw(&lines, Place::Page);
-        assert!(page.contains("var(--c0)") && !page.contains('#') && !page.contains("http"), "{page}");
+        assert!(page.contains("var(--c0)") && !page.contains('#'), "{page}");
         assert_eq!(draw(&[], Place::Page), "");
     }
 

@@ -165,7 +165,7 @@ fn formats_are_measured_on_the_users_file() {
     assert_eq!(rows.len(), 9, "{told}");
     assert!(rows.iter().all(|row| row[0] == "bzip2" && row[2].parse::<f64>().unwrap() > 2.0), "{told}");
     let page = String::from_utf8(folder.read("page.html")).unwrap();
-    assert!(page.contains("x &lt;&amp;> y") && page.matches("<circle").count() == 18, "{page}");
+    assert!(page.contains("x &lt;&amp;&gt; y") && page.matches("<circle").count() == 18, "{page}");
     assert_eq!(folder.names(), ["page.html", "x <&> y"]);
     folder
         .abz_fed(&["--bench"], b"x")

@@ -1,7 +1,8 @@
-//! A small writer of SVG 1.1: shapes and text at absolute coordinates.
+//! A small writer of SVG 1.1: shapes and text at absolute coordinates. All pictures of the workspace are written with it.
 //!
-//! It needs no style sheet and no ids, so several pictures can be in one page. It has its own background, so
-//! its text is dark on light everywhere.
+//! It needs no style sheet and no ids, so several pictures can be in one page. A [`document`](Canvas::document) has its own
+//! background, so its text is dark on light everywhere. A [`figure`](Canvas::figure) has none, and its colours may be variables
+//! of the style sheet around it.
 
 #![allow(missing_docs, missing_debug_implementations, reason = "the names say it")]
 
@@ -27,6 +28,10 @@ pub struct Paint {
 }
 
 impl Paint {
+    pub const fn filled(fill: &'static str) -> Self {
+        Paint { width: 0.0, ..Paint::new(fill, "none") }
+    }
+
     pub const fn new(fill: &'static str, line: &'static str) -> Self {
         Paint { fill, line, width: 1.5, dashed: false }
     }
@@ -100,6 +105,17 @@ impl Canvas {
         self.add(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{round} {look}/>"));
     }
 
+    /// Draws many filled rectangles as one shape, without an outline.
+    pub fn bars(&mut self, bars: impl IntoIterator<Item = [f64; 4]>, fill: &str) {
+        let mut path = String::new();
+        for [x, y, width, height] in bars {
+            let _ = write!(path, "M{x:.1} {y:.1}h{width:.2}v{height:.1}h-{width:.2}z");
+        }
+        if !path.is_empty() {
+            self.add(&format!("<path d=\"{path}\" fill=\"{fill}\"/>"));
+        }
+    }
+
     pub fn circle(&mut self, x: f64, y: f64, radius: f64, paint: Paint) {
         let (x, y, radius, look) = (number(x), number(y), number(radius), paint.attributes());
         self.add(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {look}/>"));
@@ -166,6 +182,17 @@ impl Canvas {
         text
     }
 
+    /// A picture for a page with its own ground. `label` describes it to readers who cannot see it, and `class` is for the page's
+    /// style sheet.
+    pub fn figure(self, class: &str, label: &str, width: f64, height: f64) -> String {
+        let (width, height, label) = (number(width), number(height), escaped(label));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\" font-family=\"system-ui, sans-serif\">\n{}</svg>\n",
+            self.body
+        )
+    }
+
     fn add(&mut self, element: &str) {
         self.body += element;
         self.body.push('\n');
@@ -200,6 +227,14 @@ pub fn wrapped(text: &str, letters: Letters, most: f64) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The least number that is 1, 2 or 5 times a power of ten, and not less than `distance` (but for rounding): a distance between
+/// the marks of an axis.
+pub fn round_step(distance: f64) -> f64 {
+    let power = 10f64.powf(distance.log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| distance <= 1.001 * factor * power);
+    factor.unwrap_or(10.0) * power
 }
 
 /// Escapes text for use between tags or in an attribute. Characters that XML 1.0 does not allow are left out.

@@ -1,6 +1,6 @@
 //! The curve of a prediction, as a picture.
 
-use super::canvas::{Anchor, Canvas, INK, LINE_PX, Letters, Paint, width, wrapped};
+use super::canvas::{Anchor, Canvas, INK, LINE_PX, Letters, Paint, round_step, width, wrapped};
 use crate::predict::{Curve, Limit, Prediction};
 use crate::quantity::{rate, span, times};
 use crate::wording::plain;
@@ -56,8 +56,8 @@ impl Curve {
         let most_workers = workers.max().unwrap_or(1).max(2);
         let speedups = points.iter().map(|point| point.speedup).chain(measured.iter().map(|point| point.2));
         let highest = speedups.fold(1.0, f64::max);
-        let x_step = step(most_workers as f64, 8.0).max(1.0);
-        let y_step = step(highest, 6.0);
+        let x_step = round_step(most_workers as f64 / 8.0).max(1.0);
+        let y_step = round_step(highest / 6.0);
         let y_most = ((highest * 1.08) / y_step).ceil() * y_step;
         let x = |workers: f64| LEFT_PX + WIDTH_PX * workers / most_workers as f64;
         let y = |speedup: f64| TOP_PX + HEIGHT_PX - HEIGHT_PX * speedup / y_most;
@@ -172,17 +172,4 @@ fn legend(canvas: &mut Canvas, points: &[&Prediction], has_measured: bool) -> f6
         }
     }
     y
-}
-
-/// A round step (1, 2 or 5 times a power of ten) that divides `range` into about `parts` parts.
-fn step(range: f64, parts: f64) -> f64 {
-    let rough = range / parts;
-    let power = 10f64.powf(rough.log10().floor());
-    let factor = match rough / power {
-        f if f <= 1.0 => 1.0,
-        f if f <= 2.0 => 2.0,
-        f if f <= 5.0 => 5.0,
-        _ => 10.0,
-    };
-    factor * power
 }

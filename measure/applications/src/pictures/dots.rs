@@ -1,6 +1,6 @@
 //! How each case ends, as a picture in a file of its own: a row for each case, with a dot on a scale of ratios.
 
-use measure_harness::chart::{Picture, escaped};
+use measure_harness::chart::{Anchor, Canvas, Letters, Paint};
 use measure_harness::statistics::Summary;
 
 use crate::standing::End;
@@ -50,41 +50,38 @@ pub fn dots(title: &str, all: &[Dot]) -> String {
     let (low, high) = (values().fold(0.7, f64::min) * 0.95, values().fold(1.5, f64::max) * 1.05);
     let across = |times: f64| NAMES + 8.0 + (times / low).ln() / (high / low).ln() * (WIDTH - NAMES - 24.0);
     let height = HEAD + ROW * all.len() as f64 + FOOT;
-    let mut picture = Picture::default();
+    let letters = Letters { color: WORDS, size: 12.0, ..Letters::PLAIN };
+    let ring = Paint::line(WORDS).wide(1.0);
+    let mut canvas = Canvas::default();
     let mut begin = 12.0;
-    for (word, colour, is_filled) in [
-        ("win", WIN, true),
-        ("tie: less than 5 %", TIE, true),
-        ("loss", LOSS, true),
-        ("open: the interval contains 1", OPEN, true),
-        ("against rivals that stream in order", WORDS, false),
+    for (word, paint) in [
+        ("win", Paint::filled(WIN)),
+        ("tie: less than 5 %", Paint::filled(TIE)),
+        ("loss", Paint::filled(LOSS)),
+        ("open: the interval contains 1", Paint::filled(OPEN)),
+        ("against rivals that stream in order", ring),
     ] {
-        picture.dot((begin, 12.0), 4.0, colour, is_filled);
-        picture.text((begin + 9.0, 16.0), "start", WORDS, word);
+        canvas.circle(begin, 12.0, 4.0, paint);
+        canvas.text((begin + 9.0, 16.0), Anchor::Start, letters, word);
         begin += 26.0 + 7.0 * word.len() as f64;
     }
     for mark in MARKS.into_iter().filter(|mark| (low..high).contains(mark)) {
         let (place, width) = (across(mark), if mark == 1.0 { 2.0 } else { 1.0 });
-        picture.line(&[(place, HEAD - 10.0), (place, height - FOOT)], RULE, width, false);
-        picture.text((place, HEAD - 15.0), "middle", WORDS, &mark.to_string());
+        canvas.line(&[(place, HEAD - 10.0), (place, height - FOOT)], Paint::line(RULE).wide(width));
+        canvas.text((place, HEAD - 15.0), Anchor::Middle, letters, &mark.to_string());
     }
-    picture.text((NAMES, HEAD - 15.0), "end", WORDS, "times as fast");
+    canvas.text((NAMES, HEAD - 15.0), Anchor::End, letters, "times as fast");
     for (row, dot) in all.iter().enumerate() {
         let up = HEAD + ROW * (row as f64 + 0.5);
-        picture.text((NAMES, up + 4.0), "end", WORDS, &dot.name);
+        canvas.text((NAMES, up + 4.0), Anchor::End, letters, &dot.name);
         if let Some(times) = dot.of_streams {
-            picture.dot((across(times), up), 4.0, WORDS, false);
+            canvas.circle(across(times), up, 4.0, ring);
         }
         let (colour, ends) = (colour(dot.end), [dot.times.low, dot.times.high]);
-        picture.line(&ends.map(|end| (across(end), up)), colour, 2.0, false);
-        picture.dot((across(dot.times.median), up), 4.0, colour, true);
+        canvas.line(&ends.map(|end| (across(end), up)), Paint::line(colour).wide(2.0));
+        canvas.circle(across(dot.times.median), up, 4.0, Paint::filled(colour));
     }
-    let label = escaped(title);
-    let attributes = format!(
-        "role=\"img\" aria-label=\"{label}\" xmlns=\"http://www.w3.org/2000/svg\" font-family=\"system-ui, sans-serif\" \
-         font-size=\"12\""
-    );
-    picture.svg(&attributes, (WIDTH, height))
+    canvas.figure("dots", title, WIDTH, height)
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ mod tests {
         assert!(
             figure.contains("a &lt;b&gt;</li>") && figure.contains("40.00 <small>[36.00, 44.00]</small>")
         );
-        assert!(figure.contains("<path") && figure.contains("<details>"), "{figure}");
+        assert!(figure.contains("<polyline") && figure.contains("<details>"), "{figure}");
         assert_eq!(lines("none", &Axis::log("x"), &Axis::log("y"), &[]), "");
     }
 }

@@ -1,6 +1,6 @@
 //! Line charts of the experiments.
 
-use measure_harness::chart::{self, Axis, Place, chart, round};
+use measure_harness::chart::{self, Axis, Place, chart, round_step};
 use measure_harness::statistics::Summary;
 
 /// A line chart.
@@ -70,7 +70,7 @@ impl Plot {
         let (x, y) = if is_theory {
             let (first, last) = (places.first().copied(), places.last().copied());
             let (first, last) = (first.unwrap_or(0.0), last.unwrap_or(1.0));
-            let step = round((last - first) / 10.0);
+            let step = round_step(((last - first) / 10.0).max(1e-12));
             let steps = (first / step).ceil() as i64..=(last / step).floor() as i64;
             places = steps.map(|count| count as f64 * step).collect();
             let decade = |of: fn(f64) -> f64, from, pick: fn(f64, f64) -> f64| {

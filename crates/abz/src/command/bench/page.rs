@@ -7,6 +7,7 @@ use std::path::Path;
 
 use abz::Format;
 use abz::descriptors::close;
+use anabranch::plan::drawing::{Anchor, Canvas, Letters, Paint, escaped, round_step};
 
 use super::measured::{Bench, Cost, Row};
 use super::table::{megabytes, memory, ratio, speed, title};
@@ -77,84 +78,56 @@ fn plot(bench: &Bench, what: &str, cost: impl Fn(&Row) -> Cost) -> String {
     let x = |ratio: f64| LEFT + (ratio - left) / (right - left) * (WIDTH - LEFT - RIGHT);
     let y = |log: f64| HEIGHT - BOTTOM - (log - low) / (high - low) * (HEIGHT - TOP - BOTTOM);
 
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{what}\"><text x={LEFT} y=18 class=title>{what}, MB/s</text>"
-    );
+    let letters = Letters { color: "currentColor", size: 12.0, ..Letters::PLAIN };
+    let mut canvas = Canvas::default();
+    canvas.text((LEFT, 18.0), Anchor::Start, Letters { bold: true, ..letters }, &format!("{what}, MB/s"));
     let powers = low.floor() as i32..=high.ceil() as i32;
     for value in powers.flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(power))) {
         if (low..high).contains(&value.log10()) {
             let at = y(value.log10());
-            let _ = write!(
-                svg,
-                "<line x1={LEFT} x2={} y1={at:.1} y2={at:.1} class=grid /><text x={} y={:.1} class=y>{value}</text>",
-                WIDTH - RIGHT,
-                LEFT - 6.0,
-                at + 4.0
-            );
+            canvas.line(&[(LEFT, at), (WIDTH - RIGHT, at)], Paint::line("#8884").wide(1.0));
+            canvas.text((LEFT - 6.0, at + 4.0), Anchor::End, letters, &value.to_string());
         }
     }
-    let step = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
-        .into_iter()
-        .find(|step| (right - left) / step <= 8.0)
-        .unwrap_or(500.0);
-    let mut tick = (left / step).ceil() * step;
-    while tick <= right {
-        let _ = write!(
-            svg,
-            "<text x={:.1} y={} class=x>{}</text>",
-            x(tick),
-            HEIGHT - BOTTOM + 18.0,
-            (tick * 100.0).round().abs() / 100.0
-        );
-        tick += step;
+    let step = round_step((right - left) / 8.0);
+    for tick in (left / step).ceil() as i64..=(right / step).floor() as i64 {
+        let tick = tick as f64 * step;
+        let label = ((tick * 100.0).round() / 100.0).to_string();
+        canvas.text((x(tick), HEIGHT - BOTTOM + 18.0), Anchor::Middle, letters, &label);
     }
-    let _ = write!(svg, "<text x={} y={} class=x>ratio</text>", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0);
+    canvas.text(((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0), Anchor::Middle, letters, "ratio");
 
-    for (number, format) in Format::written().enumerate() {
+    for (format, color) in Format::written().zip(COLORS.into_iter().cycle()) {
         let of_format: Vec<_> = points.iter().filter(|point| point.0 == format).collect();
         let Some(last) = of_format.last() else { continue };
-        let line: Vec<_> =
-            of_format.iter().map(|point| format!("{:.1},{:.1}", x(point.2), y(point.3))).collect();
-        let _ = write!(svg, "<g class=f{number}><polyline points=\"{}\" />", line.join(" "));
-        for (_, level, ratio, log) in &of_format {
-            let _ = write!(
-                svg,
-                "<circle cx={:.1} cy={:.1} r=4><title>{format} -{level}: ratio {ratio:.2}, {:.1} MB/s</title></circle>",
-                x(*ratio),
-                y(*log),
-                10f64.powf(*log)
-            );
+        let places: Vec<_> = of_format.iter().map(|point| (x(point.2), y(point.3))).collect();
+        canvas.line(&places, Paint::line(color).wide(2.0));
+        for ((_, level, ratio, log), &(right, down)) in of_format.iter().zip(&places) {
+            canvas.open(&format!("{format} -{level}: ratio {ratio:.2}, {:.1} MB/s", 10f64.powf(*log)));
+            canvas.circle(right, down, 4.0, Paint::filled(color));
+            canvas.close();
         }
-        let _ = write!(svg, "<text x={:.1} y={:.1}>{format}</text></g>", x(last.2) + 8.0, y(last.3) + 4.0);
+        let beside = (x(last.2) + 8.0, y(last.3) + 4.0);
+        canvas.text(beside, Anchor::Start, Letters { color, ..letters }, &format.to_string());
     }
-    svg + "</svg>"
+    canvas.figure("plot", what, WIDTH, HEIGHT)
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
-}
+/// A color for each format. They can be told apart by colour-blind readers, on light and dark backgrounds.
+const COLORS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#555555"];
 
-/// The head of the page. Its colours can be told apart by colour-blind readers, on light and dark backgrounds.
+/// The head of the page.
 const HEAD: &str = "<!doctype html>
 <meta charset=utf-8>
 <meta name=viewport content=\"width=device-width\">
 <title>abz --bench</title>
 <style>
-:root { color-scheme: light dark; --grid: #8884 }
+:root { color-scheme: light dark }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em }
 h1 { font-size: 1.2em; font-weight: 600 }
 .plots { display: flex; flex-wrap: wrap; gap: 1em }
-svg { flex: 1 1 440px; max-width: 100%; font: 12px system-ui, sans-serif; fill: currentColor }
-.grid { stroke: var(--grid) }
-.title { font-weight: 600 }
-.x { text-anchor: middle } .y { text-anchor: end }
-polyline { fill: none; stroke-width: 2 }
-.f0 { fill: #0072b2 } .f1 { fill: #d55e00 } .f2 { fill: #009e73 } .f3 { fill: #cc79a7 } .f4 { fill: #b8860b }
-.f5 { fill: #56b4e9 } .f6 { fill: #555555 }
-.f0 polyline { stroke: #0072b2 } .f1 polyline { stroke: #d55e00 } .f2 polyline { stroke: #009e73 }
-.f3 polyline { stroke: #cc79a7 } .f4 polyline { stroke: #b8860b }
-.f5 polyline { stroke: #56b4e9 } .f6 polyline { stroke: #555555 }
+.plot { flex: 1 1 440px; max-width: 100%; height: auto }
 table { border-collapse: collapse; margin: 1em 0 2em } th { text-align: right; font-weight: 600 }
-td { text-align: right; font-variant-numeric: tabular-nums } th, td { padding: .15em .9em; border-bottom: 1px solid var(--grid) }
+td { text-align: right; font-variant-numeric: tabular-nums } th, td { padding: .15em .9em; border-bottom: 1px solid #8884 }
 </style>
 ";

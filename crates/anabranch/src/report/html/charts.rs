@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use anabranch_plan::drawing::{Anchor, Canvas, Letters, Paint};
 use anabranch_plan::quantity::time;
 
 use super::markup::{color, escaped, section};
@@ -17,6 +18,11 @@ const COLUMNS: usize = 256;
 const FEW_COLUMNS: usize = 64;
 const MANY_THREADS: usize = 16;
 
+const FAINT: Letters = Letters { color: "var(--faint)", size: 12.0, ..Letters::PLAIN };
+const STRONG: Letters = Letters { color: "var(--ink)", ..FAINT };
+const GRID: Paint = Paint::line("var(--line)").wide(1.0);
+const MARK: Paint = Paint::line("var(--warm)");
+
 impl Report {
     /// A lane for each thread: the share of each stretch that it spent in each stage.
     pub(super) fn threads(&self) -> String {
@@ -26,41 +32,36 @@ impl Report {
         let columns = if self.tracks.len() > MANY_THREADS { FEW_COLUMNS } else { COLUMNS };
         let (height, gap) = if self.tracks.len() > MANY_THREADS { (14.0, 3.0) } else { (30.0, 8.0) };
         let bottom = self.tracks.len() as f64 * (height + gap);
-        let mut svg = open(bottom + 26.0, "What each thread did over time");
+        let mut canvas = Canvas::default();
         for (lane, track) in self.tracks.iter().enumerate() {
             let y = lane as f64 * (height + gap);
-            let name = clipped(&track.name);
-            let _ = write!(
-                svg,
-                "<text x=\"0\" y=\"{:.1}\" class=\"strong\">{name}</text><rect x=\"{LEFT}\" y=\"{y:.1}\" \
-                 width=\"{:.1}\" height=\"{height}\" fill=\"var(--idle)\"/>",
-                y + height / 2.0 + 4.0,
-                WIDTH - LEFT,
-            );
+            canvas.text((0.0, y + height / 2.0 + 4.0), Anchor::Start, STRONG, &clipped(&track.name));
+            canvas.rect([LEFT, y, WIDTH - LEFT, height], 0.0, Paint::filled("var(--idle)"));
             let step = track.time.rows().len().div_ceil(columns).max(1);
             let scale = self.scale();
             let shares: Vec<(&str, Vec<f64>)> = self.shares_of(track).collect();
-            let mut paths = vec![String::new(); self.nodes.len()];
+            let mut bars = vec![Vec::new(); self.nodes.len()];
             for first in (0..track.time.rows().len()).step_by(step) {
                 let x = LEFT + first as f64 * track.time.width() as f64 * scale;
                 let wide = (step as f64 * track.time.width() as f64 * scale).min(WIDTH - x);
                 let mut top = y + height;
-                for (path, (_, values)) in paths.iter_mut().zip(&shares) {
+                for (bars, (_, values)) in bars.iter_mut().zip(&shares) {
                     let sum: f64 = values[first..values.len().min(first + step)].iter().sum();
                     let tall = (sum / step as f64 * height).min(top - y);
                     if tall >= 0.05 && wide > 0.0 {
                         top -= tall;
-                        let _ = write!(path, "M{x:.1} {top:.1}h{wide:.2}v{tall:.1}h-{wide:.2}z");
+                        bars.push([x, top, wide, tall]);
                     }
                 }
             }
-            for (at, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
-                let name = escaped(&self.nodes[at].name);
-                let _ = write!(svg, "<path d=\"{path}\" fill=\"{}\"><title>{name}</title></path>", color(at));
+            for (at, bars) in bars.into_iter().enumerate().filter(|(_, bars)| !bars.is_empty()) {
+                canvas.open(&self.nodes[at].name);
+                canvas.bars(bars, color(at));
+                canvas.close();
             }
         }
-        self.time_axis(&mut svg, bottom);
-        svg += "</svg>";
+        self.time_axis(&mut canvas, bottom);
+        let svg = canvas.figure("chart", "What each thread did over time", WIDTH, bottom + 26.0);
         let hint = "Each column is a stretch of time. Its colours are the shares that the thread spent in each stage.";
         section("Threads", hint, &format!("{}{svg}", self.key(Some("nothing to do, or no core"))))
     }
@@ -73,34 +74,34 @@ impl Report {
         }
         let (height, gap) = (54.0, 14.0);
         let bottom = lines.len() as f64 * (height + gap);
-        let mut svg = open(bottom + 26.0, "Items that waited before each stage over time");
+        let mut canvas = Canvas::default();
         let width = self.waiting.width() as f64 * self.scale();
         for (at, (name, values)) in lines.iter().enumerate() {
             let base = (at + 1) as f64 * (height + gap) - gap;
             let most = values.iter().copied().fold(1.0, f64::max);
-            let mut path = format!("M{LEFT} {base:.1}");
+            let mut area = vec![(LEFT, base)];
             let mut x = LEFT;
             for value in values {
                 let y = base - value / most * (height - 4.0);
-                let right = (x + width).min(WIDTH);
-                let _ = write!(path, "L{x:.1} {y:.1}L{right:.1} {y:.1}");
-                x = right;
+                area.push((x, y));
+                x = (x + width).min(WIDTH);
+                area.push((x, y));
             }
-            let _ = write!(path, "L{x:.1} {base:.1}z");
-            let color = color(at + 1);
+            area.push((x, base));
             let fullest = self.nodes[at + 1].fullest;
-            let _ = write!(
-                svg,
-                "<text x=\"0\" y=\"{:.1}\" class=\"strong\">{}</text><text x=\"0\" y=\"{:.1}\">at most {fullest}</text>\
-                 <path d=\"{path}\" fill=\"{color}\" fill-opacity=\"0.75\"/>\
-                 <line class=\"grid\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{base:.1}\" y2=\"{base:.1}\"/>",
-                base - height / 2.0 + 1.0,
-                clipped(name),
-                base - height / 2.0 + 17.0,
+            canvas.text((0.0, base - height / 2.0 + 1.0), Anchor::Start, STRONG, &clipped(name));
+            canvas.text(
+                (0.0, base - height / 2.0 + 17.0),
+                Anchor::Start,
+                FAINT,
+                &format!("at most {fullest}"),
             );
+            canvas.polygon(&area, Paint::filled(color(at + 1)));
+            canvas.line(&[(LEFT, base), (WIDTH, base)], GRID);
         }
-        self.time_axis(&mut svg, bottom);
-        svg += "</svg>";
+        self.time_axis(&mut canvas, bottom);
+        let svg =
+            canvas.figure("chart", "Items that waited before each stage over time", WIDTH, bottom + 26.0);
         let windows: Vec<String> = self.plan.domains.iter().map(|domain| domain.window.to_string()).collect();
         let several = if windows.len() == 1 { "window" } else { "windows" };
         let hint = format!(
@@ -123,50 +124,35 @@ impl Report {
             let x = |nanos: f64| LEFT + (WIDTH - LEFT) * (nanos.max(1.0).log2() - low) / (high - low);
             let height = 120.0;
             let most = latency.classes.iter().map(|(_, count)| *count).max().unwrap_or(1) as f64;
-            let mut svg = open(height + 48.0, name);
+            let mut canvas = Canvas::default();
             let wide = ((WIDTH - LEFT) / (high - low) / 16.0 - 0.8).max(0.8);
-            let mut path = String::new();
-            for &(nanos, count) in &latency.classes {
+            let bar = |&(nanos, count): &(u64, u64)| {
                 let tall = (count as f64 / most * (height - 8.0)).max(0.8);
-                let (x, y) = (x(nanos as f64) - wide / 2.0, height + 20.0 - tall);
-                let _ = write!(path, "M{x:.1} {y:.1}h{wide:.2}v{tall:.1}h-{wide:.2}z");
-            }
-            let _ = write!(svg, "<path d=\"{path}\" fill=\"var(--accent)\" fill-opacity=\"0.8\"/>");
+                [x(nanos as f64) - wide / 2.0, height + 20.0 - tall, wide, tall]
+            };
+            canvas.bars(latency.classes.iter().map(bar), "var(--accent)");
             for octave in low as i32..=high as i32 {
                 let nanos = 2f64.powi(octave);
                 // Every octave has a line. Only as many octaves have a label as there is room for.
                 let every = ((high - low) / 12.0).ceil() as i32;
                 let at = x(nanos);
-                let _ = write!(
-                    svg,
-                    "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{0}\" y2=\"{1}\"/>",
-                    height + 20.0,
-                    height + 25.0
-                );
+                canvas.line(&[(at, height + 20.0), (at, height + 25.0)], GRID);
                 if (octave - low as i32) % every.max(1) == 0 {
-                    let label = time(nanos as u64);
-                    let (y, anchor) = (height + 40.0, if octave == high as i32 { "end" } else { "middle" });
-                    let _ =
-                        write!(svg, "<text x=\"{at:.1}\" y=\"{y}\" text-anchor=\"{anchor}\">{label}</text>");
+                    let anchor = if octave == high as i32 { Anchor::End } else { Anchor::Middle };
+                    canvas.text((at, height + 40.0), anchor, FAINT, &time(nanos as u64));
                 }
             }
             let quantiles = [("half", latency.p50), ("95 %", latency.p95), ("99 %", latency.p99)];
             for (at, (label, nanos)) in quantiles.into_iter().enumerate() {
                 let middle = x(nanos.as_nanos() as f64);
-                let _ = write!(
-                    svg,
-                    "<line class=\"mark\" x1=\"{middle:.1}\" x2=\"{middle:.1}\" y1=\"14\" y2=\"{:.1}\"/>",
-                    height + 20.0
-                );
-                let y = 40.0 + 18.0 * at as f64;
+                canvas.line(&[(middle, 14.0), (middle, height + 20.0)], MARK);
                 let text = format!("{label} within {}", short(nanos));
-                let _ = write!(svg, "<text x=\"0\" y=\"{y}\" class=\"strong\">{text}</text>");
+                canvas.text((0.0, 40.0 + 18.0 * at as f64), Anchor::Start, STRONG, &text);
             }
-            svg += "</svg>";
             if self.latencies.len() > 1 {
                 let _ = write!(body, "<h3 class=\"hint\">{}</h3>", escaped(name));
             }
-            body += &svg;
+            body += &canvas.figure("chart", name, WIDTH, height + 48.0);
         }
         if body.is_empty() {
             return String::new();
@@ -181,37 +167,24 @@ impl Report {
         (WIDTH - LEFT) / (self.wall.as_nanos() as f64).max(1.0)
     }
 
-    fn time_axis(&self, svg: &mut String, y: f64) {
+    fn time_axis(&self, canvas: &mut Canvas, y: f64) {
         let (wall, parts) = (self.wall.as_nanos() as f64, 8);
         for part in 0..=parts {
             let share = f64::from(part) / f64::from(parts);
             let x = LEFT + (WIDTH - LEFT) * share;
-            let anchor = if part == parts { "end" } else { "middle" };
+            let anchor = if part == parts { Anchor::End } else { Anchor::Middle };
             let text = if part == 0 { "0".to_owned() } else { time((wall * share) as u64) };
-            let _ = write!(
-                svg,
-                "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{y:.1}\" y2=\"{:.1}\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{text}</text>",
-                y + 5.0,
-                y + 20.0,
-            );
+            canvas.line(&[(x, y), (x, y + 5.0)], GRID);
+            canvas.text((x, y + 20.0), anchor, FAINT, &text);
         }
     }
-}
-
-fn open(height: f64, label: &str) -> String {
-    let label = escaped(label);
-    format!(
-        "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" \
-         height=\"{height:.0}\" role=\"img\" aria-label=\"{label}\">"
-    )
 }
 
 /// A name, cut to fit the column.
 fn clipped(name: &str) -> String {
     const ROOM: usize = 17;
     if name.chars().count() <= ROOM {
-        return escaped(name);
+        return name.to_owned();
     }
-    escaped(&name.chars().take(ROOM - 1).chain(['…']).collect::<String>())
+    name.chars().take(ROOM - 1).chain(['…']).collect()
 }

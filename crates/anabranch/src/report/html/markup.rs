@@ -2,15 +2,16 @@
 
 pub(super) use anabranch_plan::drawing::escaped;
 
-/// How many stages have a colour of their own. Later ones reuse them.
-const COLORS: usize = 8;
+/// The colours of stages, which the style sheet has. Later stages reuse them.
+const COLORS: [&str; 8] =
+    ["var(--s0)", "var(--s1)", "var(--s2)", "var(--s3)", "var(--s4)", "var(--s5)", "var(--s6)", "var(--s7)"];
 
 pub(super) fn section(title: &str, hint: &str, body: &str) -> String {
     format!("<section><h2>{title}</h2><p class=\"hint\">{hint}</p>{body}</section>\n")
 }
 
-pub(super) fn color(stage: usize) -> String {
-    format!("var(--s{})", stage % COLORS)
+pub(super) fn color(stage: usize) -> &'static str {
+    COLORS[stage % COLORS.len()]
 }
 
 /// Sentences as HTML. Names between backquotes become code.

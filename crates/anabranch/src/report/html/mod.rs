@@ -130,9 +130,9 @@ impl Report {
 
     /// The legend: which colour is which stage.
     fn key(&self, rest: Option<&str>) -> String {
-        let mut items: Vec<(&str, String)> =
+        let mut items: Vec<(&str, &str)> =
             self.nodes.iter().enumerate().map(|(at, node)| (&*node.name, color(at))).collect();
-        items.extend(rest.map(|name| (name, "var(--idle)".to_owned())));
+        items.extend(rest.map(|name| (name, "var(--idle)")));
         let items = items.iter().map(|(name, color)| {
             format!("<span><i class=\"swatch\" style=\"background:{color}\"></i>{}</span>", escaped(name))
         });
