@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares abz with its peers, and writes the samples of each task to a file of JSON.
+"""Runs abz and its peers on files, one run for each request on standard input.
 
     cargo run --release --manifest-path measure/Cargo.toml -- abz
 
-builds abz, has the inputs created, calls this and compares the numbers with their targets.
+builds abz, has the inputs created, and starts this. It measures the rounds, and judges.
 
-All contenders of a task run in each round, in a different order each time. Peers that take more than five times as long
-as abz run in each third round only. Outputs are verified once, outside the timed runs. A missing peer is listed as not
-installed. Rounds in which something else used the processor are dropped and repeated.
+The lines that this program prints first are those of every rival (measure/harness/src/rival.rs). Each request `next` is answered
+by the next task as JSON, or by `null` after the last one. `check N` runs contender N of the task once, and verifies its output.
+The answer is its time in seconds, 0, its processor time in seconds and the bytes that it wrote. `run N` runs it without a check.
 """
 
 import argparse
@@ -17,7 +17,6 @@ import json
 import os
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -49,50 +48,26 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", required=True, help="the folder that corpus.sh made")
     parser.add_argument("--abz", required=True, help="the binary of abz")
-    parser.add_argument("--json", required=True, help="the file for all samples, written after each task")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=45, help="seconds after which a task has only three rounds")
-    parser.add_argument("--work", default="/dev/shm", help="a folder in memory for outputs")
-    parser.add_argument("--only", default="", help="run only tasks whose names contain one of these, separated by |")
-    parser.add_argument("--quick", action="store_true", help="quick run: 3 rounds of a few tasks on small inputs")
-    parser.add_argument("--patience", type=float, default=120, help="seconds that a task may wait for a busy machine")
+    parser.add_argument("--work", required=True, help="an empty folder for inputs and outputs, best in memory")
+    parser.add_argument("--only", default="", help="only tasks whose names contain one of these, separated by |")
+    parser.add_argument("--quick", action="store_true", help="a few tasks on small inputs")
     return parser.parse_args()
 
 
-def busy():
-    """Returns the processor time in seconds that all cores together have used so far."""
-    with open("/proc/stat") as stat:
-        user, nice, system, _, _, irq, softirq, steal = map(int, stat.readline().split()[1:9])
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
-
-
-def wait_for_quiet(most):
-    """Waits until nothing else runs, at most `most` seconds. Returns the time waited."""
-    began = time.monotonic()
-    while True:
-        before, looked = busy(), time.monotonic()
-        time.sleep(0.1)
-        if busy() - before < 0.025 or looked - began > most:
-            return looked - began
-
-
 def run(line, source, target):
-    """Runs a command line. Returns its wall and processor time in seconds, and whether other processes disturbed it."""
+    """Runs a command line. Returns its wall and processor time in seconds."""
     words = [word.replace("{in}", source).replace("{out}", target) for word in line.split()]
     stdin = open(source, "rb") if "{in}" not in line else subprocess.DEVNULL
     stdout = open(target, "wb") if "{out}" not in line else subprocess.DEVNULL
-    before, began = busy(), time.perf_counter()
+    began = time.perf_counter()
     child = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
     said = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.perf_counter() - began
-    used = usage.ru_utime + usage.ru_stime
-    # /proc/stat counts hundredths of a second on each core.
-    disturbed = busy() - before - used > 0.03 + 0.05 * wall
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise Failed(f"{' '.join(words)}: exit {child.returncode}: {said.decode(errors='replace').strip()}")
-    return wall, used, disturbed
+    return wall, usage.ru_utime + usage.ru_stime
 
 
 def check(right, problem):
@@ -141,85 +116,41 @@ def beginning(path, source, size):
 
 
 class Bench:
-    def __init__(self, options, programs, found):
-        self.options, self.programs, self.versions = options, programs, found
-        self.folder = os.path.join(options.work, f"abz-compare-{os.getpid()}")
-        os.makedirs(self.folder)
-        self.tasks, self.memory_used = [], []
+    def __init__(self, options, programs):
+        self.options, self.programs = options, programs
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return os.path.join(self.options.work, name)
 
-    def save(self):
-        """Writes the results so far."""
-        with open(self.options.json + ".new", "w") as file:
-            json.dump({"versions": self.versions, "tasks": self.tasks, "memory": self.memory_used}, file)
-        os.replace(self.options.json + ".new", self.options.json)
+    def offer(self, task, answer=None):
+        """Tells a task, and answers the requests for it until the next one is asked for."""
+        print(json.dumps(task), flush=True)
+        for line in sys.stdin:
+            word, *number = line.split()
+            if word == "next":
+                return
+            try:
+                print(*answer(word == "check", int(number[0])), flush=True)
+            except (Failed, OSError, EOFError) as problem:
+                print("failed:", " ".join(str(problem).split()), flush=True)
+        sys.exit()
 
     def task(self, title, source, contenders, verify, target=None, prepare=None):
-        """Measures the contenders on one input."""
+        """Offers to run the contenders on one input."""
         if not self.wants(title):
             return
-        print(title, file=sys.stderr, flush=True)
-        present = [c for c in contenders if c.found(self.programs)]
-        # Times of each contender, by the number of the round.
-        sizes, walls, cpu, slow = {}, {c.name: {} for c in present}, {c.name: {} for c in present}, set()
-        failed = {}
-        lines = {c.name: c.line.replace(c.program, c.found(self.programs), 1) for c in present}
         out = self.path("out")
-        for c in present:
+
+        def answer(is_checked, number):
+            contender = contenders[number]
             if prepare:
                 prepare()
-            try:
-                wall, _, _ = run(lines[c.name], source, out)
-                sizes[c.name] = verify(out, c)
-            except (Failed, OSError, EOFError) as problem:
-                if c.name == ABZ:
-                    raise
-                failed[c.name] = str(problem)
-                continue
-            if c.name == ABZ:
-                of_abz = wall
-            elif wall > 5 * of_abz:
-                slow.add(c.name)
-        present = [c for c in present if c.name not in failed]
-        kept = dropped = 0
-        patience, took = self.options.patience, 0
-        while kept < self.options.rounds and (kept < 3 or took < self.options.seconds):
-            number, results = kept + dropped, {}
-            order = present[number % len(present):] + present[:number % len(present)]
-            order = [c for c in order if kept % 3 == 0 or c.name not in slow]
-            for c in order if number % 2 else reversed(order):
-                if prepare:
-                    prepare()
-                patience -= wait_for_quiet(patience)
-                results[c.name] = run(lines[c.name], source, target or out)
-            walls_of_all = sum(wall for wall, _, _ in results.values())
-            if any(disturbed for _, _, disturbed in results.values()) and patience > 0:
-                dropped += 1
-                patience -= walls_of_all
-                continue
-            kept += 1
-            took += walls_of_all
-            for name, (wall, used, _) in results.items():
-                walls[name][kept] = wall
-                cpu[name][kept] = used
-        self.tasks.append({
-            "title": title,
-            "kept": kept,
-            "dropped": dropped,
-            "busy": patience <= 0,
-            "contenders": [
-                {
-                    "name": c.name,
-                    "walls": list(walls[c.name].values()),
-                    "of_abz": [walls[ABZ][at] for at in walls[c.name]],
-                    "cpu": statistics.median(cpu[c.name].values()),
-                    "bytes": sizes[c.name],
-                } if c in present else {"name": c.name, "failed": failed.get(c.name)} for c in contenders
-            ],
-        })
-        self.save()
+            line = contender.line.replace(contender.program, contender.found(self.programs), 1)
+            wall, used = run(line, source, out if is_checked else target or out)
+            return (wall, 0, used, verify(out, contender)) if is_checked else (wall, 0, used)
+
+        peers = [{"name": c.name, "installed": bool(c.found(self.programs))} for c in contenders]
+        self.offer({"title": title, "contenders": peers}, answer)
 
     def wants(self, *titles):
         """Returns whether one of these tasks is to be run. Inputs of other tasks are not made."""
@@ -436,8 +367,7 @@ class Bench:
             total += len(data)
         assert child.wait() == 0 and total
         os.wait()
-        self.memory_used.append({"title": title, "mib": most / 1024})
-        self.save()
+        self.offer({"title": title, "mib": most / 1024})
 
     def inputs(self):
         """Returns the files of the corpus, or only their beginnings with --quick."""
@@ -519,33 +449,27 @@ class Bench:
             self.memory(f"decompress text, {words}" + behind, ["-d", "-p2", "-c", packed], lambda _: None, 3)
 
 
-def versions(programs):
-    """Returns names and versions; missing programs have no version."""
-    found = {}
+def tell_versions(programs):
+    """Prints the names and versions of the programs that are installed."""
     peers = "pigz crabz gzippy gzip libdeflate-gzip igzip bzip2 lbzip2 pbzip2 plzip xz zstd"
     for name in ("abz", *peers.split()):
-        found[name] = None
         program = programs.get(name) or shutil.which(name)
         if program:
             flag = "-V" if name == "libdeflate-gzip" else "--version"
             said = subprocess.run([program, flag], stdin=subprocess.DEVNULL, capture_output=True, text=True)
             lines = (said.stdout + said.stderr).strip().splitlines()
-            found[name] = lines[0] if lines else "unknown"
-    return found
+            print(name, lines[0] if lines else "unknown")
+    print("ready", flush=True)
 
 
 def main():
     options = arguments()
-    if options.quick:
-        options.rounds, options.patience = min(options.rounds, 3), min(options.patience, 2)
     programs = {"abz": options.abz}
-    found = versions(programs)
-    bench = Bench(options, programs, found)
-    try:
-        bench.all()
-        bench.save()
-    finally:
-        shutil.rmtree(bench.folder)
+    tell_versions(programs)
+    # The first task is asked for as every other.
+    if sys.stdin.readline():
+        Bench(options, programs).all()
+        print("null", flush=True)
 
 
 if __name__ == "__main__":

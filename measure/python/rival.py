@@ -1,27 +1,24 @@
 #!/usr/bin/env python3
-"""Measures reading and writing of 100 MiB of text against other packages.
+"""Reads and writes text with abz and other packages, one run for each request on standard input.
 
-    crates/python/measure.py [--rounds N] [--mib N] [--quick]
+    cargo run --release --manifest-path measure/Cargo.toml -- python
 
-Install the packages beside abz first: pip install rapidgzip indexed_gzip pgzip xopen isal zlib-ng. One that is missing is left
-out. In each round all contenders of a row run once, in random order, each in a process of its own. The time is that of the loop,
-without the start of Python. The ratio of a round is the time of abz to that of the other; the table has its median and the
-range of the middle half of the rounds.
+starts this as `rival.py FOLDER MIB`. It measures the rounds, and judges.
+
+The lines that this program prints first are those of every rival (measure/harness/src/rival.rs): the packages that are installed.
+A request names a contender, such as `read_abz`. Each runs in a process of its own. The answer is the time of its loop in seconds,
+without the start of Python, and the number of bytes.
 """
 
-import argparse
 import gzip
 import itertools
-import json
 import os
 import pathlib
-import platform
 import random
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
+from importlib.metadata import PackageNotFoundError, version
 
 READS = 1000
 READ_BYTES = 4096
@@ -131,28 +128,13 @@ class Contenders:
         return work
 
 
-ROWS = [
-    ("open().read(1 << 20) to the end, a file of gzip -6", "read", {"rapidgzip": 0.9, "xopen": 0.6, "gzip": 0.2}),
-    ("writing, gzip at level 6, a MiB at a time", "write", {"pgzip": 0.6, "xopen": 0.8}),
-    ("1,000 random reads of 4 KiB with an index", "random", {"indexed_gzip": 0.5, "rapidgzip": 0.5}),
-]
-
-
 def contend(folder, name):
-    """Runs one contender in this process, and prints its seconds and what it returned."""
-    work = getattr(Contenders(folder), name)()
+    """Runs one contender in this process, and prints its seconds and how many bytes there were."""
+    contenders = Contenders(folder)
+    work = getattr(contenders, name)()
     began = time.perf_counter()
     result = work()
-    print(json.dumps([time.perf_counter() - began, result]))
-
-
-def seconds(folder, name):
-    """Runs one contender in a process of its own."""
-    command = [sys.executable, __file__, "--contend", folder, name]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1])
-    return json.loads(done.stdout.splitlines()[-1])
+    print(time.perf_counter() - began, contenders.size if result is None else result)
 
 
 def make(folder, size):
@@ -175,59 +157,21 @@ def make(folder, size):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--mib", type=int, default=100, help="how much text")
-    parser.add_argument("--quick", action="store_true", help="3 rounds")
-    parser.add_argument("--contend", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.contend:
-        return contend(*arguments.contend)
-    rounds = 3 if arguments.quick else arguments.rounds
-
-    from importlib.metadata import PackageNotFoundError, version
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        make(folder, arguments.mib << 20)
-        versions = []
-        for package in "abz", "rapidgzip", "indexed_gzip", "pgzip", "xopen", "isal", "zlib-ng":
-            try:
-                versions.append(f"{package} {version(package)}")
-            except PackageNotFoundError:
-                pass
-        print(f"Python {platform.python_version()}, {os.cpu_count()} cores; {', '.join(versions)}")
-        print(f"{arguments.mib} MiB of text, {rounds} rounds\n")
-        print("| what | against | target | ratio [middle half] | seconds | verdict |")
-        print("|---|---|--:|--:|--:|---|")
-        for row, kind, targets in ROWS:
-            measure(name, row, kind, targets, rounds)
-
-
-def measure(folder, row, kind, targets, rounds):
-    times, results = {}, set()
-    for contender in ["abz", *targets]:
-        # The first run makes indices and fills caches. It is not counted.
+    if sys.argv[1] == "contend":
+        return contend(*sys.argv[2:])
+    folder, mib = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    make(folder, mib << 20)
+    print(f"gzip {sys.version.split()[0]}")
+    for package in "abz", "rapidgzip", "indexed_gzip", "pgzip", "xopen", "isal", "zlib-ng":
         try:
-            results.add(seconds(folder, f"{kind}_{contender}")[1])
-        except RuntimeError as error:
-            if contender == "abz":
-                raise
-            print(f"| {row} | {contender} | {targets[contender]} | left out: {error} | | |")
-            continue
-        times[contender] = []
-    assert len(results) == 1, f"the contenders read different numbers of bytes: {results}"
-    for _ in range(rounds):
-        for contender in random.sample(list(times), len(times)):
-            times[contender].append(seconds(folder, f"{kind}_{contender}")[0])
-    ours = times.pop("abz")
-    for contender, theirs in times.items():
-        ratios = [our / their for our, their in zip(ours, theirs)]
-        low, median, high = statistics.quantiles(ratios, n=4)
-        target = targets[contender]
-        verdict = "met" if high <= target else "not met" if low > target else "open"
-        both = f"{statistics.median(ours):.3f}, {statistics.median(theirs):.3f}"
-        print(f"| {row} | {contender} | {target} | {median:.2f} [{low:.2f}, {high:.2f}] | {both} | {verdict} |", flush=True)
+            print(package, version(package))
+        except PackageNotFoundError:
+            pass
+    print("ready", flush=True)
+    for line in sys.stdin:
+        done = subprocess.run([sys.executable, __file__, "contend", folder, line.strip()], capture_output=True, text=True)
+        said = done.stderr if done.returncode else done.stdout
+        print(said.strip().splitlines()[-1], flush=True)
 
 
 if __name__ == "__main__":

@@ -122,11 +122,19 @@ impl Rival {
     /// # Errors
     /// If the process has ended, has left a request unanswered before, does not answer in time, or has no result.
     pub fn ask(&mut self, request: &str, patience: Duration) -> Result<Answer, String> {
+        self.ask_line(request, patience)?.parse()
+    }
+
+    /// Sends a request whose answer is a line of another form, and returns that line.
+    ///
+    /// # Errors
+    /// If the process has ended, has left a request unanswered before, or does not answer in time.
+    pub fn ask_line(&mut self, request: &str, patience: Duration) -> Result<String, String> {
         if self.is_lost {
             return Err("the process did not answer before".into());
         }
         writeln!(self.requests, "{request}").map_err(|error| format!("its process has ended: {error}"))?;
-        self.hear(patience)?.parse()
+        self.hear(patience)
     }
 
     /// As [`ask`](Self::ask), with pauses in which the threads of others and those of the rival go to sleep.

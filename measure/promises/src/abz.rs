@@ -1,20 +1,22 @@
 //! The suite of `abz`: whole processes on real files, next to the peers that are installed.
 //!
-//! `measure/abz/compare.py` runs and verifies them. This suite builds `abz`, has the inputs created, and
-//! compares the samples with the targets.
+//! `measure/abz/rival.py` has the tasks. It runs and verifies the programs.
 
-use std::collections::BTreeMap;
-use std::process::Command;
+use std::cell::RefCell;
+use std::path::Path;
+use std::process::{Command, id};
+use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::corpus::{corpus, done};
+use crate::corpus::corpus;
 use crate::look::{Look, Measured};
 use measure_harness::builds;
-use measure_harness::rounds::Unmeasured;
-use measure_harness::statistics::Summary;
-use measure_harness::table::{Outcome, Row};
+use measure_harness::rival::{Answer, Rival};
+use measure_harness::rounds::{Budget, Contender, Rounds, Unmeasured, measure as play};
+use measure_harness::table::Row;
 use measure_harness::target::{Target, Unit};
+use measure_harness::work::Digest;
 
 /// The most time that abz may take: a part of a task's title, the peer, and the target in percent of the peer's time. If
 /// the peer is abz itself, the target is in milliseconds.
@@ -89,46 +91,36 @@ const MEMORY: [(&str, f64); 7] = [
 const BYTES_GROUP: &str = "bytes out, of a peer's";
 const MEMORY_GROUP: &str = "memory: the most that abz held, with `-p2` where nothing is said";
 
-/// The output of compare.py.
-#[derive(Debug, Deserialize)]
-struct Compared {
-    versions: BTreeMap<String, Option<String>>,
-    tasks: Vec<Task>,
-    memory: Vec<Memory>,
-}
+/// A task is over after this time, once it has its least number of rounds.
+const TASK: Duration = Duration::from_secs(45);
+/// The inputs of a task may be made by the slowest of the peers.
+const PATIENCE: Duration = Duration::from_secs(900);
+/// Peers that take this many times as long as abz run in fewer rounds.
+const SLOW: f64 = 5.0;
 
+/// What the rival offers: contenders, or a number that it has measured.
 #[derive(Debug, Deserialize)]
 struct Task {
     title: String,
-    kept: usize,
-    dropped: usize,
-    busy: bool,
-    contenders: Vec<Contender>,
+    #[serde(default)]
+    contenders: Vec<Peer>,
+    /// The most memory that abz held.
+    mib: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Contender {
+struct Peer {
     name: String,
-    /// Why there are no samples, if the peer is installed and there are none.
-    failed: Option<String>,
-    /// Wall times in seconds, and those of abz in the same rounds.
-    #[serde(default)]
-    walls: Vec<f64>,
-    #[serde(default)]
-    of_abz: Vec<f64>,
-    #[serde(default)]
-    cpu: f64,
-    #[serde(default)]
-    bytes: u64,
+    installed: bool,
 }
 
-#[derive(Debug, Deserialize)]
-struct Memory {
-    title: String,
-    mib: f64,
-}
+/// A peer, and its first run, or why there is none.
+type Checked = (Peer, Result<Answer, Unmeasured>);
 
-/// The names for `--only`. compare.py accepts any part of a task's title.
+/// The bytes that each contender of a task wrote.
+type Sizes = (String, Vec<(String, u64)>);
+
+/// The names for `--only`. The rival accepts any part of a task's title.
 pub fn names() -> Vec<String> {
     [
         "compress text",
@@ -147,86 +139,134 @@ pub fn names() -> Vec<String> {
 
 /// Builds abz, compares it with its peers, and judges.
 pub fn measure(look: &Look) -> Measured {
-    match compare(look) {
-        Ok(compared) => judge(&compared, look.quick),
-        Err(why) => Measured::impossible("abz", why),
-    }
+    let work = format!("/dev/shm/abz-measured-{}", id());
+    let measured = std::fs::create_dir_all(&work).map_err(|error| format!("{work}: {error}"));
+    let measured = measured
+        .and_then(|()| start(look, Path::new(&work)))
+        .and_then(|rival| compare(rival, look.quick, |task| look.say(task)));
+    // It holds a copy of everything, in memory.
+    let _ = std::fs::remove_dir_all(&work);
+    measured.unwrap_or_else(|why| Measured::impossible("abz", why))
 }
 
-fn compare(look: &Look) -> Result<Compared, String> {
+fn start(look: &Look, work: &Path) -> Result<Rival, String> {
     let abz = builds::anabranch(&["abz"])?.join("abz");
-    let corpus = corpus(look)?;
-    let json = builds::folder().join("abz-compared.json");
-    let mut compare = Command::new(builds::source("abz/compare.py"));
-    compare.arg("--corpus").arg(&corpus).arg("--abz").arg(abz).arg("--json").arg(&json);
-    // Limits the time of each task to less than a minute, however busy the machine is.
-    compare.args(["--patience", "45"]);
+    let mut rival = Command::new(builds::source("abz/rival.py"));
+    rival.arg("--corpus").arg(corpus(look)?).arg("--abz").arg(abz).arg("--work").arg(work);
     if look.quick {
-        compare.arg("--quick");
+        rival.arg("--quick");
     }
     if let Some(only) = &look.only {
-        compare.arg("--only").arg(only);
+        rival.arg("--only").arg(only);
     }
-    done(&mut compare)?;
-    let text = std::fs::read_to_string(&json).map_err(|error| format!("{}: {error}", json.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", json.display()))
+    Rival::start(rival)
 }
 
-fn judge(compared: &Compared, quick: bool) -> Measured {
-    let mut rows: Vec<Row> = compared.tasks.iter().flat_map(rows).collect();
-    if !quick {
-        rows.extend(bytes(&compared.tasks));
-    }
-    for Memory { title, mib } in &compared.memory {
-        let target = MEMORY.iter().find(|(part, _)| title.contains(part));
-        let target = target.map_or(Target::None, |&(_, most)| Target::AtMost(most));
-        rows.push(Row::single(MEMORY_GROUP, title, (target, Unit::Mebibytes), *mib, String::new()));
-    }
-    let version = |(name, version): (&String, &Option<String>)| match version {
-        Some(version) if version.contains(name.as_str()) => version.clone(),
-        Some(version) => format!("{name} {version}"),
-        None => format!("{name} is not installed"),
+/// Measures each task that the rival offers.
+fn compare(mut rival: Rival, quick: bool, say: impl Fn(&str)) -> Result<Measured, String> {
+    let version = |(name, version): (&String, &String)| {
+        if version.contains(name.as_str()) { version.clone() } else { format!("{name} {version}") }
     };
-    let notes = vec![compared.versions.iter().map(version).collect::<Vec<_>>().join("; ")];
-    Measured { rows, notes }
+    let notes = vec![rival.versions.iter().map(version).collect::<Vec<_>>().join("; ")];
+    let (mut rows, mut sizes, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        let told = rival.ask_line("next", PATIENCE)?;
+        let task: Option<Task> = serde_json::from_str(&told).map_err(|error| format!("{told}: {error}"))?;
+        let Some(Task { title, contenders, mib }) = task else { break };
+        say(&title);
+        if let Some(mib) = mib {
+            let target = MEMORY.iter().find(|(part, _)| title.contains(part));
+            let target = target.map_or(Target::None, |&(_, most)| Target::AtMost(most));
+            memory.push(Row::single(MEMORY_GROUP, title, (target, Unit::Mebibytes), mib, ""));
+            continue;
+        }
+        let check = |(at, peer): (usize, Peer)| {
+            let answer = match peer.installed {
+                true => rival.ask(&format!("check {at}"), PATIENCE).map_err(Unmeasured::Impossible),
+                false => Err(Unmeasured::NotInstalled(String::new())),
+            };
+            (peer, answer)
+        };
+        let checked: Vec<Checked> = contenders.into_iter().enumerate().map(check).collect();
+        rows.extend(rows_of(&title, &checked, &mut rival, quick)?);
+        let bytes =
+            |(peer, answer): &Checked| Some((peer.name.clone(), answer.as_ref().ok()?.more[1] as u64));
+        sizes.push((title, checked.iter().filter_map(bytes).collect()));
+    }
+    if !quick {
+        rows.extend(bytes(&sizes));
+    }
+    rows.extend(memory);
+    Ok(Measured { rows, notes })
 }
 
-/// The rows of a task: abz itself, and its time in percent of each peer's.
-fn rows(task: &Task) -> Vec<Row> {
-    let busy = if task.busy { "; THE MACHINE WAS BUSY" } else { "" };
-    let row = |contender: &Contender| {
-        let (own, name) = (contender.name == "abz", contender.name.as_str());
-        let target = TARGETS.iter().find(|target| task.title.contains(target.0) && name == target.1);
+/// The rows of a task: abz itself, which is the first contender, and its time in percent of each peer's.
+///
+/// # Errors
+/// If abz failed.
+fn rows_of(title: &str, checked: &[Checked], rival: &mut Rival, quick: bool) -> Result<Vec<Row>, String> {
+    let seconds = |at: &usize| checked[*at].1.as_ref().ok().map(|answer| answer.seconds);
+    let of_abz = match &checked[0].1 {
+        Ok(answer) => answer.seconds,
+        Err(why) => return Err(format!("abz: {why}")),
+    };
+    let (quick_ones, slow): (Vec<usize>, Vec<usize>) = (1..checked.len())
+        .filter(|at| seconds(at).is_some())
+        .partition(|at| seconds(at).is_some_and(|it| it < SLOW * of_abz));
+    let rival = RefCell::new(rival);
+    let rounds_of = |peers: &[usize], wanted: usize| {
+        let all = [&[0], peers].concat();
+        let round: f64 = all.iter().filter_map(seconds).sum();
+        // The first round warms up, and rounds differ.
+        let time = TASK.max(Duration::from_secs_f64(6.0 * round));
+        let contender = |at: &usize| {
+            let (request, rival) = (format!("run {at}"), &rival);
+            Contender::sampled(&checked[*at].0.name, Digest::of_number(0), move || {
+                let answer = rival.borrow_mut().ask(&request, PATIENCE);
+                answer.map_or((f64::NAN, Digest::EMPTY), |answer| (answer.seconds, Digest::of_number(0)))
+            })
+        };
+        play(Budget { wanted, least: 3, time }, None, all.iter().map(contender).collect())
+    };
+    let near = rounds_of(&quick_ones, if quick { 3 } else { 7 });
+    let far = (!slow.is_empty()).then(|| rounds_of(&slow, 3));
+    let row = |(at, (peer, answer)): (usize, &Checked)| {
+        let name = peer.name.as_str();
+        let target = TARGETS.iter().find(|target| title.contains(target.0) && name == target.1);
         let target = target.map_or(Target::None, |target| Target::AtMost(target.2));
         let (what, unit) =
-            if own { (name.into(), Unit::Milliseconds) } else { (format!("of {name}"), Unit::Percent) };
-        if contender.walls.is_empty() {
-            let why = match &contender.failed {
-                Some(why) => Unmeasured::Impossible(why.clone()),
-                None => Unmeasured::NotInstalled(String::new()),
-            };
-            return Row::without(&task.title, what, (target, unit), why);
-        }
-        let shares = contender.of_abz.iter().zip(&contender.walls).map(|(abz, peer)| 100.0 * abz / peer);
-        let millis = Summary::of(contender.walls.iter().map(|wall| 1e3 * wall));
-        let summary = if own { millis } else { Summary::of(shares) };
-        let wall = if own { String::new() } else { format!("{}, ", Unit::Milliseconds.show(millis.median)) };
-        let (cpu, bytes) = (1e3 * contender.cpu, grouped(contender.bytes));
-        let outcome = Outcome::measured(summary, target, (contender.walls.len(), task.dropped));
-        let remark = format!("{wall}{cpu:.0} ms of processors, {bytes} bytes out{busy}");
-        Row::of(&task.title, what, (target, unit), outcome, remark)
+            if at == 0 { (name.into(), Unit::Milliseconds) } else { (format!("of {name}"), Unit::Percent) };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(why) => return Row::without(title, what, (target, unit), why.clone()),
+        };
+        let place = |group: &[usize]| group.iter().position(|peer| *peer == at).map(|place| 1 + place);
+        let (rounds, place) = match (&far, place(&slow)) {
+            (Some(rounds), Some(place)) => (rounds, place),
+            _ => (&near, place(&quick_ones).unwrap_or(0)),
+        };
+        Row::new(title, what, (target, unit), rounds, |rounds: &Rounds| {
+            let millis = rounds.summary(|round| 1e3 * round.samples[place]);
+            let share = rounds.summary(|round| 100.0 * round.samples[0] / round.samples[place]);
+            let wall =
+                if at == 0 { String::new() } else { format!("{}, ", Unit::Milliseconds.show(millis.median)) };
+            let (cpu, bytes) = (1e3 * answer.more[0], grouped(answer.more[1] as u64));
+            (
+                if at == 0 { millis } else { share },
+                format!("{wall}{cpu:.0} ms of processors, {bytes} bytes out"),
+            )
+        })
     };
-    debug_assert!(task.kept >= task.contenders[0].walls.len());
-    task.contenders.iter().map(row).collect()
+    Ok(checked.iter().enumerate().map(row).collect())
 }
 
 /// The rows about how many bytes abz writes in percent of its peers, and at level 6 of gzip for both texts
 /// together.
-fn bytes(tasks: &[Task]) -> Vec<Row> {
+fn bytes(tasks: &[Sizes]) -> Vec<Row> {
     let pair = |part: &str, peer: &str| {
-        let task = tasks.iter().find(|task| task.title.contains(part))?;
-        let of = |name: &str| task.contenders.iter().find(|c| c.name == name && c.bytes > 0).map(|c| c.bytes);
-        Some((task.title.as_str(), of("abz")?, of(peer)?))
+        let (title, sizes) = tasks.iter().find(|(title, _)| title.contains(part))?;
+        let of = |name: &str| sizes.iter().find(|(peer, _)| peer == name).map(|(_, bytes)| *bytes);
+        Some((title.as_str(), of("abz")?, of(peer)?))
     };
     let row = |what: &str, peer: &str, (abz, peers): (u64, u64), target: f64| {
         let remark = format!("{} bytes, {peer} {}", grouped(abz), grouped(peers));
@@ -287,28 +327,39 @@ mod tests {
         assert_eq!([0, 999, 1_000, 28_361_039].map(grouped), ["0", "999", "1,000", "28,361,039"]);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_task_becomes_rows() {
-        let text = r#"{"versions": {"abz": "abz 0.1.0", "pigz": null}, "memory": [{"title": "zeros", "mib": 40.0}],
-            "tasks": [{"title": "compress text, level 6", "kept": 2, "dropped": 1, "busy": false, "contenders": [
-            {"name": "abz", "walls": [0.5, 0.5], "of_abz": [0.5, 0.5], "cpu": 1.0, "bytes": 7},
-            {"name": "pigz -p2", "walls": [1.0, 2.0], "of_abz": [0.5, 0.5], "cpu": 2.0, "bytes": 8},
-            {"name": "gzip", "failed": "exit 1"}, {"name": "crabz -p2", "failed": null}]},
-            {"title": "1 MiB in the middle of 1 GiB", "kept": 1, "dropped": 0, "busy": false, "contenders": [
-            {"name": "abz", "walls": [0.002], "of_abz": [0.002], "cpu": 0.002, "bytes": 9}]}]}"#;
-        let Measured { rows, notes } = judge(&serde_json::from_str(text).unwrap(), false);
-        assert_eq!(notes, ["abz 0.1.0; pigz is not installed"]);
-        assert_eq!(rows[1].median(), Some(37.5));
+        // abz takes half of a second, its peers one and ten.
+        let script = r#"echo 'abz abz 0.1.0'; echo 'pigz 2.8'; echo ready; task=0
+            while read word at; do
+                case $word$at in
+                next) task=$((task + 1)); case $task in
+                    1) echo '{"title": "compress text, level 6", "contenders": [{"name": "abz", "installed": true},
+                        {"name": "pigz -p2", "installed": true}, {"name": "gzip", "installed": true},
+                        {"name": "crabz -p2", "installed": false}, {"name": "igzip", "installed": true}]}' | tr -d '\n'; echo;;
+                    2) echo '{"title": "1 MiB in the middle of 1 GiB", "contenders": [{"name": "abz", "installed": true}]}';;
+                    3) echo '{"title": "zeros", "mib": 40.0}';;
+                    *) echo null;;
+                    esac;;
+                *4) echo failed: exit 1;;
+                *) case $task$at in 10) wall=0.5;; 11) wall=1;; 12) wall=10;; *) wall=0.002;; esac
+                    echo "$wall 0 2 $((7 + at))";;
+                esac
+            done"#;
+        let mut rival = Command::new("sh");
+        rival.args(["-c", script]);
+        let Measured { rows, notes } = compare(Rival::start(rival).unwrap(), false, |_| {}).unwrap();
+        assert_eq!(notes, ["abz 0.1.0; pigz 2.8"]);
+        assert_eq!((rows[1].median(), rows[2].median()), (Some(50.0), Some(5.0)));
         let verdicts: Vec<String> = rows.iter().map(Row::verdict).collect();
-        assert!(
-            in_short(&rows).contains("| 0.500 s | 38 % pigz -p2 | 44 % pigz -p2: open"),
-            "{}",
-            in_short(&rows)
-        );
+        let short = in_short(&rows);
+        assert!(short.contains("| 0.500 s | 50 % pigz -p2, 5 % gzip | 44 % pigz -p2: not met"), "{short}");
         assert_eq!(
             verdicts,
-            ["", "open (median: met)", "not measurable", "not installed", "met", "met", "not met"]
+            ["", "not met", "", "not installed", "not measurable", "met", "met", "not met"],
+            "{rows:?}"
         );
-        assert!(in_short(&rows).contains("| 0.002 s |  | 3.0 ms: met |"), "{}", in_short(&rows));
+        assert!(short.contains("| 0.002 s |  | 3.0 ms: met |"), "{short}");
     }
 }

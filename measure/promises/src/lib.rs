@@ -22,6 +22,7 @@ mod look;
 mod planted;
 mod prediction;
 mod processes;
+mod python;
 mod results;
 mod rivals;
 mod suites;

@@ -1,7 +1,7 @@
 //! The list of suites.
 
 use crate::look::{Look, Measured};
-use crate::{abz, automatic, cluster, core, cpp, front, inside, planted, prediction, rivals};
+use crate::{abz, automatic, cluster, core, cpp, front, inside, planted, prediction, python, rivals};
 use measure_harness::machine::{Machine, load};
 use measure_harness::table::Table;
 
@@ -21,7 +21,7 @@ pub struct Suite {
     sections: bool,
 }
 
-pub const SUITES: [Suite; 10] = [
+pub const SUITES: [Suite; 11] = [
     Suite {
         name: "core",
         about: "the core: each target against its ceiling or its rival",
@@ -91,6 +91,13 @@ pub const SUITES: [Suite; 10] = [
         groups: inside::names,
         measure: inside::measure,
         sections: false,
+    },
+    Suite {
+        name: "python",
+        about: "abz for Python against rapidgzip, indexed_gzip, pgzip, xopen and gzip",
+        groups: python::names,
+        measure: python::measure,
+        sections: true,
     },
 ];
 
