@@ -33,7 +33,7 @@ struct Frame {
     planes: Bytes,
 }
 
-/// Why a frame is not rendered.
+/// The reason why a frame is not rendered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Unrendered {
     Empty { number: u32 },
@@ -49,7 +49,7 @@ impl fmt::Display for Unrendered {
 
 impl std::error::Error for Unrendered {}
 
-/// What may run on a worker. The program and the workers are the same file, so they have the same functions.
+/// The functions that may run on a worker. The program and the workers are the same file, so they have the same functions.
 /// Renders a frame of the film.
 const FRAME: Named<Shot, Frame, Unrendered> = Named::new("frame");
 
@@ -93,7 +93,7 @@ fn steps(x: f64, y: f64, most: u32) -> Option<u32> {
     })
 }
 
-/// What can go wrong.
+/// The failures of a run.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Usage,

@@ -14,7 +14,7 @@ pub(crate) struct Address {
     shown: String,
 }
 
-/// What an address has before the `@`.
+/// The part of an address before the `@`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Secret {
     UserAndPassword(String, String),
@@ -139,7 +139,7 @@ fn decoded(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What is shown, the hosts and ports, and the user and the password or the token.
+    /// The text that is shown, the hosts and ports, and the user and the password or the token.
     type Read = (String, Vec<(String, u16)>, Option<(String, String)>);
 
     fn read(text: &str) -> Read {

@@ -14,7 +14,7 @@ use crate::link::Link;
 use crate::options::ClusterOptions;
 use crate::program::Run;
 
-/// Where the functions of a program run: on the workers of a server, or here. Its clones are the same cluster.
+/// The place where the functions of a program run: the workers of a server, or here. Its clones are the same cluster.
 ///
 /// A cluster has one thread for its connection. It ends when the last [`Function`] of the cluster is dropped.
 #[derive(Debug, Clone)]

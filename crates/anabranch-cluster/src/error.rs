@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// The environment variable with the address of the server, for [`Cluster::from_env`](crate::Cluster::from_env).
 pub const ADDRESS: &str = "ANABRANCH_CLUSTER";
 
-/// Why an item has no result.
+/// The reason why an item has no result.
 ///
 /// Its [`Debug`](fmt::Debug) is a sentence, too, since `main` prints an error by it.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum RemoteError<E> {
     Undecodable {
         /// The number of the item, from 0 on.
         item: u64,
-        /// What cannot be decoded, and why.
+        /// The value that cannot be decoded, and the reason.
         message: String,
     },
     /// The item or its result is larger than the limit.
@@ -112,7 +112,7 @@ impl<E: error::Error + 'static> error::Error for RemoteError<E> {
     }
 }
 
-/// Why a connection, a function or a journal cannot be had.
+/// The reason why a connection, a function or a journal cannot be had.
 ///
 /// Its [`Debug`](fmt::Debug) is the sentence of its [`Display`](fmt::Display), since `main` prints an error by it.
 #[derive(thiserror::Error)]
@@ -123,7 +123,7 @@ pub enum Error {
     Connect {
         /// The address that was given, without its credentials.
         url: String,
-        /// What the client says.
+        /// The message of the client.
         cause: String,
     },
     /// The server does not accept the credentials.
@@ -131,7 +131,7 @@ pub enum Error {
     Credentials {
         /// The address that was given, without its credentials.
         url: String,
-        /// What the client says.
+        /// The message of the client.
         cause: String,
     },
     /// The server has no JetStream, or does not allow it for this account.
@@ -139,9 +139,9 @@ pub enum Error {
     NoJetStream {
         /// The address that was given, without its credentials.
         url: String,
-        /// What the server says.
+        /// The message of the server.
         cause: String,
-        /// What to do.
+        /// The remedy.
         cure: String,
     },
     /// The server does not allow this user what is needed.
@@ -151,7 +151,7 @@ pub enum Error {
     NotAllowed {
         /// The address that was given, without its credentials.
         url: String,
-        /// What the server says.
+        /// The message of the server.
         cause: String,
     },
     /// The server takes only messages that are too small for its own requests.
@@ -171,7 +171,7 @@ pub enum Error {
     Address {
         /// The address that was given, without its credentials.
         url: String,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
     /// The environment variable with the address is not set.
@@ -212,7 +212,7 @@ pub enum Error {
     Journal {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         message: String,
     },
     /// A file cannot be read or written.

@@ -1,4 +1,4 @@
-//! What a connection tells.
+//! The events of a connection.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -43,7 +43,7 @@ pub enum Event {
     /// accept the credentials any more, or it does not allow what is needed. This is told at once, and again after the
     /// [`patience`](crate::ClusterOptions::patience).
     ServerRefuses {
-        /// What is refused, and what the server says.
+        /// The refused action, and the message of the server.
         cause: String,
         /// It has been refused for so long.
         waited: Duration,
@@ -90,7 +90,7 @@ impl fmt::Display for Event {
 
 type Listener = dyn FnMut(&Event) + Send;
 
-/// Who is told of events.
+/// The listeners to events.
 #[derive(Clone)]
 pub(crate) struct Events(Option<Arc<Mutex<Listener>>>);
 
@@ -120,7 +120,7 @@ impl Events {
     }
 }
 
-/// What was written of what is waited for.
+/// The lines that were written about waiting.
 #[derive(Debug, Default)]
 struct Waits {
     worker: bool,

@@ -26,11 +26,11 @@ pub struct Function<T, U, E> {
     journal: Option<Journal>,
 }
 
-/// So many of the first items that are computed here are looked at in a release build.
+/// The number of first items, computed here, that a release build looks at.
 const FIRST_CHECKS: u64 = 8;
 
 enum Place<T, U, E> {
-    /// So many more items are looked at: whether they would be the same on a worker.
+    /// Looks at this number of further items: whether they would be the same on a worker.
     Here(Typed<T, U, E>, Arc<AtomicU64>),
     Away(Arc<Run>),
 }
@@ -172,7 +172,7 @@ where
         result
     }
 
-    /// What is known of the calls so far. `None` if the function runs here.
+    /// The report on the calls so far. `None` if the function runs here.
     pub fn report(&self) -> Option<CallReport> {
         match &self.place {
             Place::Here(..) => None,

@@ -177,7 +177,7 @@ impl Functions {
         let same = Arc::clone(&typed);
         let says = signature.clone();
         let coded = move |code: &[u8]| {
-            // What `serde` calls may panic, too.
+            // The code that `serde` calls may panic, too.
             let outcome = catch(|| {
                 let item = code::decode::<T>(code).map_err(|error| undecodable("an item", &says, &error))?;
                 match same(item) {
@@ -281,7 +281,7 @@ fn sent<T: Serialize + DeserializeOwned>(value: &T, function: &str) -> Result<Ve
     Ok(code)
 }
 
-/// Why a value of a function cannot travel.
+/// The reason why a value of a function cannot travel.
 pub(crate) fn unencodable(what: &str, function: &str, error: &code::Failure) -> String {
     format!("{what} of {function} cannot be sent: {error}")
 }

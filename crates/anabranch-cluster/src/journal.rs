@@ -84,7 +84,7 @@ struct State {
     record: Record,
 }
 
-/// What a slot says.
+/// The content of a slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Record {
     /// The number of the commit. The slot is this number modulo 2.

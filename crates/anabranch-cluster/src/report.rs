@@ -1,9 +1,9 @@
-//! What is known of the calls of a function.
+//! The report on the calls of a function.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What is known of the calls of a [`Function`](crate::Function): how long the items were on their way, and which workers served
+/// The report on the calls of a [`Function`](crate::Function): how long the items were on their way, and which workers served
 /// them. Its [`Display`](fmt::Display) prints a table.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub struct WorkerReport {
     pub fetch: Duration,
 }
 
-/// So many items are needed for advice.
+/// The number of items that advice needs.
 const ENOUGH: u64 = 100;
 
 impl CallReport {
@@ -62,7 +62,7 @@ impl CallReport {
         })
     }
 
-    /// What has come since an earlier report of the same function.
+    /// The calls since an earlier report of the same function.
     pub(crate) fn since(mut self, earlier: &Self) -> Self {
         self.items -= earlier.items;
         self.batches -= earlier.batches;

@@ -82,7 +82,7 @@ pub type Places = BTreeMap<String, Place>;
 pub enum Level {
     /// Names that the code binds before the loop.
     Binds(BTreeSet<String>),
-    /// What may run after the loop.
+    /// The code that may run after the loop.
     Uses(Uses),
     /// A closure, or a stage of a stream, that is called again and again. Code inside may mention only these names of
     /// the code outside, because a use of any other name would make the closure borrow one more variable.
@@ -95,7 +95,7 @@ impl Level {
     }
 }
 
-/// What a piece of code uses from outside of itself.
+/// The names that a piece of code uses from outside of itself.
 #[derive(Default)]
 pub struct Uses {
     places: Places,
@@ -147,7 +147,7 @@ impl Uses {
     }
 }
 
-/// What is used after a loop.
+/// The names that are used after a loop.
 #[derive(Default)]
 pub struct After {
     /// The places whose variables have their names at the loop too.
@@ -159,7 +159,7 @@ pub struct After {
     pub known: Option<BTreeSet<String>>,
     /// The variables that have a name at the loop.
     pub scope: BTreeSet<String>,
-    /// Those of them that the function declares in its body, and not as parameters.
+    /// The names among them that the function declares in its body, and not as parameters.
     pub inner: BTreeSet<String>,
 }
 
@@ -310,7 +310,7 @@ fn may_leave(stmt: &Stmt) -> bool {
     look.0
 }
 
-/// What an expression around an annotated loop may use after that loop: in its next iteration or call, in the
+/// The names that an expression around an annotated loop may use after that loop: in its next iteration or call, in the
 /// branch that the loop's value selects, or in other operands.
 pub fn evaluated_later(expr: &Expr) -> Option<Uses> {
     let is_needless = match expr {

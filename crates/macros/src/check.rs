@@ -3,7 +3,7 @@
 //! It takes the segments of a loop and what is used after it, and gives errors that point at the user's code.
 //! Five things are errors: a replicated stage that changes a variable of the function, two segments that use a variable which
 //! one of them changes, a change in a segment that may run ahead and whose effect is visible after the loop, `ordered` after
-//! `unordered`, and a wrong `input` or `output`. Of the changes, only those that are plain to see are looked at here. The
+//! `unordered`, and a wrong `input` or `output`. Only changes that are plain to see are looked at here. The
 //! compiler rejects all others: in the first two cases because the closures of the segments cannot borrow the variable, and in
 //! the third because of the code that `lower::ahead` writes. So for changes this pass only gives better messages.
 
@@ -95,7 +95,7 @@ pub fn may_run_ahead(segment: &Segment, at: usize, options: &StreamOptions) -> b
     segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |options| options.may_run_ahead)
 }
 
-/// Why a change is visible after the loop, by this function or by its caller. `None` if it is not, as far as
+/// The reason why a change is visible after the loop, by this function or by its caller. `None` if it is not, as far as
 /// the syntax shows.
 fn seen(change: &Change, function: &Function, after: &After) -> Option<String> {
     let name = change.base.to_string();

@@ -201,7 +201,7 @@ impl Rewrite<'_> {
                 let exit = self.gives.exit(quote_spanned!(span=> Return(#exit)), span);
                 return parse_quote_spanned!(span=> return #exit);
             }
-            // Only the value inside the variant crosses threads. What it is wrapped into need not be `Send`.
+            // Only the value inside the variant crosses threads. The type around it need not be `Send`.
             Some(Expr::Call(call)) if call.args.len() == 1 && is_variant(&call) => {
                 let variant = &call.func;
                 let given = call.args.first().map(|given| self.kept(variant, given));

@@ -1,4 +1,4 @@
-//! What lowering a loop needs to know about its function.
+//! The facts about a function that lowering its loops needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use syn::{Error, Type};
 use crate::after::{After, Level, Places};
 use crate::variables::Variables;
 
-/// What lowering a loop needs to know about its function.
+/// The facts about a function that lowering its loops needs.
 pub struct Function {
     /// The return type of the function, or `_` if it cannot be written a second time.
     pub returns: TokenStream,
     pub variables: Variables,
     /// The code around the current loop, from the outside to the inside.
     pub levels: Vec<Level>,
-    /// What the macros that the function defines may use.
+    /// The places that the macros which the function defines may use.
     pub in_macros: Places,
     /// The parameters.
     pub parameters: BTreeMap<String, Ident>,
@@ -34,7 +34,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// What is used after the current loop. With `is_left`, the loop may go on at a label outside.
+    /// The names that are used after the current loop. With `is_left`, the loop may go on at a label outside.
     pub fn after(&self, is_left: bool) -> After {
         let mut after = After::of(&self.levels, is_left);
         for (text, place) in &self.in_macros {

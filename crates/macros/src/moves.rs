@@ -25,9 +25,9 @@ use crate::names::{FreeNames, bindings};
 pub struct Moved {
     pub name: Ident,
     pub is_mut: bool,
-    /// Whether it has a value before the loop.
+    /// Whether the variable has a value before the loop.
     is_full: bool,
-    /// Whether it is used after the loop.
+    /// Whether the variable is used after the loop.
     pub is_used_after: bool,
 }
 

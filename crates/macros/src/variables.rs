@@ -14,14 +14,14 @@ use syn::{Expr, FnArg, ItemFn, Lit, Pat, Type};
 use crate::items::idents;
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
 
-/// What is known about the variables of a function, by name.
+/// The known facts about the variables of a function, by name.
 #[derive(Default)]
 pub struct Variables {
     /// All variables, and whether they or what they point to can be changed.
     pub mutable: BTreeMap<String, bool>,
     /// The parameters that point to values of the caller, which sees changes to them.
     pub pointers: BTreeSet<String>,
-    /// Those of `pointers` whose type is a plain `&mut`. `lower` keeps these by another name, since the function may
+    /// The names in `pointers` whose type is a plain `&mut`. `lower` keeps these by another name, since the function may
     /// move them, or have another variable of the name.
     pub kept: BTreeSet<String>,
     /// For each variable, the names in the expressions from which it gets values.

@@ -58,8 +58,8 @@
 //!
 //! When a process fails, the views of the other processes close, so that they end too. All views of a process close at the
 //! same moment. So each process has read and written a prefix of what it would have read and written otherwise: no item is
-//! left out, and none comes after the end. What a process gives back or does elsewhere, for example because its stream
-//! seems to have ended, is its own matter. [`Network::run`]
+//! left out, and none comes after the end. The result of a process and its other actions, for example because its stream
+//! seems to have ended, are its own matter. [`Network::run`]
 //! returns the failure of one process. Failures that only follow from the end of another process do not
 //! count; of the others, the failure of the process that was created first is returned. If that process
 //! panicked, the panic is resumed with its payload. No thread outlives the run.

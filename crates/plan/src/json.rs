@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// text. A reader that does not know a field rejects the text, so nothing is dropped silently.
 pub const JSON_VERSION: u32 = 1;
 
-/// Why a text is not a plan.
+/// The reason why a text is not a plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonError {
@@ -47,14 +47,14 @@ struct Read<P> {
     plan: P,
 }
 
-/// What [`Plan::to_json`] does, for plans of any kind.
+/// Does the same as [`Plan::to_json`] for plans of any kind.
 pub fn write_json(plan: &impl Serialize) -> String {
     let document = Written { version: JSON_VERSION, plan };
     serde_json::to_string_pretty(&document)
         .expect("strings, numbers, booleans and lists of them always have JSON")
 }
 
-/// What [`Plan::from_json`] does, for plans of any kind.
+/// Does the same as [`Plan::from_json`] for plans of any kind.
 pub fn read_json<P: DeserializeOwned>(text: &str) -> Result<P, JsonError> {
     let header: Header = serde_json::from_str(text)?;
     if header.version != JSON_VERSION {

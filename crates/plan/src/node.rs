@@ -39,7 +39,7 @@ pub struct Node {
     pub operator: Cow<'static, str>,
     /// Its role: where it is in the plan, and whether it may run for several items at once.
     pub role: Role,
-    /// Whether it hands on items in the order of its domain's index. For a sink, whether it takes them in
+    /// Whether the node hands on items in the order of its domain's index. For a sink, whether it takes them in
     /// this order.
     #[cfg_attr(feature = "json", serde(default = "yes"))]
     pub ordered: bool,
@@ -56,7 +56,7 @@ pub struct Node {
     /// Which worker gets which item.
     #[cfg_attr(feature = "json", serde(default))]
     pub schedule: Schedule,
-    /// Whether it may return an error that ends the run.
+    /// Whether the node may return an error that ends the run.
     #[cfg_attr(feature = "json", serde(default))]
     pub fallible: bool,
     /// The mean time for an item that it takes, in nanoseconds, if it was set or measured. For a source, for
@@ -82,7 +82,7 @@ pub struct Node {
     /// line. The branches of a fork share the indices and the window of their domain.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "crate::edge::is_zero"))]
     pub branch: usize,
-    /// Whether it is inside a loop: its items may go round again, to the entry of the loop.
+    /// Whether the node is inside a loop: its items may go round again, to the entry of the loop.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub in_loop: bool,
     /// The unit that it belongs to. A unit is a run of neighbouring nodes that are executed as one piece of
@@ -140,7 +140,7 @@ impl Node {
         self.role.is_parallel() && !self.ordered
     }
 
-    /// Whether it keeps the order of its domain's indices also where the items have come in any order: branches are joined by
+    /// Whether the node keeps the order of its domain's indices also where the items have come in any order: branches are joined by
     /// these indices, and a loop lets items enter by them.
     pub fn keeps_indices(&self) -> bool {
         self.branch > 0 || self.in_loop
@@ -233,7 +233,7 @@ impl Node {
     }
 }
 
-/// What `ordered` is in a text that leaves it out.
+/// The value of `ordered` in a text that leaves it out.
 #[cfg(feature = "json")]
 fn yes() -> bool {
     true
@@ -275,7 +275,7 @@ impl Role {
         }
     }
 
-    /// Whether it may run for several items at once.
+    /// Whether the node may run for several items at once.
     pub fn is_parallel(self) -> bool {
         self == Role::Parallel
     }

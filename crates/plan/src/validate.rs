@@ -19,7 +19,7 @@ impl fmt::Display for NodeName {
     }
 }
 
-/// Why a plan cannot run.
+/// The reason why a plan cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant says what its fields are")]

@@ -16,8 +16,8 @@ create_exception!(
      A file that ends too early raises EOFError instead."
 );
 
-/// What follows the last member of a file, where neither padding nor a member begins. In a gzip file this raises an exception as
-/// in the module `gzip`, unless it is allowed; in others it is a warning.
+/// Looks at the bytes that follow the last member of a file. If they are neither padding nor a member, a gzip file raises an
+/// exception as in the module `gzip`, unless they are allowed; other files give a warning.
 pub(crate) fn check_garbage(
     py: Python<'_>,
     (format, at): (Format, u64),

@@ -26,7 +26,7 @@ const EMPTY: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x03\0\0\0\0\0\0\0\0\0";
 /// A file of compressed data. Only the thread that calls the reader or writer uses it, or one that it waits for.
 pub(crate) struct File {
     inner: Inner,
-    /// What is read in place of a file that has turned out to be empty.
+    /// The bytes that are read in place of a file that has turned out to be empty.
     empty: Option<Cursor<&'static [u8]>>,
     /// Whether an empty file is one of gzip. Nothing was read of the file yet.
     may_be_empty: bool,
@@ -87,7 +87,7 @@ impl File {
         }
     }
 
-    /// What the reader or writer above keeps of its file: the path as it was passed, or the file object.
+    /// The part of its file that the reader or writer above keeps: the path as it was passed, or the file object.
     pub(crate) fn source(&self, file: &Bound<'_, PyAny>) -> Source {
         match &self.inner {
             Inner::System(_) => Source::Path(file.clone().unbind()),
@@ -124,7 +124,7 @@ impl File {
     }
 }
 
-/// What is to be written to a file object.
+/// The bytes to be written to a file object.
 ///
 /// A thread that Python has not started must not enter the interpreter: the child of a fork at that moment would wait for it for ever
 /// (CPython 3.11). So such a thread leaves its bytes here.
@@ -175,7 +175,7 @@ impl Drop for Held {
     }
 }
 
-/// What a reader or a writer keeps of its file.
+/// The part of its file that a reader or a writer keeps.
 pub(crate) enum Source {
     /// The path as it was passed.
     Path(Py<PyAny>),

@@ -178,7 +178,7 @@ fn process<T: Send + 'static>(
     result.map_err(|error| exception(py, error, None))
 }
 
-/// The bytes of an object with a buffer. Those of `bytes` are not copied.
+/// The bytes of an object with a buffer. The contents of `bytes` are not copied.
 pub(crate) fn bytes_of(data: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
     match data.cast::<PyBytes>() {
         Ok(bytes) => Ok(bytes.clone().into()),

@@ -251,7 +251,7 @@ impl RawReader {
         self.check_open().map(|()| false)
     }
 
-    /// The number of the file below. What is read there is compressed.
+    /// The number of the file below. The bytes that are read there are compressed.
     fn fileno(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.with(py, |state| Ok(state.reader.as_ref().ok_or_else(unusable)?.get_ref().number(py)?))
     }

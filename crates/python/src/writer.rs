@@ -41,7 +41,7 @@ struct Line {
     /// the next step only, so that an exception of a signal handler comes between steps and not in one.
     task: Option<Task<Done>>,
     is_slow: bool,
-    /// What the other thread leaves for the calling one to be written to a file object.
+    /// The bytes that the other thread leaves for the calling one to write to a file object.
     later: Option<Arc<Later>>,
     /// The exception of a call. All later calls raise it, too.
     failed: Option<PyErr>,
@@ -240,7 +240,7 @@ impl RawWriter {
         self.check_open().map(|()| false)
     }
 
-    /// The number of the file below. What is written there has to be compressed.
+    /// The number of the file below. The bytes that are written there have to be compressed.
     fn fileno(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.check_open()?;
         let mut number = None;

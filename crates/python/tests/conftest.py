@@ -22,7 +22,7 @@ SUFFIXES = {
     "lzma": ".lzma",
 }
 
-#: What writes the formats of the standard library.
+#: The modules that write the formats of the standard library.
 STANDARD = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 
 missing = set()

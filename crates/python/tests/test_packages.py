@@ -135,7 +135,7 @@ def test_it_behaves_as_xopen_does(tmp_path, format):
         with theirs(path, "rb") as file:
             assert file.read() == whole.encode()
 
-    # What a file answers is the same.
+    # The answers of a file are the same.
     for mode in "rb", "rt":
         ours, theirs = both(mode)
         with ours, theirs:

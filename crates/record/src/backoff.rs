@@ -48,8 +48,8 @@ impl Polling {
     }
 }
 
-/// Remembers whether polling has paid lately: for one thread, or for all threads that wait for the same things. Of these only
-/// one polls at a time.
+/// Remembers whether polling has paid lately: for one thread, or for all threads that wait for the same things. Only
+/// one of these polls at a time.
 ///
 /// ```
 /// use anabranch_record::backoff::{Backoff, Polling};

@@ -86,12 +86,12 @@ pub struct EventCount {
 /// fence. The bit is only set while no thread is between `prepare` and `leave`.
 const LIGHT: usize = 1 << (usize::BITS - 1);
 
-/// What a notification can wake.
+/// The threads that a notification can wake.
 #[derive(Default)]
 struct Waiting {
     /// How many threads wait on the condition variable.
     threads: usize,
-    /// What brings a thread back to each slot that was [vacated](EventCount::vacate).
+    /// The recall of a thread to each slot that was [vacated](EventCount::vacate).
     slots: Vec<Recall>,
 }
 
@@ -212,7 +212,7 @@ impl EventCount {
         }
     }
 
-    /// Whether it is certain, without a fence, that no thread waits.
+    /// Returns whether no thread waits for certain, without a fence.
     ///
     /// If the answer is yes, the caller need not notify: each thread that may have to be woken looks again before it
     /// sleeps, and then sees what the caller has published.

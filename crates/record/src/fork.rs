@@ -1,7 +1,7 @@
 //! Forks: a child process has a copy of the memory of its parent, and one of its threads.
 //!
-//! What waits for another thread waits for ever in a child, because that thread is in the parent only. So whatever starts threads
-//! notes its [`Birth`], and looks at it before it waits.
+//! Code that waits for another thread waits for ever in a child, because that thread is in the parent only. So code that starts
+//! threads notes its [`Birth`], and looks at it before it waits.
 //!
 //! ```
 //! use anabranch_record::fork::Birth;
@@ -124,7 +124,7 @@ mod count {
         fn write(file: c_int, bytes: *const c_void, size: usize) -> isize;
     }
 
-    /// Writes to standard error without a lock. What cannot be written is lost.
+    /// Writes to standard error without a lock. Text that cannot be written is lost.
     pub(super) fn write_error(message: &str) {
         // SAFETY: the call reads the bytes of the message and nothing else.
         unsafe { write(2, message.as_ptr().cast(), message.len()) };

@@ -54,7 +54,7 @@ pub struct Consumer<T> {
     taken: u64,
 }
 
-/// Why an item was not posted. The error gives the item back.
+/// The reason why an item was not posted. The error gives the item back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostError<T> {
     /// The inbox holds as many items as it may.
@@ -79,7 +79,7 @@ struct InboxCore<T> {
     taken: Padded<AtomicU64>,
 }
 
-/// What a post writes.
+/// The fields that a post writes.
 struct Posts {
     /// How many items were posted, and the flags.
     word: AtomicU64,

@@ -58,7 +58,7 @@ mod tag {
     pub(super) const SMALL: u8 = 128;
 }
 
-/// Why a value cannot be written or read.
+/// The reason why a value cannot be written or read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure(String);
 

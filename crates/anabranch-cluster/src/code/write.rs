@@ -7,7 +7,7 @@ use super::{Failure, tag};
 /// Some bytes more than a long text needs, so that the fields after it do not double the buffer.
 pub(super) const ROOM: usize = 256;
 
-/// What takes the bytes of a code.
+/// A taker of the bytes of a code.
 pub(super) trait Output {
     fn push(&mut self, byte: u8);
     fn extend(&mut self, bytes: &[u8]);

@@ -20,13 +20,13 @@ pub(super) struct Sent {
     pub(super) place: Place,
     /// When a worker last said that it runs it alone.
     pub(super) taken: Option<Instant>,
-    // What the worker has told of it, in nanoseconds.
+    // The time that the worker has told, in nanoseconds.
     pub(super) computed: u64,
     pub(super) waited: u64,
     pub(super) fetched: u64,
 }
 
-/// Where a batch is.
+/// The place of a batch.
 pub(super) enum Place {
     /// In the program.
     Here,
@@ -125,7 +125,7 @@ impl Batches {
         }
     }
 
-    /// What was under way may be lost.
+    /// Messages that were under way may be lost.
     pub(super) fn send_again(&mut self) {
         for batch in self.batches.values_mut().filter(|batch| matches!(batch.place, Place::UnderWay(..))) {
             batch.place = Place::Here;

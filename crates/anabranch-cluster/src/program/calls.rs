@@ -26,7 +26,7 @@ pub(super) struct Call {
 #[derive(Default)]
 pub(super) struct Calls {
     calls: HashMap<u64, Call>,
-    /// Those that are not in a batch, in their order.
+    /// The calls that are not in a batch, in their order.
     waiting: VecDeque<u64>,
     /// The bodies that workers may ask for, by the numbers of their calls.
     pub(super) shelf: Shelf,

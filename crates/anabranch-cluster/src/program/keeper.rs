@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use crate::wire::{Failure, Line, Queue};
 
-/// What has become of the queue.
+/// An event of the queue.
 #[derive(Debug)]
 pub(super) enum News {
     /// It is there, with what was put in.
@@ -17,7 +17,7 @@ pub(super) enum News {
     Failed(Failure),
 }
 
-/// What is known of the queue.
+/// The known state of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Good,

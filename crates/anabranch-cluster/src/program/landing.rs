@@ -67,7 +67,7 @@ impl Landing {
                     Ok::<_, crate::wire::Gone>((id, body))
                 }
             });
-            // What the worker does not have any more, it sends again in another message.
+            // The worker sends bodies that it does not have any more again, in another message.
             let bodies = try_join_all(bodies).await.ok();
             let landed = bodies.map(|bodies| Landed { done, reply, bodies: bodies.into_iter().collect() });
             (number, landed)
@@ -82,7 +82,7 @@ impl Landing {
     pub(super) async fn next(&mut self) -> Landed {
         loop {
             let Some(fetched) = self.fetches.join_next().await else { return std::future::pending().await };
-            // Those that were given up are not in the table.
+            // Calls that were given up are not in the table.
             let Ok((number, landed)) = fetched else { continue };
             if let Some(number) = number {
                 self.fetching.remove(&number);

@@ -35,7 +35,7 @@ pub(super) struct Members {
     missed: Option<(Instant, Instant)>,
 }
 
-/// What a beat has changed.
+/// The change by a beat.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Nothing,
@@ -79,7 +79,7 @@ impl Members {
         before.is_none_or(|before| before.text != text)
     }
 
-    /// Why the workers that are there do not serve the run. `None` if there are none.
+    /// The reason why the workers that are there do not serve the run. `None` if there are none.
     pub(super) fn refused(&self) -> Option<&str> {
         self.strangers.values().map(|stranger| stranger.text.as_str()).next()
     }

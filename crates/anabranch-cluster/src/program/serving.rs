@@ -30,7 +30,7 @@ use crate::wire::{
     inline_limit, message, subjects,
 };
 
-/// So many batches for each that the workers may hold are sent ahead, so that a worker that asks need not wait for the program.
+/// The batches that are sent ahead for each that the workers may hold, so that a worker that asks need not wait for the program.
 const AHEAD: usize = 2;
 
 pub(super) struct Serving {
@@ -428,7 +428,7 @@ impl Serving {
         self.judge();
         self.say_lonely();
         if self.keeper.is_good() && !self.batches.any_refused() {
-            // What was refused is not needed any more.
+            // The refused request is not needed any more.
             self.trouble.end(&self.options);
         }
         self.trouble.tick(&self.options);
@@ -477,6 +477,6 @@ impl Serving {
 }
 
 fn read<T: DeserializeOwned>(message: &Message) -> Option<T> {
-    // What is not of this crate is left alone.
+    // Messages that are not of this crate are left alone.
     wire::read(&message.payload)
 }

@@ -1,4 +1,4 @@
-//! What a run measures.
+//! Measurements of a run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

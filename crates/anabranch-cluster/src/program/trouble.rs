@@ -1,4 +1,4 @@
-//! What keeps a run from going on, and when this was told.
+//! The obstacles that keep a run from going on, and when they were told.
 
 use std::time::{Duration, Instant};
 

@@ -18,7 +18,7 @@ const INLINE: usize = 128 << 10;
 const QUICK_INLINE: usize = 256 << 10;
 const LEAST_INLINE: usize = 16 << 10;
 
-/// So many messages are under way at least, if a line is busy with them.
+/// The least number of messages under way, if a line is busy with them.
 const MESSAGES_AT_ONCE: usize = 8;
 
 /// The bounds of a part, in bytes.

@@ -14,14 +14,14 @@ use crate::error::Error;
 use crate::events::{Event, Events};
 use crate::options::ClusterOptions;
 
-/// The connection of bodies is quiet while it sends large ones, so it gets more time for its answers. That of beats finds a line that
-/// was cut.
+/// The connection of bodies is quiet while it sends large ones, so it gets more time for its answers. The connection of beats finds
+/// a line that was cut.
 const BODIES_PING: Duration = Duration::from_secs(10);
 
 /// The time between two looks for a server that is not there yet.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// Why a run or a worker ends if a connection does.
+/// The reason why a run or a worker ends if a connection does.
 pub(crate) const ENDED: &str = "the connection to the server has ended for good, and is not made again: the server may demand TLS now, \
                                 which needs the feature `tls` of the crate `anabranch-cluster`";
 
@@ -38,7 +38,7 @@ pub(crate) struct Line {
     pub(crate) bodies: Client,
     pub(crate) beats: Client,
     news: watch::Receiver<Made>,
-    /// What the server last said that this user may not do.
+    /// The last action that the server forbade this user.
     forbidden: watch::Receiver<String>,
 }
 
@@ -73,14 +73,14 @@ impl Line {
         Ok(line)
     }
 
-    /// Says how often a connection was made again. What was under way then may be lost.
+    /// Says how often a connection was made again. Messages that were under way then may be lost.
     pub(crate) fn news(&self) -> watch::Receiver<Made> {
         let mut news = self.news.clone();
         news.mark_unchanged();
         news
     }
 
-    /// What the server says that this user may not do, from now on.
+    /// The actions that the server forbids this user from now on.
     pub(crate) fn forbidden(&self) -> watch::Receiver<String> {
         let mut forbidden = self.forbidden.clone();
         forbidden.mark_unchanged();
@@ -140,7 +140,7 @@ struct Watcher {
 struct Away {
     since: Instant,
     told: Instant,
-    /// Why the server refuses the connection, as was told last.
+    /// The reason why the server refuses the connection, as was told last.
     refused: Option<String>,
     made: Made,
 }

@@ -54,7 +54,7 @@ impl Meter {
         self.rates[1] = self.rates[1].max(rate);
     }
 
-    /// What arrives in a second. Zero if nothing is known.
+    /// The bytes that arrive in a second. Zero if nothing is known.
     pub(crate) fn rate(&self) -> f64 {
         self.rates[0].max(self.rates[1])
     }
@@ -77,11 +77,11 @@ const SPARE: Duration = Duration::from_millis(250);
 const LEAST: usize = 128 << 10;
 const MOST: usize = 8 << 20;
 
-/// What may be under way on a line so quick that this is more than so many round trips carry, in bytes.
+/// The bytes that may be under way on a line so quick that they are more than [`TRIPS`] round trips carry.
 const QUICK: usize = 2 << 20;
 const TRIPS: f64 = 4.0;
 
-/// What is under way before anything is known, in bytes.
+/// The bytes under way before anything is known.
 const FIRST: usize = 256 << 10;
 
 /// Bounds the bytes that are under way on a line: no more than the line carries in one round trip and [`SPARE`]. Its clones are the
@@ -93,7 +93,7 @@ pub(crate) struct Flow(Arc<Mutex<State>>);
 struct State {
     meter: Meter,
     under_way: usize,
-    /// Those that wait for their turn, by the numbers of what they belong to, and how many bytes they have.
+    /// The senders that wait for their turn, by the numbers of their calls, and how many bytes they have.
     waiting: BTreeMap<(u64, u64), (usize, oneshot::Sender<Pass>)>,
     next: u64,
 }
@@ -153,7 +153,7 @@ impl Flow {
         (state.waiting.is_empty() && state.has_room(bytes)).then(|| self.pass(&mut state, bytes))
     }
 
-    /// A number for something that consists of several parts. What has an earlier number passes first.
+    /// A number for something that consists of several parts. A sender with an earlier number passes first.
     pub(crate) fn number(&self) -> u64 {
         let mut state = self.state();
         state.next += 1;
@@ -218,7 +218,7 @@ impl Drop for Pass {
         {
             let mut state = self.flow.state();
             if let Some(bytes) = self.arrived {
-                // What took long had to wait for others, so the line carries no more.
+                // A message that took long had to wait for others, so the line carries no more.
                 let was_quick =
                     self.mark.at.elapsed() < 2 * state.meter.shortest().unwrap_or_default() + SPARE;
                 let is_limited =

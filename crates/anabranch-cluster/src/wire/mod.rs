@@ -1,4 +1,4 @@
-//! What programs and workers say to each other, and by which subjects.
+//! The messages between programs and workers, and their subjects.
 //!
 //! A **run** is a function in use by a program. It has a queue of its own, a stream of JetStream. The program puts **batches** of
 //! calls into the queue, and workers take them. All else passes the server without being stored: a program says by a **beat** that

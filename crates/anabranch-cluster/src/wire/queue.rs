@@ -24,7 +24,7 @@ pub(crate) const ALONE: &str = "alone";
 const NO_STREAM: u64 = 10_059;
 const NOT_FOR_ACCOUNT: u64 = 10_039;
 
-/// Why a request to JetStream has no result.
+/// The reason why a request to JetStream has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// There was no answer, so the request has had its effect or not.
@@ -175,7 +175,7 @@ impl Queue {
     }
 }
 
-/// What the server says of a message that was put into a queue: its sequence number, or why it is not stored. `None` if there is no
+/// The server's answer to a message that was put into a queue: its sequence number, or why it is not stored. `None` if there is no
 /// queue.
 pub(crate) fn stored(answer: &[u8]) -> Option<Result<u64, String>> {
     let answer: Value = serde_json::from_slice(answer).ok()?;

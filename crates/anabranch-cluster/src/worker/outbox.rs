@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The most messages in a question.
 const MOST: usize = 400;
 
-/// What is told of a batch.
+/// The report on a batch.
 pub(super) enum Word {
     /// It was delivered once more.
     Again(u64),
@@ -34,7 +34,7 @@ struct Entry {
     word: Word,
     /// When it was sent, if it may be under way.
     sent: Option<(Instant, Pass)>,
-    /// What the program may fetch: the numbers of the calls, and their tickets.
+    /// The results that the program may fetch: the numbers of the calls, and their tickets.
     tickets: Vec<(u64, u64)>,
 }
 

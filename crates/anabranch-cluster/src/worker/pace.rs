@@ -13,8 +13,8 @@ const LEAST_TRANSPORT: f64 = 500_000.0;
 /// A thread gets no more messages than one in this time, in seconds, so that small items travel together.
 const LEAST_TIME: f64 = 0.01;
 
-/// So many times what is confirmed between a request and its confirmation is asked for. While the rate grows, it is more, so that a
-/// worker far away is soon busy.
+/// A worker asks for this many times the work that is confirmed between a request and its confirmation. While the rate grows, the
+/// factor is greater, so that a worker far away is soon busy.
 const AHEAD: f64 = 1.5;
 const AHEAD_AT_FIRST: f64 = 3.0;
 

@@ -93,7 +93,7 @@ impl Runs {
         }
     }
 
-    /// Those of which nothing was heard for long.
+    /// The runs of which nothing was heard for long.
     pub(super) fn silent(&mut self) -> Vec<u64> {
         self.runs.retain(
             |_, heard| !matches!(heard, Heard::Refused { heard, .. } if heard.elapsed() > FORGET_REFUSED),

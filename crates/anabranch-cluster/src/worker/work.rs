@@ -28,7 +28,7 @@ pub(super) struct Held {
     pub(super) batch: u64,
     pub(super) delivery: Delivery,
     pub(super) is_alone: bool,
-    /// Whether it takes a place of those that the worker may hold.
+    /// Whether the batch takes one of the places of the worker.
     pub(super) is_open: bool,
     pub(super) fetch: Option<AbortHandle>,
     /// Whether a thread has it.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What happens to a line.
+/// The fate of a line.
 #[derive(Debug, Clone, Copy)]
 pub enum Trouble {
     /// All its connections end, in the middle of a message.

@@ -23,7 +23,7 @@ use crate::support::{
 /// How many runs are under way at once, each with a server and workers of its own. Most of their time is waiting.
 const LANES: u64 = 10;
 
-/// So many of them have a link that can be cut.
+/// The number of workers that have a link that can be cut.
 const LINKS: u64 = 2;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is refused, and what the message says.
+//! Refused programs and workers, and their messages.
 
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};

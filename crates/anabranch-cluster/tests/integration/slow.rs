@@ -81,8 +81,8 @@ fn a_slow_line_carries_each_byte_once_and_is_busy_all_the_time() {
             for transfer in transfers(2_000_000, Duration::from_millis(20), 2) {
                 scope.spawn(move || {
                     let (time, bytes) = measured(transfer);
-                    // A busy machine takes longer, and answers late, so that a part or two are sent again. What begins again
-                    // from 0 takes twice the bytes. `transfers` holds the targets, on a machine with nothing else to do.
+                    // A busy machine takes longer, and answers late, so that a part or two are sent again. A transfer
+                    // that begins again from 0 takes twice the bytes. `transfers` holds the targets, on a machine with nothing else to do.
                     assert!(time < 6.0, "{transfer:?} takes {time} times what it needs");
                     assert!(bytes < 1.4, "{transfer:?} sends {bytes} times what it needs");
                 });

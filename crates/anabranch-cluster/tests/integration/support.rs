@@ -21,7 +21,7 @@ const URL: &str = "ANABRANCH_TEST_URL";
 const THREADS: &str = "ANABRANCH_TEST_THREADS";
 const LIMIT: &str = "ANABRANCH_TEST_LIMIT";
 
-/// What an item asks its worker to do.
+/// The request of an item to its worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
     Compute,
@@ -83,7 +83,7 @@ impl Job {
 /// How many jobs this process computes at the moment.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// What a job gives, wherever it runs.
+/// The result of a job, wherever it runs.
 pub fn work(job: Job) -> Result<Bytes, Fault> {
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let result = catch_unwind(AssertUnwindSafe(|| compute(job)));

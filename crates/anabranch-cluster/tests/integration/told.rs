@@ -1,4 +1,4 @@
-//! What programs and workers say, whom they wait for, and what they leave on the server.
+//! The messages of programs and workers, whom they wait for, and what they leave on the server.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

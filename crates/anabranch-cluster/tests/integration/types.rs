@@ -174,7 +174,7 @@ fn each_form_travels_in_each_form() {
     );
 }
 
-/// What a function of this type says about one value.
+/// The message of a function of this type about one value.
 fn refused<T: Serialize + DeserializeOwned + Send + Clone + 'static>(value: T) -> String {
     let functions = Functions::new("types", "1").function("take", |_: T| Ok::<_, ()>(()));
     let take = Cluster::local().function::<T, (), ()>(&functions, "take").unwrap();

@@ -246,7 +246,7 @@ fn another_password_is_told_and_the_run_goes_on_with_the_right_one() {
     });
 }
 
-/// What the chapter lets a user do, without one of these things.
+/// A user who may do all that the chapter lists but one thing.
 #[test]
 fn a_user_who_may_not_do_something_is_told_what() {
     if !have_server() {

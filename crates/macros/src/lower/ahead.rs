@@ -26,7 +26,7 @@ use crate::names::Free;
 pub(super) struct Unchanged {
     /// The last segment that may leave the loop early.
     pub before: usize,
-    /// What must not change, each with the span for messages.
+    /// The places that must not change, each with the span for messages.
     places: Vec<(TokenStream, Span)>,
     /// The `break` or `continue` that leaves the loop.
     leaves: Span,
@@ -93,7 +93,7 @@ impl Loop<'_> {
         Some(found.into_iter().map(|other| used[other].clone()).collect())
     }
 
-    /// What the segments that may run ahead must not change. `moved` are the variables that segments hand
+    /// The places that the segments which may run ahead must not change. `moved` are the variables that segments hand
     /// over.
     pub(super) fn unchanged(
         &mut self,

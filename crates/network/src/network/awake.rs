@@ -112,8 +112,8 @@ impl Awake {
         let _ = self.birth.set(Birth::here());
     }
 
-    /// What ends a forked process when it is dropped. It is held while threads of the network may be in a scope, which waits for
-    /// them, also when it unwinds.
+    /// A guard that ends a forked process when it is dropped. It is held while threads of the network may be in a scope, which
+    /// waits for them, also when it unwinds.
     pub(super) fn guard(&self) -> Option<Guard> {
         self.birth.get().map(|birth| birth.guard())
     }

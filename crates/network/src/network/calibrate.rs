@@ -13,7 +13,7 @@ const RULES: usize = 256;
 const FIRINGS: u64 = 100_000;
 /// The horizon of the line, and so the number of firings in a turn.
 const ROOM: u64 = 64;
-/// Of so many measurements, the shortest counts.
+/// The number of measurements, of which the shortest counts.
 const ROUNDS: usize = 5;
 
 /// Measures what a firing and a turn of a rule cost on this machine, which takes about 0.1 s. The other costs are

@@ -104,7 +104,7 @@ pub(super) struct Failure<E> {
     pub(super) outcome: Outcome<E>,
 }
 
-/// Whether there is memory for so many items. What the system promises without having it does not count.
+/// Whether there is memory for so many items. Memory that the system promises without having it does not count.
 fn has_memory<T>(items: usize) -> bool {
     // A record has a power of two of slots.
     items.checked_next_power_of_two().is_some_and(|slots| Vec::<T>::new().try_reserve_exact(slots).is_ok())

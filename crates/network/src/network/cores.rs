@@ -10,7 +10,7 @@ use anabranch::host::Processors;
 
 /// How many times a cache line goes to the other core and back in a measurement.
 const TRIPS: u64 = 1_000;
-/// Of so many measurements, the shortest counts.
+/// The number of measurements, of which the shortest counts.
 const ROUNDS: usize = 5;
 /// How many looks a thread takes before it lets others run: the other core may be busy with another program.
 const LOOKS: u32 = 1 << 12;

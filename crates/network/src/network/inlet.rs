@@ -433,7 +433,7 @@ impl<T: Send> Outlet<T> {
     /// Writes a result. Waits for room.
     pub(super) fn push(&mut self, item: T) -> Result<(), Closed> {
         let Self { give, link } = self;
-        // What the stages still give may follow from the end of the network.
+        // Results that the stages still give may follow from the end of the network.
         if link.runner.is_over() {
             return Err(Closed);
         }

@@ -210,8 +210,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// records between two rules. A record with other ends or with several views on a side is a node too, with an edge for each
     /// rule that writes or reads it.
     ///
-    /// The views that a process uses are not known before it runs, so no edge leads to a process. Of a
-    /// [registry](Self::registry), the views are not known either.
+    /// The views that a process uses are not known before it runs, so no edge leads to a process. The
+    /// views of a [registry](Self::registry) are not known either.
     ///
     /// ```
     /// use anabranch_network::Network;
@@ -241,8 +241,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// firing rules it waits.
     ///
     /// # Errors
-    /// - A process has failed. Failures that follow from the end of another process do not count. Of the
-    ///   others, the one of the process that was created first is returned.
+    /// - A process has failed. Failures that follow from the end of another process do not count. If
+    ///   others remain, the one of the process that was created first is returned.
     /// - The network was in a deadlock.
     /// - The network was built or used wrongly. The message says how to correct it.
     ///

@@ -95,7 +95,7 @@ impl Process {
 
     /// Notes that the process has found out that the network ends.
     ///
-    /// What the process does afterwards is not what its program would do if the network went on: it takes an end of the
+    /// Afterwards the process does not do what its program would do if the network went on: it takes an end of the
     /// network for the end of a stream. So all of its views are closed to it from now on, and nobody reads what it would
     /// write.
     pub(super) fn notice_ending(&self) {

@@ -170,7 +170,7 @@ fn judge<E: Send>(contents: &Contents<'_, E>) -> Result<(), Error<E>> {
     wrong.deadlock.map_or(Ok(()), |found| Err(Error::deadlocked(contents.completed(found))))
 }
 
-/// The failure that counts. Of the failures that do not follow from the end of another process, it is the one
+/// The failure that counts. Among the failures that do not follow from the end of another process, it is the one
 /// of the process that was created first.
 ///
 /// A failure follows from another end if the process has noticed that a view was closed by the end of the

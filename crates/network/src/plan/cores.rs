@@ -1,4 +1,4 @@
-//! What it costs to hand items from one core to another.
+//! The cost of handing items from one core to another.
 
 /// Cores are alike if the slowest pair takes at most this many times as long as the fastest pair to hand over a cache
 /// line.
@@ -49,7 +49,7 @@ impl Cores {
         self.count
     }
 
-    /// What it costs to hand a cache line from one core to another, in nanoseconds. 0 for one and the same core, and for a core that
+    /// The cost of handing a cache line from one core to another, in nanoseconds. 0 for one and the same core, and for a core that
     /// is not there.
     pub fn cost(&self, from: usize, to: usize) -> f64 {
         if from.max(to) < self.count { self.costs[from * self.count + to] } else { 0.0 }
@@ -64,7 +64,7 @@ impl Cores {
         })
     }
 
-    /// Whether it hardly matters which cores hand something over: no pair of cores takes more than 1.5 times as long as
+    /// Whether the choice of the cores hardly matters: no pair of cores takes more than 1.5 times as long as
     /// another pair.
     pub fn are_alike(&self) -> bool {
         self.range().is_none_or(|(least, most)| most <= ALIKE * least)

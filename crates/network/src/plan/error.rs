@@ -1,4 +1,4 @@
-//! What is wrong with a network, in messages that name its nodes.
+//! Faults of a network, in messages that name its nodes.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::{Edge, Node, NodeId, Plan};
 /// A record in an error message: ``"the edge from `a` (#0) to `b` (#1)"``, or with the name of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeName {
-    /// What the record is called, if it has a name of its own.
+    /// The record's own name, if it has one.
     pub name: Option<String>,
     /// The node that gives the items.
     pub from: NodeName,
@@ -25,7 +25,7 @@ impl fmt::Display for EdgeName {
     }
 }
 
-/// Why a network cannot run.
+/// The reason why a network cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant says what its fields are")]
@@ -48,7 +48,7 @@ pub enum PlanError {
     /// The node that takes the items does not exist.
     #[error("an edge goes from {from} to {to}, which is not in the plan")]
     EdgeToUnknown { from: NodeName, to: NodeId },
-    /// What follows from rates is known only if all of them are.
+    /// Conclusions from rates need all rates of the network.
     #[error("the rates of {node} are not known before the run: it is no firing rule")]
     UnknownRates { node: NodeName },
     /// A rule that writes or reads nothing on an edge could fire for ever.
@@ -136,7 +136,7 @@ fn list(nodes: &[NodeName]) -> String {
     }
 }
 
-/// Why a network cannot be predicted.
+/// The reason why a network cannot be predicted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {

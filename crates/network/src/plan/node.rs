@@ -19,7 +19,7 @@ pub struct Node {
     pub name: Cow<'static, str>,
     /// The kernel of a firing rule. For other nodes, `process` or `record`.
     pub operator: Cow<'static, str>,
-    /// What it is.
+    /// Its kind.
     pub role: Role,
     /// How many copies of a firing rule run at once, at least 1. `None` is 1.
     #[cfg_attr(feature = "json", serde(default))]
@@ -119,7 +119,7 @@ impl Node {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Role {

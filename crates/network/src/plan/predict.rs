@@ -23,7 +23,7 @@ pub struct NetworkPrediction {
     pub throughput: f64,
     /// How many times as fast as with one worker.
     pub speedup: f64,
-    /// What limits the throughput.
+    /// The limit of the throughput.
     pub bottleneck: Bottleneck,
     /// The load of each rule.
     pub nodes: Vec<NodeLoad>,
@@ -33,7 +33,7 @@ pub struct NetworkPrediction {
     name: String,
 }
 
-/// What limits the throughput of a network.
+/// The limit of a network's throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -74,8 +74,8 @@ impl Plan {
     /// Predicts a network for a number of workers, from the costs of its rules.
     ///
     /// A simulation fires 24,000 times: workers take rules that are ready from a queue, a rule fires up to
-    /// [`Node::firings`](crate::plan::Node::firings) times in a row, and a firing takes the cost of its rule. What a firing
-    /// and a turn cost beside that are the machine's [`firing`](anabranch_plan::Overhead::firing) and
+    /// [`Node::firings`](crate::plan::Node::firings) times in a row, and a firing takes the cost of its rule. The costs of a firing
+    /// and a turn beside that are the machine's [`firing`](anabranch_plan::Overhead::firing) and
     /// [`turn`](anabranch_plan::Overhead::turn). The start and the end of a run are left out, and so are caches. If an iteration
     /// has more firings than the simulation, the prediction is for a part of an iteration. At most as many workers are
     /// simulated as the machine has cores. If one worker is faster than several, the prediction is that of one worker,

@@ -5,7 +5,7 @@
 //! becomes one firing rule that lives as long as the loop, and each dependence becomes a record (C. Miranda and
 //! others, *Erbium*, CASES 2010, section 7, for the tasks of OpenMP).
 //!
-//! Only true dependences are left. Where two tasks write one value, each write has a place of its own in a
+//! Only true dependences are left. If two tasks write one value, each write has a place of its own in a
 //! record, so that iterations overlap.
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ struct Task {
     writes: Vec<String>,
 }
 
-/// Why tasks do not make a network.
+/// The reason why tasks do not make a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskError {
@@ -90,7 +90,7 @@ struct Dependence<'t> {
     writer: usize,
     reader: usize,
     value: &'t str,
-    /// Whether it was written in the iteration before.
+    /// Whether the value was written in the iteration before.
     is_carried: bool,
 }
 

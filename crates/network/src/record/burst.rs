@@ -14,10 +14,10 @@ use anabranch_record::leftovers::Leftovers;
 /// The slots from the index that [`open`](Self::open) returns up to the end of the burst belong to the view until they are
 /// [published](Self::publish), and hold no items that must be dropped.
 pub unsafe trait WriteSide {
-    /// What the record holds.
+    /// The content of the record.
     type Item;
 
-    /// Where the slot of `index` lies.
+    /// The place of the slot of `index`.
     fn store(&self, index: u64) -> &Store<Self::Item>;
 
     /// Prepares the slots up to `end`, which the view has reserved. Returns the first of them.
@@ -34,10 +34,10 @@ pub unsafe trait WriteSide {
 /// has [advanced](Self::advance) past them and [published](Self::publish) that. If it [owns](Self::owns) them, nothing else
 /// reaches them.
 pub unsafe trait ReadSide {
-    /// What the record holds.
+    /// The content of the record.
     type Item;
 
-    /// Where the slot of `index` lies.
+    /// The place of the slot of `index`.
     fn store(&self, index: u64) -> &Store<Self::Item>;
 
     /// Whether each item has this reader alone.

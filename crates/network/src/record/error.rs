@@ -14,7 +14,7 @@ impl fmt::Display for Closed {
 
 impl error::Error for Closed {}
 
-/// Why slots could not be reserved without waiting.
+/// The reason why slots could not be reserved without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryStallError {
     /// The record is full. Readers must release slots before these can be reserved.
@@ -40,7 +40,7 @@ impl From<Closed> for TryStallError {
     }
 }
 
-/// Why a view could not be registered.
+/// The reason why a view could not be registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterError {
     /// The record was created for fewer views on this side.

@@ -23,7 +23,7 @@ pub struct Store<T> {
 }
 
 // SAFETY: a store never touches a slot by itself. Each access is an unsafe call whose caller guarantees that
-// it races with no other access. What remains is that items change threads, which `T: Send` allows. A form
+// it races with no other access. Besides, items change threads, which `T: Send` allows. A form
 // that lets two threads hold `&T` to one slot at the same time must itself require `T: Sync`.
 unsafe impl<T: Send> Sync for Store<T> {}
 // SAFETY: as above; the store owns its slots.

@@ -79,7 +79,7 @@ fn kernels(seen: &Seen) -> Kernels<'_, String> {
     kernels
 }
 
-/// What the sinks of a plan see in a run.
+/// The items that the sinks of a plan see in a run.
 fn run(plan: &Plan) -> Result<Vec<Vec<u64>>, String> {
     let seen = Mutex::new(vec![Vec::new(); plan.nodes.len()]);
     kernels(&seen)
@@ -90,7 +90,7 @@ fn run(plan: &Plan) -> Result<Vec<Vec<u64>>, String> {
     Ok(seen.into_inner().unwrap())
 }
 
-/// What the sinks of a plan see by the textbook: queues without a bound, one firing at a time.
+/// The items that the sinks of a plan see by the textbook: queues without a bound, one firing at a time.
 fn interpret(plan: &Plan) -> Vec<Vec<u64>> {
     let flows: Vec<Flow> = plan.edges.iter().map(|edge| edge.flow).collect();
     let mut queues: Vec<Vec<u64>> = flows.iter().map(|flow| vec![0; flow.delay]).collect();
@@ -449,7 +449,7 @@ fn result(task: usize, iteration: u64, reads: impl Iterator<Item = u64>) -> u64 
     reads.fold(mix(task as u64, iteration), mix)
 }
 
-/// What the loop sees at its end: the values in variables, one task after the other.
+/// The values that the loop sees at its end: they are in variables, one task after the other.
 fn run_loop(body: &Body) -> Vec<u64> {
     let mut values = [0u64; 3];
     let see = |iteration, values: [u64; 3]| result(body.len(), iteration, values.into_iter());
@@ -464,7 +464,7 @@ fn run_loop(body: &Body) -> Vec<u64> {
         .collect()
 }
 
-/// What its network sees.
+/// The values that its network sees.
 fn run_tasks(plan: &Plan) -> Vec<u64> {
     let seen = Mutex::new(Vec::new());
     let mut kernels = Kernels::<String>::new();

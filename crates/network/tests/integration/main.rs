@@ -18,7 +18,7 @@ mod model;
 #[cfg(shuttle)]
 mod shuttle_networks;
 
-/// What the tests of streams use, too.
+/// Tools that the tests of streams use, too.
 #[cfg(not(any(loom, shuttle)))]
 #[path = "../../../anabranch/tests/integration/contract_support/mod.rs"]
 mod contract_support;

@@ -446,7 +446,7 @@ fn rules_that_exchange_items_are_placed_on_cores_that_are_near_each_other() {
         let said = format!("takes {} ns of an iteration", 400 * lines);
         assert!(notes[0].text.contains(&said) || lines > 2, "{}", notes[0]);
         assert!(plan.explain().contains("on core 0"));
-        // What is placed stays.
+        // A rule that is placed stays.
         assert!(passes.apply_on(&mut plan, &Machine::new(8), &pairs(8)).is_empty());
     }
 }
@@ -526,7 +526,7 @@ fn passes_decide_by_what_firings_and_turns_cost_on_the_machine() {
     };
     // With the usual overhead, `work` is worth a copy, and 10 µs of `source` are a turn.
     assert_eq!(chosen(Overhead::MEASURED), (Some(2), Some(81)));
-    // Where a firing costs ten times as much, a copy saves nothing. Where a turn costs half, turns may be shorter.
+    // If a firing costs ten times as much, a copy saves nothing. If a turn costs half, turns may be shorter.
     assert_eq!(chosen(Overhead { firing: 220.0, ..Overhead::MEASURED }).0, None);
     assert_eq!(chosen(Overhead { turn: 15.0, ..Overhead::MEASURED }).1, Some(40));
 }

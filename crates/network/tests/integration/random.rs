@@ -220,7 +220,7 @@ fn run_machine(kind: &Kind, io: &mut impl Streams, inputs: usize, outputs: usize
     }
 }
 
-/// What the interpreter knows of a network.
+/// The interpreter's state of a network.
 #[derive(Debug, PartialEq)]
 struct Textbook {
     /// The items that each edge has carried.
@@ -240,7 +240,7 @@ fn interpret(case: &Case) -> Textbook {
         outputs: Vec<Vec<u64>>,
         at: Vec<usize>,
         budget: u64,
-        /// Whether the process waits for an item. What it does afterwards does not count.
+        /// Whether the process waits for an item. Its actions after that do not count.
         waits: bool,
     }
     impl Streams for Replay<'_> {

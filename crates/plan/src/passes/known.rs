@@ -1,4 +1,4 @@
-//! What the passes know of a plan: who shares its work, and what its nodes cost.
+//! The knowledge that passes have of a plan: who shares its work, and what its nodes cost.
 
 use crate::predict::{Bounds, Demands};
 use crate::{Executor, Machine, Node, Placement, Plan};

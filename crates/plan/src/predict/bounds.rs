@@ -34,7 +34,7 @@ impl<'p> Bounds<'p> {
         Bounds { plan, demands, machine }
     }
 
-    /// The greatest bound for this many workers. Of equal bounds, the first that more workers would not
+    /// The greatest bound for this many workers. If several are equal, the first that more workers would not
     /// lower.
     pub(crate) fn tightest(&self, workers: usize) -> Bound {
         self.tightest_of(workers, |_| true)

@@ -27,11 +27,11 @@ pub const MEETING: f64 = 0.055;
 /// unit may have no core. It comes from the same measurement, with four workers on two cores.
 pub const CROWDING: f64 = 0.3;
 
-/// What a firing costs beside the time of its kernel, in nanoseconds: looking at the records and moving their
+/// The cost of a firing beside the time of its kernel, in nanoseconds: looking at the records and moving their
 /// indices. An estimate for a processor of 2026 and one worker. `anabranch_network::measured_overhead` measures it on the
 /// machine of a run.
 pub const FIRING_NS: f64 = 22.0;
-/// What a turn of a rule costs beside its firings, in nanoseconds: finding the rule, and handing it on.
+/// The cost of a turn of a rule beside its firings, in nanoseconds: finding the rule, and handing it on.
 /// An estimate, as [`FIRING_NS`].
 pub const TURN_NS: f64 = 30.0;
 

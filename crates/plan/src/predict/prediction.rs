@@ -1,4 +1,4 @@
-//! What is predicted of a plan, or why nothing is.
+//! The prediction for a plan, or the reason why there is none.
 
 use crate::quantity::{rate, span, times};
 use crate::{NodeId, PlanError};
@@ -93,7 +93,7 @@ pub struct Curve {
     pub points: Vec<Prediction>,
 }
 
-/// Why a plan cannot be predicted.
+/// The reason why a plan cannot be predicted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {

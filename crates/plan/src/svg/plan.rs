@@ -67,7 +67,7 @@ struct Drawing<'p> {
     plan: &'p Plan,
     overlay: &'p Overlay,
     canvas: Canvas,
-    /// Where the next part begins.
+    /// The place at which the next part begins.
     y: f64,
     /// The left edge of the boxes.
     left: f64,

@@ -93,7 +93,7 @@ impl Sketch {
         }
         y += PAD_PX;
         let exists = |arrow: &&Arrow| arrow.from.max(arrow.to) < self.tiles.len();
-        // Of several arrows to the next box, the first one is drawn between the boxes.
+        // The first of several arrows to the next box is drawn between the boxes.
         let mut between: Vec<Option<&Arrow>> = vec![None; self.tiles.len()];
         let mut beside = Vec::new();
         for arrow in self.arrows.iter().filter(exists) {
@@ -153,7 +153,7 @@ impl Sketch {
     }
 }
 
-/// Where the arrows beside the boxes begin and end.
+/// The places at which the arrows beside the boxes begin and end.
 struct Ends {
     /// For each arrow, the heights of its beginning and of its end.
     heights: Vec<[f64; 2]>,
@@ -161,8 +161,8 @@ struct Ends {
 
 impl Ends {
     /// `arrows` are sorted by their distance from the boxes, the nearest first. `boxes` has the top and the height of
-    /// each box. At each box, arrows that lead up end above those that lead down. Of the first, the nearest ends
-    /// highest; of the second, lowest. So arrows of one box do not cross.
+    /// each box. At each box, arrows that lead up end above those that lead down. The nearest of the first ends
+    /// highest, and that of the second lowest. So arrows of one box do not cross.
     fn of(arrows: &[&Arrow], boxes: &[(f64, f64)]) -> Self {
         let mut at: Vec<Vec<(bool, isize, usize, usize)>> = vec![Vec::new(); boxes.len()];
         for (lane, arrow) in arrows.iter().enumerate() {

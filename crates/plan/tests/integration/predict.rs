@@ -159,7 +159,7 @@ fn a_unit_is_as_dear_as_its_nodes() {
 
 #[test]
 fn rates_change_how_often_the_rest_is_visited() {
-    // Of 8 files each gives 10 blocks, of which every other is kept: 5 writes a file.
+    // Each of 8 files gives 10 blocks, and every other block is kept: 5 writes a file.
     let mut plan = Plan::new(Settings::new(4, 4_096));
     plan.push(Node::source("files").cost(1_000));
     plan.open_domain(Domain { window: 4_096, ordered: true });

@@ -42,7 +42,7 @@ struct Entry {
     end: AtomicU64,
 }
 
-/// What the reader tells other threads. Only the reader writes it.
+/// The state that the reader shows other threads. Only the reader writes it.
 #[derive(Debug)]
 struct Reader {
     /// Every entry below this position was read.

@@ -18,11 +18,11 @@ pub enum Cell<T> {
 pub struct Batch<T> {
     /// The values, in order.
     pub items: Vec<T>,
-    /// Why the stream stops behind the values, if it does.
+    /// The reason why the stream stops after the values, if it does.
     pub stop: Option<Stop>,
 }
 
-/// Why a stream stops at an index.
+/// The reason why a stream stops at an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The source is exhausted. Stages that keep items in their state may give a last result.
@@ -70,7 +70,7 @@ impl<T> Cell<T> {
         self.len() == 0
     }
 
-    /// Why the stream stops at this index, if it does.
+    /// The reason why the stream stops at this index, if it does.
     #[inline]
     pub fn stop(&self) -> Option<Stop> {
         match self {

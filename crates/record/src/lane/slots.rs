@@ -30,7 +30,7 @@ struct Slot<T> {
     content: RawCell<MaybeUninit<Content<T>>>,
 }
 
-/// What a slot holds besides its stamp. The stamp says which of the fields is valid, if one is.
+/// The content of a slot besides its stamp. The stamp says which of the fields is valid, if one is.
 union Content<T> {
     value: ManuallyDrop<T>,
     batch: ManuallyDrop<Box<Batch<T>>>,

@@ -13,7 +13,7 @@ use crate::sync::{
 // This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
 const IDLE_JOBS_STAY_OPEN: Mutant = Mutant("idle_jobs_stay_open");
 
-/// What the threads of a pool and its callers share.
+/// The state that the threads of a pool share with its callers.
 pub(super) struct PoolCore {
     /// The process that has created the pool. A fork of it has none of the threads, and may have locks that nobody releases.
     pub(super) birth: Birth,
@@ -101,7 +101,7 @@ pub(super) fn erase_wake(wake: &WakeFn<'_>) -> Erased<WakeFn<'static>> {
     Erased(unsafe { std::mem::transmute::<*const WakeFn<'_>, *const WakeFn<'static>>(wake) })
 }
 
-/// What a helper reports when it comes back from a job.
+/// The report of a helper that comes back from a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
     /// The helper left so that another thread may work. There may be more to do, so helpers may enter again.

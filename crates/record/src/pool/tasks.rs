@@ -62,7 +62,7 @@ impl Dispatcher {
     pub fn send(&self, task: Task) {
         let Self(shared) = self;
         if shared.birth.is_forked() {
-            // No thread is here to do it. What it owns belongs to threads of the parent.
+            // No thread is here to do it. Its fields belong to threads of the parent.
             return std::mem::forget(task);
         }
         let mut state = shared.lock();

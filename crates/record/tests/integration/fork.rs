@@ -29,7 +29,7 @@ fn meet(pool: &ThreadPool, body: impl FnOnce()) {
     });
 }
 
-/// What the child does. Returns what is wrong, as a number.
+/// The program of the child. Returns what is wrong, as a number.
 fn in_child(pool: &mut Option<ThreadPool>) -> i32 {
     let Some(forked) = pool.take() else { return 1 };
     if !forked.is_forked() {

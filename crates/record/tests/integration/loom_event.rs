@@ -274,7 +274,7 @@ fn a_replica_that_is_given_back_against_a_put_and_one_that_parks() {
     });
 }
 
-/// What a thread that goes away, and comes back when it is recalled, takes.
+/// The items that a thread takes which goes away, and comes back when it is recalled.
 #[derive(Default)]
 struct Seated {
     event: EventCount,

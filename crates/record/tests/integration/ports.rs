@@ -55,7 +55,7 @@ pub struct Sink<T> {
 }
 
 impl<T> Sink<T> {
-    /// Takes the next cell. What was taken before is given back.
+    /// Gives back the last cell, and takes the next one.
     pub fn take(&mut self) -> Option<Cell<T>> {
         self.release();
         self.reader.take().map(|(_, cell)| cell)
@@ -127,7 +127,7 @@ impl<T, U> HopClaim<'_, T, U> {
     }
 }
 
-/// What a model makes of the value of a cell.
+/// Applies a function to the value of a cell.
 pub fn map<T, U>(cell: Cell<T>, f: impl FnOnce(T) -> U) -> Cell<U> {
     match cell {
         Cell::Value(item) => Cell::Value(f(item)),

@@ -73,7 +73,7 @@ impl Serving {
             tokio::select! {
                 () = &mut stop, if !self.is_leaving => {
                     self.is_leaving = true;
-                    // What the server has already given comes before the end.
+                    // Batches that the server has already given are computed before the end.
                     let _ = pulled.drain().await;
                     self.beat().await;
                 }

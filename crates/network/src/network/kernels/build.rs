@@ -28,7 +28,7 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
     ///
     /// A rule with replicas becomes several rules, which take turns with ranges of its items. Rules of one unit
     /// are fired by turns. Records without a horizon get [those of the plan](Plan::horizons). If rules are
-    /// [placed](Placement::Core) on cores, each of the first workers prefers the rules of one core. Those that are threads of the
+    /// [placed](Placement::Core) on cores, each of the first workers prefers the rules of one core. Workers that are threads of the
     /// network are pinned to it. The thread that calls `run` is a worker too, and is not pinned. On a [pool](Network::pool) the
     /// placement has no effect.
     ///

@@ -25,7 +25,7 @@ pub enum Readiness {
     Waits(usize),
     /// An input will never have enough items, so the rule has ended.
     Ended,
-    /// There are no ports, or all of them are outputs without a reader. What is written there is dropped.
+    /// There are no ports, or all of them are outputs without a reader. Items that are written there are dropped.
     Unread,
 }
 

@@ -1,4 +1,4 @@
-//! What the passes know of a network: its workers, its copies, and what its rules cost.
+//! The knowledge that passes have of a network: its workers, its copies, and what its rules cost.
 
 use crate::plan::{Machine, Node, Plan, Role};
 use anabranch_plan::drawing::plain;

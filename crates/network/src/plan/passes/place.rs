@@ -97,7 +97,7 @@ impl Units {
         (loads.len() > 1).then_some(Units { of_node, loads, lines })
     }
 
-    /// What a unit costs on a core, if the others stand on these cores.
+    /// The cost of a unit on a core, if the others stand on these cores.
     fn cost_on(&self, cores: &Cores, unit: usize, core: usize, on: impl Fn(usize) -> Option<usize>) -> f64 {
         let lines = self.lines[unit].iter();
         lines.filter_map(|(other, many)| Some(many * cores.cost(core, on(*other)?))).sum()
@@ -115,13 +115,13 @@ impl Units {
         let mut work = vec![0.0; cores.count()];
         let mut used = BTreeSet::new();
         let mut on: Vec<Option<usize>> = vec![None; self.loads.len()];
-        // Each unit goes to a core that has room. Of these it takes the one nearest to the units with which it
+        // Each unit goes to the core with room that is nearest to the units with which it
         // exchanges items.
         for unit in 0..self.loads.len() {
             let open = |core: &usize| used.contains(core) || used.len() < workers;
             let cost = |core: usize| {
                 let over = f64::max(work[core] + self.loads[unit] - most, 0.0);
-                // Of equal cores, one near the used cores is taken, so that later units are near as well.
+                // Among equal cores, one near the used cores is taken, so that later units are near as well.
                 let near: f64 = used.iter().map(|other| cores.cost(core, *other)).sum();
                 (over, self.cost_on(cores, unit, core, |other| on[other]), near)
             };

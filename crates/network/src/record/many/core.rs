@@ -63,7 +63,7 @@ enum IdState {
     Gone,
 }
 
-/// What the lock guards for one side.
+/// The state of one side that the lock guards.
 struct Register {
     states: Vec<IdState>,
     /// The claims of views that have ended.
