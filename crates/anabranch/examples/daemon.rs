@@ -14,7 +14,7 @@ use anabranch::{CancelToken, Monitor, Stopped, Stream, TrySendError};
 /// At most this many jobs wait before the stream, and as many are worked on at a time.
 const JOBS: usize = 32;
 
-/// What the daemon has after `stop`, or after the end of its input.
+/// The time that the daemon has after `stop`, or after the end of its input.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn work(job: &str) -> String {

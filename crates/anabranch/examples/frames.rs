@@ -11,9 +11,9 @@ use anabranch::{Stream, Unmet};
 pub enum Frame {
     /// The picture itself.
     Whole(Vec<u8>),
-    /// What is added to the frame this far before.
+    /// The difference to the frame this far before.
     After(u64, Vec<u8>),
-    /// What is added to the mean of the frames this far before and this far behind.
+    /// The difference to the mean of the frames this far before and this far after.
     Between(u64, u64, Vec<u8>),
 }
 

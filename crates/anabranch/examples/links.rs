@@ -17,7 +17,7 @@ fn links(text: &str) -> Vec<String> {
     text.split_whitespace().filter(|word| word.starts_with('/')).map(str::to_owned).collect()
 }
 
-/// What one page gives: the page itself leaves, and those that were not seen before go round.
+/// The results of one page: the page itself leaves, and pages that were not seen before go round.
 type Laps = Vec<Lap<(String, u32), (String, u32)>>;
 
 /// How many links lead from `start` to each page, on the way on which it was found. A page that is missing has no links.

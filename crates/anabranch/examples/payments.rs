@@ -30,7 +30,7 @@ fn seal(payment: &Result<Payment, String>) -> u32 {
     text.bytes().fold(0, |seal, byte| seal.rotate_left(5) ^ u32::from(byte))
 }
 
-/// What happened to each line: a receipt or a reason, with its seal.
+/// The outcome of each line: a receipt or a reason, with its seal.
 ///
 /// The loop would parse a line, write it to the journal, book or refuse it, and print the result.
 pub fn book(lines: &str, journal: &mut Vec<String>) -> Vec<(String, u32)> {

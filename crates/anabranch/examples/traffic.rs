@@ -9,9 +9,9 @@ use anabranch::{CountWindows, SessionWindows, Stream, TimeWindows};
 pub struct Request {
     /// When it came, in seconds.
     pub second: i64,
-    /// Who asked.
+    /// The user who asked.
     pub user: u32,
-    /// What was asked for.
+    /// The page that was asked for.
     pub path: u32,
     /// How long the answer took, in microseconds.
     pub micros: u64,

@@ -1,4 +1,4 @@
-//! What happens in a process that was forked, at any moment of its parent's runs: a new run gives its results, and a run of the parent
+//! Forked processes, at any moment of their parent's runs: a new run gives its results, and a run of the parent
 //! says that the process was forked. Nothing hangs.
 //!
 //! A program of its own, because it forks, and ends its children by a signal if they hang.
@@ -136,7 +136,7 @@ const NEW: [(&str, New); 16] = [
     }),
 ];
 
-/// What a parent has while its runs go on.
+/// The things that a parent has while its runs go on.
 struct Parents {
     pool: Arc<Pool>,
     items: Items<u64>,
@@ -251,7 +251,7 @@ impl Parents {
     }
 }
 
-/// What is wrong in a child, as its status.
+/// Prints the faults in a child, and ends it with a status that says whether there are any.
 fn report(wrong: &[String]) -> ! {
     wrong.iter().for_each(|wrong| eprintln!("{wrong}"));
     _exit(i32::from(!wrong.is_empty()))

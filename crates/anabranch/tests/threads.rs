@@ -1,4 +1,4 @@
-//! What happens when the system creates no more threads.
+//! Runs while the system creates no more threads.
 //!
 //! A program of its own, because it takes the memory for further threads away from the whole process. It calls itself with
 //! large stacks, so that memory is left for everything else.

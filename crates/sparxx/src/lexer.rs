@@ -97,12 +97,12 @@ fn whole(text: &str) -> Option<u64> {
     }
 }
 
-/// Returns the parts of a text that the preprocessor may leave out, in the order of their ends. Those of `#if 0`, and those after an
+/// Returns the parts of a text that the preprocessor may leave out, in the order of their ends. Parts of `#if 0`, and those after an
 /// `#if 1`, are left out whatever is defined.
 pub fn parts(text: &str, tokens: &[Token]) -> Vec<Part> {
     /// A conditional that is open.
     struct Open {
-        /// Where the part begins.
+        /// The place at which the part begins.
         from: usize,
         is_seen: Option<bool>,
         /// Whether a part before this one, or this one, is surely seen, so that no other one is.

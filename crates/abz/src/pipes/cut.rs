@@ -148,7 +148,7 @@ impl Cut<LentBlock> for Cuts {
     }
 }
 
-/// Cuts portions of at most a number of bytes. Where they end makes no difference.
+/// Cuts portions of at most a number of bytes. Their ends make no difference.
 pub(crate) struct Portions {
     most: usize,
     buffers: Recycler<Vec<u8>>,

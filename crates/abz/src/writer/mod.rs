@@ -178,8 +178,8 @@ impl<W: Write> Write for Writer<W> {
     /// Encodes all that was written, and flushes the inner writer, so that all of it can be decoded.
     ///
     /// In gzip, zlib, zip and zstd files, a short piece refers to the contents before it, as after `Z_SYNC_FLUSH` of zlib. A
-    /// log that is flushed after each line becomes as large as with the format's own library. What follows the first
-    /// short piece is decoded by one thread, and a seek to it decodes from there. A zstd file whose first block was
+    /// log that is flushed after each line becomes as large as with the format's own library. The data after the first
+    /// short piece are decoded by one thread, and a seek to it decodes from there. A zstd file whose first block was
     /// complete before gets another frame.
     ///
     /// The other formats encode each piece by itself: a flush ends a block in xz, a member in lzip, and a stream in bzip2, and

@@ -1,4 +1,4 @@
-//! Of damaged files, and of files with something after their end.
+//! Damaged files, and files with something after their end.
 
 use crate::support::{Folder, have, noise, prose, through};
 

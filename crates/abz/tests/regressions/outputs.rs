@@ -1,4 +1,4 @@
-//! Of output files.
+//! Output files.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! Of files of zstd.
+//! Files of zstd.
 
 use crate::support::{Folder, fed, have, have_library, program};
 

@@ -1,4 +1,4 @@
-//! What the messages of `#[stream]` advise, in the order of the programs in `tests/misuse`.
+//! The advice of the messages of `#[stream]`, in the order of the programs in `tests/misuse`.
 
 use std::io::{self, BufRead};
 

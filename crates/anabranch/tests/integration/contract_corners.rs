@@ -444,7 +444,7 @@ fn a_run_that_gets_no_helper_opens_its_items() {
     });
 }
 
-/// What takes all items of a stream, and so cannot be called in a branch or a loop.
+/// The calls that take all items of a stream, and so cannot be in a branch or a loop.
 type Whole = fn(Stream<'static, u64>) -> Stream<'static, u64>;
 
 fn whole() -> Vec<(&'static str, Whole)> {

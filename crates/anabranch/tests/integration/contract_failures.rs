@@ -168,7 +168,7 @@ fn a_panic_of_one_workers_factory_is_a_failure_at_the_item_that_needed_it() {
                     })
                     .for_each(|n| got.push(n));
             };
-            // A second worker may or may not have joined in time. What was delivered is in order in both
+            // A second worker may or may not have joined in time. The delivered results are in order in both
             // cases.
             match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
                 Ok(()) => assert_eq!(got.len(), 2_000),

@@ -11,10 +11,10 @@ use crate::contract_support::watchdog::{Gate, within};
 use anabranch::{CancelToken, Pool, Stream, Unmet};
 use proptest::prelude::*;
 
-/// What items need: for each, numbers relative to its own.
+/// The needs of items: for each, numbers relative to its own.
 type Needs = Vec<Vec<i64>>;
 
-/// What is known about an item.
+/// The known state of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Fate {
     Result(u64),

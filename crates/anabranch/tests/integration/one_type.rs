@@ -105,7 +105,7 @@ fn boxed_streams_stand_in_fields_and_vectors_and_go_on_with_any_method() {
             let numbers = numbers.map(|n| n + 1).map_sharded(Shards::dealt(2), || (), |(), n| n);
             let mut found = Vec::new();
             assert_eq!(numbers.for_each(|n| found.push(n)), Err("zero"));
-            // Of a stream without order, the failure that was first in time counts.
+            // In a stream without order, the failure that was first in time counts.
             assert!(kind == 5 || found == [expected[0] + 1], "{kind}: {found:?}");
         }
     });

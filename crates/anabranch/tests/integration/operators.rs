@@ -1,4 +1,4 @@
-//! What streams promise beyond the generator's plain loop: sums and ends by the order of equal items, iterators that go on after
+//! Promises of streams beyond the generator's plain loop: sums and ends by the order of equal items, iterators that go on after
 //! their end, sorting, lengths and time.
 
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ fn what_depends_on_the_order_of_items_is_that_of_the_iterator() {
             stream().map(f64::from).map(|x| x / 7.0).sum::<f64>().to_bits(),
             iter().map(|x| f64::from(x) / 7.0).sum::<f64>().to_bits()
         );
-        // Of equal items, it is the first that is the least, and the last that is the greatest.
+        // The first of equal items is the least, and the last of them the greatest.
         let numbered = || stream().enumerate().map(|(at, n)| Keyed { key: n / 10, at });
         let numbered_iter = || iter().enumerate().map(|(at, n)| Keyed { key: n / 10, at });
         prop_assert_eq!(numbered().min().map(|item| item.at), numbered_iter().min().map(|item| item.at));

@@ -405,7 +405,7 @@ impl Drop for Neighbours {
     }
 }
 
-/// What a neighbour does.
+/// The work of a neighbour.
 #[test]
 #[ignore = "keeps a core busy for the test of reports beside other programs"]
 fn spins() {
@@ -436,7 +436,7 @@ fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
     // How long an item needs a processor and how long it sleeps, in microseconds.
     for (work, nap) in [(3_000, 0), (0, 3_000), (700, 2_000), (2_000, 300)] {
         for workers in [1, cores] {
-            // What the stage itself has measured: its time, and how much of it was work and having no core.
+            // The measurements of the stage itself: its time, and how much of it was work and having no core.
             let truth = [const { AtomicU64::new(0) }; 3];
             let read = || truth.each_ref().map(|nanos| Duration::from_nanos(nanos.load(Ordering::SeqCst)));
             let tells = of_thread().1.is_some();

@@ -147,7 +147,7 @@ fn a_paused_stream_gives_what_it_has_and_then_waits_until_it_is_resumed_or_ended
     });
 }
 
-/// What ends a random service.
+/// The cause of the end of a random service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     /// Every post is dropped.

@@ -59,7 +59,7 @@ fn one_worker_goes_on_after_a_pause() {
     }
 }
 
-/// What came out of a stream that ended early: the first items, and each once.
+/// The results of a stream that ended early: the first items, and each once.
 fn is_a_beginning(seen: &[u64]) {
     assert!(seen.iter().copied().eq(10..10 + seen.len() as u64) && seen.len() <= ITEMS as usize, "{seen:?}");
 }

@@ -104,7 +104,7 @@ struct World {
     posts: Vec<Sender<u64>>,
     numbers: u64,
     tokens: Vec<Set>,
-    /// The tokens that were set on the stream that is being built. What is put into it later belongs to them.
+    /// The tokens that were set on the stream that is being built. Items that are put into it later belong to them.
     own: Vec<usize>,
     monitor: Monitor,
     titles: usize,
@@ -384,7 +384,7 @@ fn a_pool_a_runtime_a_monitor_and_a_report_hold_for_the_streams_inside() {
         assert!(report.to_string().contains("A stream inside: 10 items"), "{name}: {report}");
         assert!(report.to_json().contains("\"streams\""), "{name}");
 
-        // Those of its own win.
+        // Its own settings win.
         let own = Arc::new(Pool::new(2));
         let (other, unasked) = (Monitor::new(), monitor.clone());
         let seen = Arc::new(AtomicU64::new(0));

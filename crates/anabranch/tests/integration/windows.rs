@@ -325,7 +325,7 @@ fn the_items_of_merged_sessions_are_in_the_order_in_which_they_came() {
 #[derive(Debug, PartialEq, Eq)]
 struct Planted;
 
-/// Where an event fails.
+/// The place at which an event fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Stage,

@@ -1,4 +1,4 @@
-//! What users of iterators and of other libraries reach for.
+//! Names that users of iterators and of other libraries reach for.
 
 use anabranch::{Stream, Unmet};
 

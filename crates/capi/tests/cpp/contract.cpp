@@ -552,7 +552,7 @@ CASE(settings_out_of_range_are_refused) {
     CHECK(is_refused([] { anabranch::iota(0, 3).serial_map([](int i) { return i; }).replicate(2).count(); }));
     CHECK(is_refused([] { anabranch::sent<int>().in_blocks().start([](int) {}); }));
     CHECK(is_refused([] { anabranch::sent<int>().run_inline().start([](int) {}); }));
-    // What belongs to the source is refused after each kind of stage: the items have other types there.
+    // Settings of the source are refused after each kind of stage: the items have other types there.
     auto weigh = [](const auto &) { return 8u; };
     auto longer = [](int i) { return std::string(100, char('a' + i)); };
     auto after_each_stage = [&](auto set) {

@@ -444,7 +444,7 @@ fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> 
 /// Returns the permissions that new files do not get.
 pub(crate) fn umask() -> u32 {
     static UMASK: OnceLock<u32> = OnceLock::new();
-    // Asking for it sets it, so a file that another thread makes meanwhile is private. Those get their permissions later.
+    // Asking for it sets it, so a file that another thread makes meanwhile is private. Such files get their permissions later.
     *UMASK.get_or_init(|| {
         let mask = rustix::process::umask(Mode::from_raw_mode(0o077));
         rustix::process::umask(mask);

@@ -1,4 +1,5 @@
-//! What many tests share: failures that are planted, a watchdog, random cases, and functions that look at the process from outside.
+//! Tools that many tests share: failures that are planted, a watchdog, random cases, and functions that look at the process from
+//! outside.
 
 #![allow(dead_code, missing_docs)] // each test file uses a part of it
 

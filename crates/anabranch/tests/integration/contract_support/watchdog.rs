@@ -17,8 +17,8 @@ use anabranch::Monitor;
 /// Long enough for any test here.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// A time limit. Of each second it counts the part in which no thread of the process had to wait for a processor: the wait of
-/// the thread that waited longest is left out. Where the system does not tell how long threads wait, all time counts. While the
+/// A time limit. In each second it counts the part in which no thread of the process had to wait for a processor: the wait of
+/// the thread that waited longest is left out. If the system does not tell how long threads wait, all time counts. While the
 /// process is stopped, none does.
 #[derive(Debug)]
 struct Patience {
@@ -164,8 +164,8 @@ impl Gate {
     }
 }
 
-/// A worker of a watched run calls it to wait until every other worker has nothing to do. What they did until
-/// then, such as a failure that they noted, is known to the run.
+/// A worker of a watched run calls it to wait until every other worker has nothing to do. Then the run
+/// knows all that they did, such as a failure that they noted.
 pub fn others_rest(monitor: &Monitor) {
     let rest = || monitor.snapshots().iter().all(|run| run.waiting + 1 >= run.workers);
     assert!(comes_true(LIMIT / 2, rest), "{}", monitor.snapshots()[0]);

@@ -103,7 +103,7 @@ pub enum Way {
     ByKey,
 }
 
-/// What items need.
+/// The needs of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Each needs the one before it.
@@ -183,7 +183,7 @@ impl Step {
         found
     }
 
-    /// Whether it calls code that can fail, and with an error.
+    /// Whether the step calls code that can fail, and with an error.
     pub fn is_fallible(&self) -> bool {
         use Step::*;
         matches!(
@@ -254,7 +254,7 @@ impl Step {
         )
     }
 
-    /// Whether it passes a panic on in the order of the items, after the results before it.
+    /// Whether the step passes a panic on in the order of the items, after the results before it.
     fn keeps_panics(&self) -> bool {
         matches!(self, Step::Needing(_)) || self.is_async()
     }
@@ -266,7 +266,7 @@ impl Step {
         )
     }
 
-    /// Whether it makes several items of one.
+    /// Whether the step makes several items of one.
     fn is_flat(&self) -> bool {
         use Step::*;
         matches!(
@@ -285,7 +285,7 @@ impl Step {
         matches!(self, Step::Flat | Step::TryFlat)
     }
 
-    /// Whether it keeps the items of a batch together. Before any other step, batches become single items.
+    /// Whether the step keeps the items of a batch together. Before any other step, batches become single items.
     fn keeps_batches(&self) -> bool {
         use Step::*;
         !matches!(
@@ -331,7 +331,7 @@ impl Step {
         }
     }
 
-    /// Whether it may make nothing of an item.
+    /// Whether the step may make nothing of an item.
     fn drops(&self) -> bool {
         use Step::*;
         match self {
@@ -426,7 +426,7 @@ pub enum From {
     Select,
 }
 
-/// What runs a stream, with the number of workers or of the pool's threads.
+/// The executor of a stream, with the number of workers or of the pool's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
     Inline,
@@ -656,7 +656,7 @@ impl Case {
         }
     }
 
-    /// This case without faults. Where the items are in no order, no step takes some of them.
+    /// This case without faults. If the items are in no order, no step takes some of them.
     pub fn whole(&self) -> Self {
         let mut case = Self { faults: Vec::new(), ..self.clone() };
         let first = case.steps.iter().position(|step| *step == Step::Unordered).unwrap_or(case.steps.len());
@@ -726,7 +726,7 @@ impl Case {
             }
             in_windows += (step.windows_opened() * self.window + step.under_way()) * in_a_chunk;
         }
-        // What leaves one window for the next may be in neither, one at a time, or one of each thread without an order.
+        // Items that leave one window for the next may be in neither, one at a time, or one of each thread without an order.
         let unordered = if self.is_unordered() { self.threads() } else { 0 };
         let between = (windows - 1 + unordered) * in_a_chunk;
         // Items that a step keeps, and those that it has just given, count in addition.
@@ -735,7 +735,7 @@ impl Case {
         let widths: usize = self.steps.iter().map(Step::width).product();
         // Up to half a window of results waits for the reader of an iterator, which has one more. Each may be a chunk.
         let read = if self.has_iterator() { (1 + self.window / 2) * product } else { 0 };
-        // What takes the items of a detached stream has a window of its own.
+        // The taker of the items of a detached stream has a window of its own.
         let detached =
             if matches!(self.how, How::WithIter(_)) || !self.has_iterator() { 0 } else { self.window };
         Some(in_windows * widths + between + held + read + detached * product)
@@ -791,11 +791,11 @@ impl Case {
         }
         // Another thread sends the items of a channel.
         self.faults.retain(|fault| fault.node > 0 || !matches!(self.from, From::Channel(_)));
-        // What comes first of a cancel and a failure depends on the schedule.
+        // Whether a cancel or a failure is first depends on the schedule.
         if let Some(&cancel) = self.faults.iter().find(|fault| fault.cancels()) {
             self.faults = vec![cancel];
         }
-        // What a failure drops does not come. Without an order, the items that go round again are others than the loop's.
+        // Items that a failure drops do not arrive. Without an order, the items that go round again are others than the loop's.
         let goes_round = self.has(|step| matches!(step, Step::Feedback { .. }));
         self.is_gated &= self.faults.is_empty() && !(is_unordered && goes_round) && self.from != From::Blocks;
         // While a dedicated thread has an item, all workers may go on to the source and to calls that wait.

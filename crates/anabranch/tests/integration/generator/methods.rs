@@ -127,9 +127,9 @@ fn end(end: End) -> &'static [&'static str] {
     }
 }
 
-/// What each case calls.
+/// The calls of every case.
 const ALWAYS: [&str; 4] = ["burst", "cancel_by", "on", "window"];
-/// What the generators of other files draw, and each of these files.
+/// The methods that the generators of other files draw, and each of these files.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("chunks_timeout", "whole.rs"),
     ("feedback", "whole.rs"),
@@ -205,7 +205,7 @@ fn each_method_is_drawn_and_called() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// `scripts/methods.sh` prints them. Those of the features `futures` and `tokio` are not counted.
+/// `scripts/methods.sh` prints them. Methods of the features `futures` and `tokio` are not counted.
 #[test]
 fn a_stream_has_at_most_100_methods() {
     let mut methods = methods(&["Stream<'"]);

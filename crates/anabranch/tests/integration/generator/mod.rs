@@ -70,7 +70,7 @@ fn threads(case: &Case, seen: &Seen) -> Result<(), String> {
 
 /// The source was asked for no more items than may be in flight behind what the loop took.
 fn asked(case: &Case, seen: &Seen, plain: &Loop) -> Result<(), String> {
-    // What a step drops does not wait for a reader that has stopped.
+    // Items that a step drops do not wait for a reader that has stopped.
     let runs_on = case.drops_before_a_window() || case.has_iterator() && case.drops();
     let Some(bound) = case.bound().filter(|_| !runs_on) else { return Ok(()) };
     // The plain loop asks for one item after the other, but for blocks and for futures.
@@ -88,7 +88,7 @@ fn asked(case: &Case, seen: &Seen, plain: &Loop) -> Result<(), String> {
 /// The output is that of the loop, in its order, and so is the end.
 fn ordered(case: &Case, seen: &Seen, plain: &Loop) -> Result<(), String> {
     let holds = if case.cancels() {
-        // What is in flight is dropped, but a panic of the call that has cancelled comes through. Some steps keep a panic
+        // Items in flight are dropped, but a panic of the call that has cancelled comes through. Some steps keep a panic
         // until the results before it have left.
         let comes = plain.cancelled.is_some_and(|((node, ..), panics)| panics && !case.keeps_panics(node));
         let ends = seen.ended == Ended::Complete && !comes
@@ -119,7 +119,7 @@ fn unordered(case: &Case, seen: &Seen, plain: &Loop) -> Result<(), String> {
     let whole = plain_loop(&case.whole());
     let (found, all) = (sorted(&seen.delivered), sorted(&whole.delivered));
     let mut left = all.iter();
-    // An item that never gets what it needs ends the loop. What is behind it then may still go round.
+    // An item that never gets what it needs ends the loop. Items after it may then still go round.
     let is_whole = whole.ended == Ended::Complete;
     if is_whole && !found.iter().all(|item| left.any(|other| other == item)) {
         return Err(format!("the stream gave {found:?}\nof {all:?}"));

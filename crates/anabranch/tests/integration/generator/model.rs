@@ -10,7 +10,7 @@ pub const INSIDE: u64 = 1 << 40;
 /// The number of the first item that is chained or interleaved.
 pub const OTHERS: u64 = 1 << 41;
 
-/// Where a failure is: its node, the item of the source, and the child of it.
+/// The place of a failure: its node, the item of the source, and the child of it.
 pub type Place = (usize, u64, u64);
 
 /// How a run ended.
@@ -26,7 +26,7 @@ pub enum Ended {
     Missing,
 }
 
-/// What the loop does.
+/// The record of the loop.
 #[derive(Debug)]
 pub struct Loop {
     pub delivered: Vec<u64>,
@@ -35,7 +35,7 @@ pub struct Loop {
     pub logs: Vec<Vec<u64>>,
     /// How many items the source was asked for and had.
     pub asked: usize,
-    /// Whether it came to the end of its source.
+    /// Whether the loop came to the end of its source.
     pub is_whole: bool,
     /// For each time the source is asked, how many items the sink has then.
     pub before: Vec<usize>,
@@ -72,7 +72,7 @@ pub enum Mark {
     Done(usize),
 }
 
-/// What becomes of an item that has gone through a loop.
+/// The fate of an item that has gone through a loop.
 pub fn laps(key: u64, flat: bool) -> &'static [Mark] {
     match (flat, key % 8) {
         (false, 0..3) => &[Mark::Again(1)],
@@ -110,7 +110,7 @@ impl Plain {
     }
 }
 
-/// Why the loop is left.
+/// The reason why the loop is left.
 enum Halt {
     /// Step `at` of the outer line needs no more items. The steps after it may give their last results.
     Break(usize),
@@ -119,7 +119,7 @@ enum Halt {
 
 type Then<R = ()> = Result<R, Halt>;
 
-/// What a step keeps.
+/// The state of a step.
 #[derive(Default, Clone)]
 struct State {
     count: u64,
@@ -224,7 +224,7 @@ impl Run<'_> {
         self.visit(node, item, fallible, false)
     }
 
-    /// What steps inside give for an item, and whether the stream ends with it.
+    /// The results of inner steps for an item, and whether the stream ends with it.
     fn through(&mut self, steps: &[Step], first: usize, item: Plain) -> Then<(Option<Plain>, bool)> {
         let (mut item, mut node, mut ends) = (item, first, false);
         for step in steps {
@@ -326,7 +326,7 @@ impl Run<'_> {
         Ok((given, false))
     }
 
-    /// What the branches give that take an item, and whether the stream ends with it.
+    /// The results of the branches that take an item, and whether the stream ends with it.
     fn branches(
         &mut self,
         way: Way,

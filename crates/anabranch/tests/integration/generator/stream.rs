@@ -85,7 +85,7 @@ fn each(world: At, node: usize) -> impl Fn(Item) -> Item + Clone + Send + Sync {
     }
 }
 
-/// What a step makes of several items.
+/// The result of a step for several items.
 fn merged(world: At, node: usize) -> impl Fn(Vec<Item>) -> Item + Send + Sync {
     move |items| {
         let item = Item::merge(&items);
@@ -141,7 +141,7 @@ fn keyed(world: At, node: usize) -> impl Fn(&mut u64, Item) -> Item + Send + Syn
     move |state, item| tried(state, item).unwrap_or_else(|planted| panic_any(planted))
 }
 
-/// What items need of others: a key, beside the item that leaves.
+/// The result that other items need: a key, beside the item that leaves.
 type Needed = (u64, Mutex<Option<Item>>);
 
 /// The states of the groups of a shard.
@@ -646,7 +646,7 @@ fn check_value(world: At, is_right: bool) {
     }
 }
 
-/// What was seen of a run.
+/// The observations of a run.
 #[derive(Debug)]
 pub struct Seen {
     pub delivered: Vec<u64>,

@@ -1,4 +1,4 @@
-//! What a run records: items that are counted, the calls of each node, and the faults and delays that are planted on the way.
+//! The record of a run: items that are counted, the calls of each node, and the faults and delays that are planted on the way.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -191,7 +191,7 @@ impl World {
         self.violations.lock().unwrap().push(what);
     }
 
-    /// What was wrong during the run, and what is left after it.
+    /// The faults during the run, and the things that are left after it.
     pub fn violations(&self) -> Vec<String> {
         let mut all = self.violations.lock().unwrap().clone();
         // Another thread sends the items of a channel, and those of a stream behind an iterator may end later.

@@ -26,7 +26,7 @@ pub(super) struct Tool {
     pub(super) one_operation: bool,
     /// Decompressing after testing or listing decompresses. Otherwise these win.
     pub(super) last_operation: bool,
-    /// Of standard output and a named output, the one that is asked for last counts.
+    /// If both standard output and a named output are asked for, the last one counts.
     pub(super) last_output: bool,
     /// A lone dash is no file.
     pub(super) ignores_dash: bool,

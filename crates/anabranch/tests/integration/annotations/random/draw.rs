@@ -58,9 +58,9 @@ struct Way {
     kind: Kind,
     /// The value to which it leads.
     value: usize,
-    /// Whether it is used after the loop as well.
+    /// Whether the variable is used after the loop as well.
     is_used_after: bool,
-    /// Whether it is overwritten right after the loop.
+    /// Whether the variable is overwritten right after the loop.
     is_overwritten: bool,
     /// The variable itself, if it is used after the loop.
     direct: Option<String>,
@@ -71,7 +71,7 @@ struct Way {
 struct Value {
     /// The part that may change it. The others leave it alone, except by chance.
     owner: Option<usize>,
-    /// Whether it is seen after the loop.
+    /// Whether the change is seen after the loop.
     is_needed: bool,
     readers: Vec<usize>,
     writers: Vec<usize>,
@@ -108,7 +108,7 @@ struct Draw {
     text: String,
 }
 
-/// What is around the loop.
+/// The code around the loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     Nothing,
@@ -203,7 +203,7 @@ impl Draw {
         self.values.len() - 1
     }
 
-    /// Whether something is used after the loop. What a part changes that may run ahead seldom is.
+    /// Whether something is used after the loop. A variable that a part changes which may run ahead seldom is.
     fn used_after(&mut self, value: usize) -> bool {
         let is_early = self.values[value].owner.is_some_and(|owner| owner < self.last_exit);
         self.dice.chance(if is_early { 7 } else { 60 })
@@ -520,7 +520,7 @@ impl Draw {
         self.line("}");
     }
 
-    /// What is used after the loop.
+    /// The variables that are used after the loop.
     fn after(&mut self) {
         for way in 0..self.ways.len() {
             if self.ways[way].is_overwritten {

@@ -14,7 +14,7 @@ use std::fs;
 use crate::compiler;
 use draw::{Program, program};
 
-/// What every program has.
+/// The code that every program has.
 const BEGINNING: &str = r#"#![allow(warnings)]
 use anabranch::stream;
 pub fn mix(a: u64, b: u64) -> u64 { (a.rotate_left(5) ^ b).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7 }
