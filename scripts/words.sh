@@ -2,18 +2,18 @@
 # Counts sentences of documentation and comments that hide their subject: those that begin with What, Who, Where and
 # their like, and are no question. A reader has to read them twice. Write subject, verb, object instead.
 #
-#     scripts/words.sh [DIRECTORY...]     the crates abz, abz-codec, capi and sparxx by default
+#     scripts/words.sh [DIRECTORY...]     all crates by default
 #     scripts/words.sh --list [DIRECTORY...]
 #
 # Prints the number; with --list each such sentence before it, with its file and line. A sentence is counted where it
-# begins, at the start of a comment or behind a full stop.
+# begins, at the start of a comment or after a full stop.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec python3 - "$@" <<'PYTHON'
 import pathlib, re, sys
 
 arguments = [a for a in sys.argv[1:] if a != "--list"]
-directories = arguments or ["crates/" + name for name in ("abz", "abz-codec", "capi", "sparxx")]
+directories = arguments or ["crates"]
 comment = re.compile(r"^\s*(//[/!]?|/?\*+|#)\s?(.*?)\s*(\*/)?$")
 opening = re.compile(r"(What|Who|Whose|Where|Whether it|That of|Those|Of|So many|As good|Why)\b")
 kinds = {".rs", ".h", ".hpp", ".c", ".cpp", ".py", ".sh", ".inc"}
