@@ -61,6 +61,28 @@ fn posted(pool: &Arc<Pool>, items: u64) -> Stream<'static, u64> {
     stream.pool(pool).map(work)
 }
 
+/// A network with a rule between two processes, and the sum of its results.
+fn network(items: u64, rule: impl Fn(u64) -> u64 + Send) -> u64 {
+    let mut net = Network::<String>::new().workers(2);
+    let (mut give, take) = net.record::<u64>(4);
+    let (made, mut end) = net.record::<u64>(4);
+    let mut sum = 0;
+    net.process("source", move |_| {
+        (0..items).for_each(|n| give.push(n).unwrap());
+        Ok(())
+    });
+    net.rule("work", take.consumes(1), made.produces(1), move |n, out| {
+        out.push(rule(n[0]));
+        Ok(())
+    });
+    net.process("sum", |_| {
+        sum = (&mut end).fold(0, add);
+        Ok(())
+    });
+    net.run().unwrap();
+    sum
+}
+
 /// A run with the sum of its results. It needs nothing of the parent.
 type New = fn(u64) -> u64;
 
@@ -100,26 +122,7 @@ const NEW: [(&str, New); 16] = [
         }
         sum
     }),
-    ("a network", |items| {
-        let mut net = Network::<String>::new().workers(2);
-        let (mut give, take) = net.record::<u64>(4);
-        let (made, mut end) = net.record::<u64>(4);
-        let mut sum = 0;
-        net.process("source", move |_| {
-            (0..items).for_each(|n| give.push(n).unwrap());
-            Ok(())
-        });
-        net.rule("work", take.consumes(1), made.produces(1), |n, out| {
-            out.push(work(n[0]));
-            Ok(())
-        });
-        net.process("sum", |_| {
-            sum = (&mut end).fold(0, add);
-            Ok(())
-        });
-        net.run().unwrap();
-        sum
-    }),
+    ("a network", |items| network(items, work)),
     ("ssp", |items| {
         let pipeline = pipeline![parallel!(|n: u64| Some(work(n)), 2), collect!()];
         (0..items).for_each(|n| pipeline.post(n).unwrap());
@@ -393,27 +396,7 @@ const WITHIN: [(&str, Within); 13] = [
         net.run().unwrap();
         sum
     }),
-    ("a rule", |items, at| {
-        let mut net = Network::<String>::new().workers(2);
-        let (mut give, take) = net.record::<u64>(4);
-        let (made, mut end) = net.record::<u64>(4);
-        let mut sum = 0;
-        net.process("source", move |_| {
-            (0..items).for_each(|n| give.push(n).unwrap());
-            Ok(())
-        });
-        let fork = fork_at(at);
-        net.rule("work", take.consumes(1), made.produces(1), move |n, out| {
-            out.push(fork(n[0]));
-            Ok(())
-        });
-        net.process("sum", |_| {
-            sum = (&mut end).fold(0, add);
-            Ok(())
-        });
-        net.run().unwrap();
-        sum
-    }),
+    ("a rule", |items, at| network(items, fork_at(at))),
 ];
 
 /// Forks within a function of each kind of run. The child ends with a message that names the fork, or with the results if the run has

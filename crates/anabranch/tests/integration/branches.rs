@@ -80,20 +80,21 @@ fn a_branch_is_at_most_one_window_ahead() {
     });
 }
 
+/// A source that gives its second item only after the result of the first one was seen.
+fn second_after(seen: &Gate) -> Stream<'_, i32> {
+    Stream::from_iter([1, 2].into_iter().inspect(|&given| {
+        if given == 2 {
+            seen.pass();
+        }
+    }))
+}
+
 #[test]
 fn a_result_of_branches_does_not_wait_for_the_source() {
     within(|| {
         for workers in [1, 2, 3] {
             let seen = Gate::default();
-            let mut given = 0;
-            // The source gives its second item only after the result of the first one was seen.
-            let source = Stream::from_iter(std::iter::from_fn(|| {
-                given += 1;
-                if given == 2 {
-                    seen.pass();
-                }
-                (given <= 2).then_some(given)
-            }));
+            let source = second_after(&seen);
             let pairs = source
                 .workers(workers)
                 .broadcast()
@@ -110,14 +111,7 @@ fn an_item_in_a_loop_does_not_wait_for_the_source() {
     within(|| {
         for workers in [1, 2] {
             let seen = Gate::default();
-            let mut given = 0;
-            let source = Stream::from_iter(std::iter::from_fn(|| {
-                given += 1;
-                if given == 2 {
-                    seen.pass();
-                }
-                (given <= 2).then_some(given)
-            }));
+            let source = second_after(&seen);
             let lap = |n: i32| if n < 100 { Lap::Again(n + 10) } else { Lap::Done(n) };
             source.workers(workers).feedback(1, |laps| laps.map(lap)).for_each(|_| seen.open());
         }

@@ -8,14 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::contract_support::planted::{Bomb, Planted};
+use crate::contract_support::planted::{Bomb, Planted, Touchy, planted};
 use crate::contract_support::watchdog::{Gate, PLANTED, comes_true, hush, message, panic_of, within};
 use anabranch::Stream;
-
-/// The payload of the panics in these tests.
-fn planted(origin: u64) -> Planted {
-    Planted { node: 7, origin, path: 3, bomb: Bomb::default() }
-}
 
 /// Runs `body` for several numbers of workers and windows.
 fn for_settings(body: impl Fn(usize, usize) + Send + 'static) {
@@ -62,7 +57,7 @@ fn a_panic_of_the_source_comes_back_whole() {
 }
 
 #[test]
-fn a_panic_of_each_kind_of_parallel_stage_comes_back_whole() {
+fn a_panic_of_each_kind_of_stage_comes_back_whole() {
     for_settings(|workers, window| {
         for at in [0, 1, 17, 99] {
             macro_rules! check {
@@ -81,22 +76,6 @@ fn a_panic_of_each_kind_of_parallel_stage_comes_back_whole() {
             check!(|s| s.flat_map(|n| std::iter::once(n).map(|n| panic_if(n, at))));
             check!(|s| s.map_init(|| 0, |_, n| panic_if(n, at)));
             check!(|s| s.map(|n| n).serial_map(|n| n).map(|n| panic_if(n, at)).serial_map(|n| n));
-        }
-    });
-}
-
-#[test]
-fn a_panic_of_each_kind_of_serial_stage_comes_back_whole() {
-    for_settings(|workers, window| {
-        for at in [0, 1, 17, 99] {
-            macro_rules! check {
-                (|$stream:ident| $stages:expr) => {
-                    panics_at(at, |got| {
-                        let $stream = Stream::from_iter(0..100u64).workers(workers).window(window);
-                        $stages.for_each(|n| got.push(n));
-                    })
-                };
-            }
             check!(|s| s.serial_map(|n| panic_if(n, at)));
             check!(|s| s.map(|n| n).serial_map(|n| panic_if(n, at)).map(|n| n));
             check!(|s| s.serial_filter_map(|n| Some(panic_if(n, at))));
@@ -177,22 +156,6 @@ fn a_panic_of_one_workers_factory_is_a_failure_at_the_item_that_needed_it() {
             assert_eq!(got, (0..got.len() as u64).collect::<Vec<_>>());
         }
     });
-}
-
-/// An item that is counted, and that panics when it is dropped if it is the chosen one.
-struct Touchy<'c> {
-    n: u64,
-    touchy: bool,
-    drops: &'c AtomicUsize,
-}
-
-impl Drop for Touchy<'_> {
-    fn drop(&mut self) {
-        self.drops.fetch_add(1, Ordering::SeqCst);
-        if self.touchy && !thread::panicking() {
-            panic_any(planted(self.n));
-        }
-    }
 }
 
 #[test]

@@ -6,30 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::contract_support::planted::{Bomb, Planted};
+use crate::contract_support::planted::{Touchy, planted};
 use crate::contract_support::watchdog::{hush, within};
 use anabranch::Stream;
-
-/// The payload of the panics in these tests.
-fn planted(origin: u64) -> Planted {
-    Planted { node: 7, origin, path: 3, bomb: Bomb::default() }
-}
-
-/// An item that is counted, and that panics when it is dropped if it is the chosen one.
-struct Touchy<'c> {
-    n: u64,
-    touchy: bool,
-    drops: &'c AtomicUsize,
-}
-
-impl Drop for Touchy<'_> {
-    fn drop(&mut self) {
-        self.drops.fetch_add(1, Ordering::SeqCst);
-        if self.touchy && !thread::panicking() {
-            panic_any(planted(self.n));
-        }
-    }
-}
 
 #[test]
 fn a_panic_of_one_leftover_does_not_cost_the_others_their_drop() {

@@ -1,7 +1,7 @@
 //! Failures that tests plant, and that must come back unchanged.
 
 use std::panic::panic_any;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use anabranch::Unmet;
@@ -60,6 +60,27 @@ impl Drop for Bomb {
     fn drop(&mut self) {
         if *self.0.get_mut() && !thread::panicking() {
             panic_any(Planted { node: DROPPED, origin: 0, path: 0, bomb: Self::default() });
+        }
+    }
+}
+
+/// The failure of item `origin` in tests with one node that fails.
+pub fn planted(origin: u64) -> Planted {
+    Planted { node: 7, origin, path: 3, bomb: Bomb::default() }
+}
+
+/// An item that is counted, and that panics when it is dropped if it is touchy.
+pub struct Touchy<'c> {
+    pub n: u64,
+    pub touchy: bool,
+    pub drops: &'c AtomicUsize,
+}
+
+impl Drop for Touchy<'_> {
+    fn drop(&mut self) {
+        self.drops.fetch_add(1, Ordering::SeqCst);
+        if self.touchy && !thread::panicking() {
+            panic_any(planted(self.n));
         }
     }
 }
