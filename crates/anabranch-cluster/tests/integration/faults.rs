@@ -88,6 +88,7 @@ fn a_server_that_is_killed_and_back_loses_nothing() {
     });
 }
 
+/// This may take longer than 10 s: a queue is deleted once its program was silent for 10 s.
 #[test]
 fn a_program_that_is_killed_is_forgotten_and_its_queue_deleted() {
     if !have_server() {

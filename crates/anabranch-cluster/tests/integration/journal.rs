@@ -43,6 +43,10 @@ pub fn journaled(cluster: &Cluster) {
     fs::write(folder.join("end"), "").unwrap();
 }
 
+/// How many programs are killed side by side. Most of their time is waiting.
+const LANES: usize = 4;
+
+/// This may take longer than 10 s: each of a hundred lives connects to a server and computes a part.
 #[test]
 fn a_program_that_is_killed_a_hundred_times_stores_each_result_once() {
     if !have_server() {
@@ -52,36 +56,42 @@ fn a_program_that_is_killed_a_hundred_times_stores_each_result_once() {
         let expected: Vec<u8> = jobs().flat_map(|job| work(job).unwrap()).collect();
         let server = Server::start();
         let _worker = server.worker(2);
-        let (mut kills, mut ends) = (0, 0);
-        while kills < 100 || ends == 0 {
-            let folder = tempfile::tempdir().unwrap();
-            let (output, end) = (folder.path().join("output"), folder.path().join("end"));
-            let mut life = 0;
-            while !end.exists() {
-                let mut program = role("journaled", &server.url()).env(FOLDER, folder.path()).start();
-                life += 1;
-                // It is killed at a moment that depends on how far it has come: after some bytes, or some time after that.
-                let until = fs::metadata(&output).map_or(0, |file| file.len()) + life * 131 % 700;
-                let began = Instant::now();
-                while !program.has_ended()
-                    && fs::metadata(&output).map_or(0, |file| file.len()) < until
-                    && began.elapsed() < Duration::from_secs(5)
-                {
-                    thread::sleep(Duration::from_micros(300));
-                }
-                if kills < 100 && !end.exists() {
-                    program.signal("KILL");
-                    kills += 1;
-                }
-                program.wait();
+        thread::scope(|scope| {
+            for _ in 0..LANES {
+                scope.spawn(|| is_killed(100 / LANES, &server.url(), &expected));
             }
-            ends += 1;
-            assert!(
-                fs::read(&output).unwrap() == expected,
-                "a result is missing, doubled or in a wrong place"
-            );
-        }
+        });
     });
+}
+
+/// Runs programs, each until its end, and kills them so many times on the way.
+fn is_killed(times: usize, url: &str, expected: &[u8]) {
+    let (mut kills, mut ends) = (0, 0);
+    while kills < times || ends == 0 {
+        let folder = tempfile::tempdir().unwrap();
+        let (output, end) = (folder.path().join("output"), folder.path().join("end"));
+        let mut life = 0;
+        while !end.exists() {
+            let mut program = role("journaled", url).env(FOLDER, folder.path()).start();
+            life += 1;
+            // It is killed at a moment that depends on how far it has come: after some bytes, or some time after that.
+            let until = fs::metadata(&output).map_or(0, |file| file.len()) + life * 131 % 700;
+            let began = Instant::now();
+            while !program.has_ended()
+                && fs::metadata(&output).map_or(0, |file| file.len()) < until
+                && began.elapsed() < Duration::from_secs(5)
+            {
+                thread::sleep(Duration::from_micros(300));
+            }
+            if kills < times && !end.exists() {
+                program.signal("KILL");
+                kills += 1;
+            }
+            program.wait();
+        }
+        ends += 1;
+        assert!(fs::read(&output).unwrap() == expected, "a result is missing, doubled or in a wrong place");
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ const LANES: u64 = 10;
 /// The number of workers that have a link that can be cut.
 const LINKS: u64 = 2;
 
+/// This may take longer than 10 s: fewer runs reach too few faults at too few moments.
 #[test]
 fn random_runs_with_random_faults_give_what_the_loop_gives() {
     if !have_server() {

@@ -155,27 +155,32 @@ fn a_worker_of_another_version_that_left_is_forgotten_and_items_wait_for_a_good_
         return;
     }
     within(TIME, || {
-        let server = Server::start();
-        for signal in ["KILL", "TERM"] {
-            let (events, told) = std::sync::mpsc::channel();
-            let patience = Duration::from_secs(6);
-            let options =
-                options().patience(patience).on_event(move |event| drop(events.send(event.to_string())));
-            let cluster = Cluster::connect_with(&server.url(), options).unwrap();
-            let jobs: Vec<Job> = (0..20).map(Job::new).collect();
-            let expected: Vec<_> = jobs.iter().cloned().map(|job| work(job).unwrap()).collect();
-            let run = thread::spawn(move || {
-                Stream::from_iter(jobs).map_remote(&function(&cluster)).collect::<Vec<_>>()
-            });
-            let mut other = role("other version", &server.url()).start();
-            until(&told, &["has tests 0.9", "has tests 1.0"]);
-            other.signal(signal);
-            other.wait();
-            // All that is there for the time of the patience is nobody.
-            until(&told, &["items have waited for a worker"]);
-            let _good = server.worker(1);
-            assert!(run.join().unwrap().unwrap() == expected);
-        }
+        // Each has a server of its own, and waits for the patience.
+        thread::scope(|scope| {
+            for signal in ["KILL", "TERM"] {
+                scope.spawn(move || {
+                    let server = Server::start();
+                    let (events, told) = std::sync::mpsc::channel();
+                    let options = options()
+                        .patience(Duration::from_secs(6))
+                        .on_event(move |event| drop(events.send(event.to_string())));
+                    let cluster = Cluster::connect_with(&server.url(), options).unwrap();
+                    let jobs: Vec<Job> = (0..20).map(Job::new).collect();
+                    let expected: Vec<_> = jobs.iter().cloned().map(|job| work(job).unwrap()).collect();
+                    let run = thread::spawn(move || {
+                        Stream::from_iter(jobs).map_remote(&function(&cluster)).collect::<Vec<_>>()
+                    });
+                    let mut other = role("other version", &server.url()).start();
+                    until(&told, &["has tests 0.9", "has tests 1.0"]);
+                    other.signal(signal);
+                    other.wait();
+                    // Only that worker was there for the time of the patience, and it is forgotten.
+                    until(&told, &["items have waited for a worker"]);
+                    let _good = server.worker(1);
+                    assert!(run.join().unwrap().unwrap() == expected);
+                });
+            }
+        });
     });
 }
 
@@ -188,6 +193,7 @@ fn has_queues(url: &str, count: usize) {
     }
 }
 
+/// This may take longer than 10 s: a queue is deleted once its program was silent for 10 s.
 #[test]
 fn the_queue_of_a_dead_program_is_deleted_by_whoever_connects_next_and_that_of_a_live_one_is_not() {
     if !have_server() {
