@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::record::port::ReadPort;
 use crate::record::{All, Deal, Dealt};
 
-use super::view_handle::{Lazy, ViewHandle};
+use super::view_handle::{Lazy, ViewHandle, view};
 
 /// Reads a record of a [`Network`](super::Network): one item after the other as an iterator, or a window of
 /// items at a time.
@@ -85,43 +85,13 @@ impl<T, R: Deal> Reader<T, R> {
         }
     }
 
-    /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
-    fn widen(&mut self, n: usize) -> bool {
-        let fits = n <= self.handle.record.most;
-        if fits {
-            self.port.widen(n);
-            self.handle.record.set_horizon(n);
-        }
-        fits
-    }
-
     /// The index in the stream of the first item that was not released yet.
     pub fn index(&self) -> u64 {
         self.port.index()
     }
-
-    /// How many items the record may hold at this moment.
-    pub fn horizon(&self) -> usize {
-        self.handle.record.horizon()
-    }
-
-    /// Closes the view and leaves its id to a successor, which goes on where this view stops. Only a view
-    /// that was registered with a [`Registry`](super::Registry) leaves its id; any other view just closes.
-    pub fn leave(self) {
-        let Self { handle, port } = self;
-        drop(handle);
-        port.leave();
-    }
-
-    /// Makes the view belong to the process that uses it next. A process that has used a view must call this
-    /// before it moves the view into a process that it creates. Otherwise the view closes when the first
-    /// process ends.
-    #[must_use = "the view that is handed over is moved into another process"]
-    pub fn hand_over(mut self) -> Self {
-        self.handle.hand_over();
-        self
-    }
 }
+
+view!([T, R: Deal] Reader<T, R>);
 
 /// Takes one item after the other, and waits for each. The iterator ends at the end of the stream.
 impl<T> Iterator for Reader<T, Dealt> {

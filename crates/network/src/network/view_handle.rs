@@ -231,3 +231,44 @@ impl Sleep for Lazy<'_> {
         self.sleeper().sleep()
     }
 }
+
+/// The methods of views of both directions, which have the fields `handle` and `port`.
+macro_rules! view {
+    ([$($generics:tt)*] $view:ty) => {
+        impl<$($generics)*> $view {
+            /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
+            fn widen(&mut self, n: usize) -> bool {
+                let fits = n <= self.handle.record.most;
+                if fits {
+                    self.port.widen(n);
+                    self.handle.record.set_horizon(n);
+                }
+                fits
+            }
+
+            /// How many items the record may hold at this moment.
+            pub fn horizon(&self) -> usize {
+                self.handle.record.horizon()
+            }
+
+            /// Closes the view and leaves its id to a successor, which goes on where this view stops. Only a view
+            /// that was registered with a [`Registry`](super::Registry) leaves its id; any other view just closes.
+            pub fn leave(self) {
+                let Self { handle, port } = self;
+                drop(handle);
+                port.leave();
+            }
+
+            /// Makes the view belong to the process that uses it next. A process that has used a view must call
+            /// this before it moves the view into a process that it creates. Otherwise the view closes when the
+            /// first process ends.
+            #[must_use = "the view that is handed over is moved into another process"]
+            pub fn hand_over(mut self) -> Self {
+                self.handle.hand_over();
+                self
+            }
+        }
+    };
+}
+
+pub(super) use view;

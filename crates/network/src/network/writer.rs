@@ -6,7 +6,7 @@ use std::fmt;
 use crate::record::Closed;
 use crate::record::port::WritePort;
 
-use super::view_handle::{Lazy, ViewHandle};
+use super::view_handle::{Lazy, ViewHandle, view};
 
 /// Writes into a record of a [`Network`](super::Network).
 ///
@@ -89,43 +89,13 @@ impl<T> Writer<T> {
         }
     }
 
-    /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
-    fn widen(&mut self, n: usize) -> bool {
-        let fits = n <= self.handle.record.most;
-        if fits {
-            self.port.widen(n);
-            self.handle.record.set_horizon(n);
-        }
-        fits
-    }
-
     /// The index in the stream of the next item that the writer will commit.
     pub fn index(&self) -> u64 {
         self.port.index()
     }
-
-    /// How many items the record may hold at this moment.
-    pub fn horizon(&self) -> usize {
-        self.handle.record.horizon()
-    }
-
-    /// Closes the view and leaves its id to a successor, which goes on where this view stops. Only a view
-    /// that was registered with a [`Registry`](super::Registry) leaves its id; any other view just closes.
-    pub fn leave(self) {
-        let Self { handle, port } = self;
-        drop(handle);
-        port.leave();
-    }
-
-    /// Makes the view belong to the process that uses it next. A process that has used a view must call this
-    /// before it moves the view into a process that it creates. Otherwise the view closes when the first
-    /// process ends.
-    #[must_use = "the view that is handed over is moved into another process"]
-    pub fn hand_over(mut self) -> Self {
-        self.handle.hand_over();
-        self
-    }
 }
+
+view!([T] Writer<T>);
 
 impl<T> fmt::Debug for Writer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

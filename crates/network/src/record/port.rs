@@ -97,38 +97,6 @@ impl<T> WritePort<T> {
     pub(crate) fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<Slots<'_, Self>, Closed>> {
         Some(either!(self, view => view.reserve_by(n, how))?.map(|end| Slots::new(self, end)))
     }
-
-    /// The index of the next item that the writer will commit.
-    #[inline]
-    pub(crate) fn index(&self) -> u64 {
-        either!(self, view => view.index())
-    }
-
-    /// Announces that the writer is about to wait for room.
-    pub(crate) fn announce(&self) {
-        either!(self, view => view.announce());
-    }
-
-    /// Takes back the announcement.
-    pub(crate) fn withdraw(&self) {
-        either!(self, view => view.withdraw());
-    }
-
-    /// Makes the view at least `n` slots wide, if it can become wider.
-    pub(crate) fn widen(&mut self, n: usize) {
-        if let Self::Many(view) = self
-            && n > view.horizon()
-        {
-            view.widen(n);
-        }
-    }
-
-    /// Leaves the id to a successor, if there can be one.
-    pub(crate) fn leave(self) {
-        if let Self::Many(view) = self {
-            view.leave();
-        }
-    }
 }
 
 impl<T, R: Deal> ReadPort<T, R> {
@@ -159,40 +127,50 @@ impl<T, R: Deal> ReadPort<T, R> {
         Items::new(self, end)
     }
 
-    /// The index of the next item that the reader will receive.
-    #[inline]
-    pub(crate) fn index(&self) -> u64 {
-        either!(self, view => view.index())
-    }
-
     /// Begins to fetch the next `n` items into the cache.
     pub(crate) fn ask(&mut self, n: usize) {
         either!(self, view => view.ask(n));
     }
-
-    /// Announces that the reader is about to wait for items.
-    pub(crate) fn announce(&self) {
-        either!(self, view => view.announce());
-    }
-
-    /// Takes back the announcement.
-    pub(crate) fn withdraw(&self) {
-        either!(self, view => view.withdraw());
-    }
-
-    /// Makes the view at least `n` items wide, if it can become wider.
-    pub(crate) fn widen(&mut self, n: usize) {
-        if let Self::Many(view) = self
-            && n > view.horizon()
-        {
-            view.widen(n);
-        }
-    }
-
-    /// Leaves the id to a successor, if there can be one.
-    pub(crate) fn leave(self) {
-        if let Self::Many(view) = self {
-            view.leave();
-        }
-    }
 }
+
+/// The methods of ports of both directions.
+macro_rules! port {
+    ([$($generics:tt)*] $port:ty) => {
+        impl<$($generics)*> $port {
+            /// The index of the next item that the view will commit or receive.
+            #[inline]
+            pub(crate) fn index(&self) -> u64 {
+                either!(self, view => view.index())
+            }
+
+            /// Announces that the view is about to wait, for room or for items.
+            pub(crate) fn announce(&self) {
+                either!(self, view => view.announce());
+            }
+
+            /// Takes back the announcement.
+            pub(crate) fn withdraw(&self) {
+                either!(self, view => view.withdraw());
+            }
+
+            /// Makes the view at least `n` items wide, if it can become wider.
+            pub(crate) fn widen(&mut self, n: usize) {
+                if let Self::Many(view) = self
+                    && n > view.horizon()
+                {
+                    view.widen(n);
+                }
+            }
+
+            /// Leaves the id to a successor, if there can be one.
+            pub(crate) fn leave(self) {
+                if let Self::Many(view) = self {
+                    view.leave();
+                }
+            }
+        }
+    };
+}
+
+port!([T] WritePort<T>);
+port!([T, R: Deal] ReadPort<T, R>);
