@@ -63,8 +63,8 @@
 //! # Forks
 //!
 //! A process that the C function `fork` has created has one thread, and a copy of everything else. Streams that are run there work, and so do
-//! pools that are created there. What belongs to a run or a pool of the parent panics and says that the process was forked: the
-//! pool, a [`Sender`], an [`Offload`], an iterator of results. Dropping it does nothing. If a function that a run calls has forked the process and
+//! pools that are created there. Handles of a run or a pool of the parent panic and say that the process was forked: the
+//! pool, a [`Sender`], an [`Offload`], an iterator of results. Dropping them does nothing. If a function that a run calls has forked the process and
 //! returns in the child, the run goes on there if it has no other thread. Otherwise the child writes a message to standard error and
 //! aborts. Processes that [`Command`](std::process::Command) starts are not forks in this sense: they run another program.
 //!

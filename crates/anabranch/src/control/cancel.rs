@@ -85,7 +85,7 @@ enum Asked {
     Cancel,
 }
 
-/// What became of the items of a run that a token has stopped.
+/// The fate of the items of a run that a token has stopped.
 ///
 /// A stage that turns items into others ([`serial_flat_map`](crate::Stream::serial_flat_map),
 /// [`spread`](crate::Stream::spread)) changes what counts as an item: `delivered` counts the items after it.
@@ -132,7 +132,7 @@ impl CancelToken {
         self.ask(Asked::Drain);
     }
 
-    /// Lets the sources of the runs of this token wait until [`resume`](Self::resume) is called. What they have given goes
+    /// Lets the sources of the runs of this token wait until [`resume`](Self::resume) is called. Items that they have given go
     /// on to the end, and then the threads sleep.
     ///
     /// A call of the source that is already running may still give one item. [`drain`](Self::drain) and
@@ -180,7 +180,7 @@ impl CancelToken {
         self.lock().asked != Asked::Nothing
     }
 
-    /// What became of the items of the run that was stopped last. `None` while no stopped run has ended.
+    /// The fate of the items of the run that was stopped last. `None` while no stopped run has ended.
     pub fn stopped(&self) -> Option<Stopped> {
         self.lock().stopped
     }

@@ -1,4 +1,4 @@
-//! What holds a run from outside, or lends it something.
+//! Handles that hold a run from outside, or lend it something.
 
 mod cancel;
 mod monitor;

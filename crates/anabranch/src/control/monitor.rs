@@ -70,7 +70,7 @@ pub struct Snapshot {
     pub waiting: usize,
     /// The units of the plan, from the source to the sink.
     pub nodes: Vec<NodeSnapshot>,
-    /// What was measured so far. Work that a thread is doing counts when it is done.
+    /// The measurements so far. Work that a thread is doing counts when it is done.
     pub report: Report,
 }
 
@@ -161,7 +161,7 @@ impl Monitor {
 /// The function of the user that is called when a run stalls.
 pub(crate) type OnStall<'env> = Box<dyn FnMut(&Snapshot) + Send + 'env>;
 
-/// What the monitoring thread of one run is to do.
+/// The tasks of the monitoring thread of one run.
 pub(crate) struct MonitorThread<'r> {
     /// The monitor that it answers.
     monitor: Option<Monitor>,

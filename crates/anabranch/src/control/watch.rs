@@ -1,4 +1,4 @@
-//! What looks at a run while it goes on.
+//! Watchers of a run while it goes on.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::monitor::{Monitor, MonitorThread};
 use crate::engine::Progress;
 use crate::engine::state::progress::Callback;
 
-/// What looks at a run while it goes on: a [`Monitor`], or a function that is called [as the run gets on](Self::progress) or
+/// A watcher of a run while it goes on: a [`Monitor`], or a function that is called [as the run gets on](Self::progress) or
 /// [while it stalls](Self::stalls). [`Stream::watch`](crate::Stream::watch) takes it.
 pub struct Watch<'env>(pub(crate) Watcher<'env>);
 

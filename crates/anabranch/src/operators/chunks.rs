@@ -54,7 +54,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Gathers the items that are ready into vectors of at most `most` items. A vector never waits for further items: where
     /// [`chunks`](Self::chunks) keeps five of ten items until the source gives the others, this stage gives the five.
     ///
-    /// Where a vector ends depends on the moment, so the stage is outside of the promise that a stream gives
+    /// The end of a vector depends on the moment, so the stage is outside of the promise that a stream gives
     /// [the same output](crate::contract) each time. The items and their order are the same. In a run with one worker,
     /// which takes each item to the end before the next, each vector has one item.
     ///

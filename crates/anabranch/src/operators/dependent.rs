@@ -20,7 +20,7 @@ use super::ready::Ready;
 use crate::engine::{Kept, Later, Pulled, Spread};
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
-/// Why an item never gets the results that it needs; see [`Stream::map_dependent`](crate::Stream::map_dependent).
+/// The reason why an item never gets the results that it needs; see [`Stream::map_dependent`](crate::Stream::map_dependent).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unmet {
     /// Items wait for each other: each needs the result of the next, and the last that of the first.
@@ -322,7 +322,7 @@ impl<T, V, X: From<Unmet>, N> Issue<T, V, X, N> {
         } else if is_needed && let Some(items) = self.cycle(number) {
             self.fail(&items.clone(), Unmet::Cycle { items });
         }
-        // What an item waits for comes within its reach.
+        // The items that an item waits for come within its reach.
         if let Some(&first) = self.pending.keys().next()
             && self.next > first.saturating_add(reach)
         {
@@ -391,8 +391,8 @@ impl<T, V, X: From<Unmet>, N> Issue<T, V, X, N> {
 
     /// The items of a cycle to which `number` belongs, each before one that it needs, beginning with the least.
     ///
-    /// What the item needs and what needs it are searched in turn. If either search ends, there is no cycle, so the time is
-    /// at most twice that of the shorter one.
+    /// The items that it needs and those that need it are searched in turn. If either search ends, there is no cycle, so the time
+    /// is at most twice that of the shorter one.
     fn cycle(&self, number: u64) -> Option<Vec<u64>> {
         let mut path = vec![(number, 0)];
         let mut seen = BTreeSet::from([number]);

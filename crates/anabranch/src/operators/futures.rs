@@ -32,7 +32,7 @@ const WAKE_WHILE_POLLED_IS_LOST: Mutant = Mutant("wake_while_polled_is_lost");
 /// The futures of a stage that have woken, and the numbers of its items. Wakers keep it, also after the run.
 #[derive(Debug)]
 struct Wakes {
-    /// Where the workers of the run wait.
+    /// The event at which the workers of the run wait.
     event: OnceLock<sync::Arc<EventCount>>,
     /// How many items may be under way at once. Without a number, the window bounds them.
     most: Option<u64>,

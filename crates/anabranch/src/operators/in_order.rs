@@ -7,7 +7,7 @@ use anabranch_record::sync::Arc;
 
 use crate::engine::{Kept, KeptPanic, Pulled, Run, Spread};
 
-/// Why an item has no result.
+/// The reason why an item has no result.
 pub(super) enum Failure<X> {
     Panic(KeptPanic),
     Error(Kept<X>),

@@ -1,4 +1,4 @@
-//! Where items go that are dealt: to the branches of a fork, or to the shards of a stage.
+//! The destinations of items that are dealt: the branches of a fork, or the shards of a stage.
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};

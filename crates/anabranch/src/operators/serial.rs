@@ -5,11 +5,11 @@ use anabranch_plan::Node;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
-    /// Gives up the order of the items from here on: the results of parallel stages are taken as they are ready. Those
+    /// Gives up the order of the items from here on: the results of parallel stages are taken as they are ready. Results
     /// of one worker are taken in turn.
     ///
-    /// A slow item then delays no other items, until a whole window of them has overtaken it. Of several
-    /// failures, the first in time is returned. Every item is delivered at most once. The results of each
+    /// A slow item then delays no other items, until a whole window of them has overtaken it. If there are several
+    /// failures, the first one in time is returned. Every item is delivered at most once. The results of each
     /// such parallel unit have a window of their own.
     ///
     /// ```

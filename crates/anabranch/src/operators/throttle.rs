@@ -9,7 +9,7 @@ use crate::stream::{Mode, Stream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Lets at most `most` items through in any stretch of time `per`: the others wait for their time, one after the other
-    /// and in order. What comes out does not change, only when.
+    /// and in order. The results do not change, only their times.
     ///
     /// The stage sleeps while an item waits. Behind it, [`dedicated`](Self::dedicated) gives it a thread of its own, so that
     /// no worker sleeps. Stopping the run waits for the item that is delayed. The [contract](crate::contract) covers the items

@@ -35,7 +35,7 @@ pub struct Sender<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
-/// Why an item was not posted at once. The error gives the item back.
+/// The reason why an item was not posted at once. The error gives the item back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
     /// The stream has no room at this moment.
@@ -132,7 +132,7 @@ impl<T> ChannelState<T> {
         if self.capacity == 0 { emptied.notify_all() } else { emptied.notify() }
     }
 
-    /// What the source gets, or `None` if it has to wait.
+    /// The next item of the source, or `None` if it has to wait.
     fn take(&self) -> Option<Pulled<T, Infallible>> {
         let inbox = &self.mailbox.inbox;
         if self.supply.is_closed() && !inbox.is_closed() {
@@ -180,7 +180,7 @@ impl<T> Sender<T> {
         if is_in_person { self.wait_in_person(number) } else { Ok(()) }
     }
 
-    /// What the posts and the source share, for a post that wants something of the source.
+    /// The state that posts and source share, for a post that wants something of the source.
     #[inline]
     #[track_caller]
     fn shared(&self) -> &ChannelState<T> {
@@ -359,7 +359,7 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Channel<T>) {
 }
 
 impl<'env, T: Send + 'env> Channel<T> {
-    /// What tells a detached run whether there are items.
+    /// The feed that tells a detached run whether there are items.
     pub(crate) fn feed(&self) -> StdArc<dyn Feed + 'env> {
         let shared: StdArc<ChannelState<T>> = StdArc::clone(&self.0);
         shared

@@ -15,7 +15,7 @@ use crate::outside::reader::{Reader, Runner};
 use crate::outside::results::{Ending, Results};
 use crate::stream::{Connect, Draft, Mode, Outside, Stream, connecting, set_up};
 
-/// What a stream needs to run without a thread of its own.
+/// The parts of a stream that runs without a thread of its own.
 struct DetachedStream {
     plan: Plan,
     pool: StdArc<Pool>,

@@ -8,7 +8,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// The threads of the stream poll them. The runtime only drives its timers and sockets, so it must be running: a runtime of
     /// one thread (`new_current_thread`) does this while a thread is inside of its `block_on`. A stream has one runtime for all
-    /// of its futures, wherever in the chain of calls it is set. Of several runtimes, the last one counts. Streams inside of the
+    /// of its futures, wherever in the chain of calls it is set. If several are set, the last one counts. Streams inside of the
     /// stream use it too, unless they have their own: see [`select_all`](Stream::select_all).
     ///
     /// ```

@@ -20,7 +20,7 @@ use crate::stream::{Account, Handed, Inner, Joins, Mode, Sent as Counted, Stream
 /// How many items of one stream may wait before the source.
 const WAITING_ITEMS: usize = 16;
 
-/// What one of the streams sends.
+/// A message of one of the streams.
 enum Sent<T, E> {
     Item(T),
     Fail(Kept<E>),
@@ -62,7 +62,7 @@ impl Drop for EndStreams {
 }
 
 impl<T, E> Sent<T, E> {
-    /// What a source gives that was sent this. Resumes a panic.
+    /// Turns the message into an item of the source. Resumes a panic.
     fn pulled(pulled: Pulled<Self, Infallible>) -> Pulled<T, E> {
         match pulled {
             Pulled::Item(Sent::Item(item)) => Pulled::Item(item),
@@ -196,7 +196,7 @@ struct Timed<T, E> {
     account: Arc<Account>,
     most: usize,
     time: Duration,
-    /// What comes behind the last chunk.
+    /// The cell after the last chunk.
     behind: Option<Pulled<Sent<T, E>, Infallible>>,
 }
 
@@ -241,7 +241,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
     /// Gathers items into vectors of `most` items, or of fewer if `time` has passed since the first of them came. So no item
     /// waits longer than `time`, and a busy stream has full vectors.
     ///
-    /// It is for sources that wait, such as [`channel`](Stream::channel) and `from_async`. Where a vector ends depends on the
+    /// It is for sources that wait, such as [`channel`](Stream::channel) and `from_async`. The end of a vector depends on the
     /// moment, so the stage is outside of the promise that a stream gives [the same output](crate::contract) each time. The
     /// items and their order are the same. [`chunks`](Self::chunks) does without the clock, and
     /// [`ready_chunks`](Self::ready_chunks) waits for no item at all.

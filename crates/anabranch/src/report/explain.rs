@@ -1,4 +1,4 @@
-//! What bounded the throughput, why, and what to do about it.
+//! The limit of the throughput, its reason and its remedy.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const EXPLAINS_WELL: f64 = 0.87;
 const WORTH_TELLING: f64 = 0.1;
 
 impl Report {
-    /// What bounded the throughput, why, what to do about it, and how much faster that would be, in a few
+    /// Explains what bounded the throughput, why, what to do about it, and how much faster that would be, in a few
     /// sentences.
     ///
     /// If the costs of the stages explain the time, the sentences are those of the
@@ -23,10 +23,10 @@ impl Report {
     /// much of the time the costs explain.
     ///
     /// If the stages were ready and had no core for a part of their time, the sentences say how much of it was work, waiting and
-    /// neither. Where the system does not tell waiting from having no core, they say that.
+    /// neither. If the system does not tell waiting from having no core, they say that.
     ///
     /// If the items are too small to share, the sentences say so, how long the plain loop would take, and what handing over
-    /// several items at once would give. What handing over costs on this machine is measured when this is asked first, in
+    /// several items at once would give. The cost of handing over on this machine is measured when this is asked first, in
     /// some milliseconds.
     pub fn explanation(&self) -> String {
         let Some(measured) = self.per_item() else {

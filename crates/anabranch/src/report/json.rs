@@ -28,7 +28,7 @@ struct Written<'r> {
     curve: Vec<Point>,
     waiting: Over<'r>,
     threads: Vec<Thread<'r>>,
-    /// What passes would choose.
+    /// The choices of passes.
     choices: Vec<Note>,
     plan: &'r Plan,
     /// The reports of the streams inside.

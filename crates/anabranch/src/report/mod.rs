@@ -31,7 +31,7 @@ pub use slot::ReportSlot;
 pub(crate) use table::short;
 pub use writer::{ReportFormat, ReportWriter};
 
-/// What a run tells about itself:
+/// The report of a run about itself:
 ///
 /// - for each node, the items that passed it, the time that threads spent in it, and how many items waited
 ///   before it;
@@ -95,7 +95,7 @@ pub struct NodeReport {
     pub id: NodeId,
     /// The names of its stages, joined by `+`.
     pub name: String,
-    /// Whether it is a source, a parallel stage, a serial stage or the end.
+    /// The role: a source, a parallel stage, a serial stage or the end.
     pub role: Role,
     /// How many items it took. For the source, how many it gave.
     pub items: u64,
@@ -111,9 +111,9 @@ pub struct NodeReport {
     /// limit of the system held it back. Predictions leave it out. `None` where the system does not tell it; Linux does in
     /// `/proc/thread-self/schedstat`.
     pub delayed: Option<Duration>,
-    /// Whether it is taken to wait for something. This is so if it waited for at least half of the time in most pieces of its
+    /// Whether the node is taken to wait for something. This is so if it waited for at least half of the time in most pieces of its
     /// work, or for two thirds of its total time; `delayed` is left out of all these times. Waiting is `off_processor` without
-    /// `delayed`. Where `delayed` is not known, the second rule needs as many processors as workers, and if neither rule holds, the
+    /// `delayed`. If `delayed` is not known, the second rule needs as many processors as workers, and if neither rule holds, the
     /// time without a processor counts as an interruption, which predictions leave out.
     pub waits: bool,
     /// The mean time that an index waited before it. A batch of a `flat_map` is one index.
@@ -256,26 +256,26 @@ impl Report {
         self.source_items() as f64 / self.wall.as_secs_f64().max(1e-9)
     }
 
-    /// What the plan predicts from the measured costs, for the workers of the run and the processors of this
+    /// The prediction of the plan from the measured costs, for the workers of the run and the processors of this
     /// machine. `None` if nothing was measured.
     pub fn prediction(&self) -> Option<&Prediction> {
         self.prediction.as_ref()
     }
 
-    /// What the plan predicts for 1 to 64 workers, each with a processor of its own. `None` if nothing was
+    /// The predictions of the plan for 1 to 64 workers, each with a processor of its own. `None` if nothing was
     /// measured.
     pub fn curve(&self) -> Option<Curve> {
         self.costed.predict_range_on(&Machine::ample().overhead(overhead(&self.plan)), 1..=64).ok()
     }
 
-    /// What [passes](crate::Stream::passes) would choose from the measured costs, and why.
+    /// The choices that [passes](crate::Stream::passes) would make from the measured costs, and the reasons.
     /// [`Stream::costs_from`](crate::Stream::costs_from) makes the next run choose this.
     pub fn choices(&self) -> Vec<Note> {
         let passes = Passes::all();
         passes.apply(&mut self.costed.clone(), &self.machine())
     }
 
-    /// What was measured, in a form that can be drawn over a picture of the plan.
+    /// The measurements, in a form that can be drawn over a picture of the plan.
     pub fn overlay(&self) -> Overlay {
         let mut overlay = Overlay::new().on(self.machine());
         for node in &self.nodes {
@@ -372,7 +372,7 @@ fn node_reports(
 ///
 /// While the clock is read before and after a short item, the processor does not work on the next item, as it
 /// otherwise does. So each measured item seems to take longer by some nanoseconds, and the units together
-/// longer than the run. What is too much is taken from all cells alike, but at most `clock` nanoseconds from a
+/// longer than the run. The excess is taken from all cells alike, but at most `clock` nanoseconds from a
 /// cell, which is what reading the clock takes.
 fn fit(readings: &mut [Reading], wall: u64, clock: u64) {
     let mut left: Vec<u64> = readings.iter().map(|reading| reading.tally.cells * clock).collect();

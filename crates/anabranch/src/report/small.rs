@@ -14,10 +14,10 @@ const WORTH: f64 = 1.1;
 const SHARE: f64 = 0.1;
 /// The most items that are handed over at once.
 const MOST_ITEMS: f64 = 1_024.0;
-/// What two threads together need to hand an item without work from one unit to the next, in nanoseconds. With the machines of
-/// `measure/RESULTS.md` it is 12 to 33.
+/// The time that two threads together need to hand an item without work from one unit to the next, in nanoseconds. With the
+/// machines of `measure/RESULTS.md` it is 12 to 33.
 const HANDING_NS: f64 = 30.0;
-/// What an item without work takes if many are handed over at once, in nanoseconds.
+/// The time of an item without work if many are handed over at once, in nanoseconds.
 const LEAST_NS: f64 = 3.0;
 
 impl Report {

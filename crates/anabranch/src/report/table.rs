@@ -42,7 +42,7 @@ pub(crate) fn short(span: Duration) -> String {
 }
 
 impl Report {
-    /// What ran, and how long it took.
+    /// The stages that ran, and their times.
     pub(super) fn headline(&self) -> String {
         let items = count(usize::try_from(self.source_items()).unwrap_or(usize::MAX), "item");
         let workers = count(self.plan.settings.workers, "worker");

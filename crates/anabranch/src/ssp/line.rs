@@ -20,7 +20,7 @@ pub struct Line<P, T: Send> {
     pub(super) terms: Terms,
 }
 
-/// What the stages need.
+/// The needs of the stages.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub(super) workers: usize,

@@ -3,8 +3,8 @@
 /// Creates a pipeline of stages and starts it. Returns the [`Pipeline`](crate::ssp::Pipeline) to post items
 /// to.
 ///
-/// Every stage but the last turns items into items ([`InOut`](crate::ssp::InOut)). What the last stage
-/// returns ([`In`](crate::ssp::In)) is collected.
+/// Every stage but the last turns items into items ([`InOut`](crate::ssp::InOut)). The results of the last stage
+/// ([`In`](crate::ssp::In)) are collected.
 ///
 /// ```
 /// use anabranch::ssp::*;

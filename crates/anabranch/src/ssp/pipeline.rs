@@ -37,7 +37,7 @@ impl<R> PipelineState<R> {
     }
 }
 
-/// Why an item was not posted.
+/// The reason why an item was not posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemPostError {
     /// The pipeline was ended, or a stage has panicked and the caller got the panic before.

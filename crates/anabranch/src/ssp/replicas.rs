@@ -17,7 +17,7 @@ pub(super) struct Replicas<S> {
 #[derive(Debug)]
 struct SharedReplicas<S> {
     replicas: Box<[Padded<Mutex<S>>]>,
-    /// Where the next worker looks first.
+    /// The replica at which the next worker looks first.
     first: AtomicUsize,
     waiting: AtomicUsize,
     gate: Mutex<()>,

@@ -1,6 +1,6 @@
-//! What a stage needs of the whole pipeline.
+//! The needs of a stage that concern the whole pipeline.
 
-/// What a stage needs of the whole pipeline.
+/// A need of a stage that concerns the whole pipeline.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {

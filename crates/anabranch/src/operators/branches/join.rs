@@ -32,7 +32,7 @@ pub trait Ends<'env>: Send {
 /// The ends of the branches in a line.
 #[doc(hidden)]
 pub trait Ports: Send {
-    /// What the branches have for an index.
+    /// The results of the branches for an index.
     type Values;
     /// Views of the branches, for threads that do not hold the join.
     type Watches: Send + Sync;

@@ -42,8 +42,8 @@ pub use tuple::{Broadcast, Split};
 ///
 /// If branches fail at several items, the first of these items counts. If several branches fail at one item, the first
 /// branch counts. Nothing is joined for this item. If a branch needs no more items, as behind a
-/// [`take`](Stream::take), the stream ends with this item, after all branches have taken it. What other branches have
-/// kept by then, in a [`chunks`](Stream::chunks), is dropped.
+/// [`take`](Stream::take), the stream ends with this item, after all branches have taken it. Items that other branches have
+/// kept by then, in a [`chunks`](Stream::chunks), are dropped.
 ///
 /// The branches may fail with one type of error. [`map_err`](Stream::map_err) at the end of a branch converts others.
 ///
@@ -73,7 +73,7 @@ impl<K, T: Send, F: Mode, M: Mode, L> fmt::Debug for Branches<'_, K, T, F, M, L>
     }
 }
 
-/// What a stream becomes behind a fork: `K` says which branches get an item.
+/// A stream after a fork: `K` says which branches get an item.
 type Forked<'env, K, T, M> = Branches<'env, K, T, M, M, ()>;
 /// The values that the branches of a list have for an index.
 type Values<'env, L> = <<L as Ends<'env>>::Ports as Ports>::Values;

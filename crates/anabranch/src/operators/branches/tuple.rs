@@ -29,7 +29,7 @@ pub struct BranchPort<P, V: Send> {
     port: Port<V>,
 }
 
-/// What the branches have for an index: the last, and those before it. A branch that dropped the item has nothing.
+/// The results of the branches for an index: the last, and those before it. A branch that dropped the item has nothing.
 #[derive(Debug)]
 pub struct Got<P, V> {
     before: P,

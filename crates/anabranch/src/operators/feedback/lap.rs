@@ -1,6 +1,6 @@
-//! What the stages of a feedback give.
+//! The results of the stages of a feedback.
 
-/// What the stages of a [`feedback`](crate::Stream::feedback) give: an item that goes round again, or a result that leaves.
+/// A result of the stages of a [`feedback`](crate::Stream::feedback): an item that goes round again, or a result that leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lap<T, V> {
     /// The item goes through the stages again.

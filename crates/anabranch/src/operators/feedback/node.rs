@@ -78,7 +78,7 @@ impl<T> Loop<T> {
         self.left.load(Ordering::Acquire)
     }
 
-    /// Whether it is known which items may enter at `index`.
+    /// Whether the items that may enter at `index` are known.
     fn knows(&self, index: u64) -> bool {
         index < self.left().saturating_add(self.places)
     }

@@ -1,11 +1,11 @@
-//! What is computed of the items of a window.
+//! Values that are computed of the items of a window.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-/// What is computed of the items of a window, from left to right.
+/// A value that is computed of the items of a window, from left to right.
 pub(crate) trait Aggregate<T>: Send + Sync {
-    /// What is computed.
+    /// The type of the value.
     type Value: Send;
     /// Neighbouring stretches of items, and what is computed of all of them.
     type Queue: Default + Send;

@@ -10,7 +10,7 @@ use crate::engine::{Kept, KeptPanic, Spread};
 /// A block of neighbouring items.
 pub(crate) struct Block<T> {
     items: Vec<T>,
-    /// Whether it is the last one, which has no items.
+    /// Whether the block is the last one, which has no items.
     is_end: bool,
 }
 
@@ -41,7 +41,7 @@ impl<T: Send, E> Spread<T, E> for Gather<T> {
 
     fn open_last(&mut self, waiting: &mut Vec<T>) -> bool {
         if self.items.capacity() == 0 {
-            // Where items come one by one, blocks may stay small.
+            // If items arrive one by one, blocks may stay small.
             self.items.reserve(waiting.len().min(self.most));
         }
         let room = self.most.saturating_sub(self.items.len()).min(waiting.len());

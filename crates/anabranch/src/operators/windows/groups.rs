@@ -21,7 +21,7 @@ pub(super) struct Groups<K, V> {
     places: Vec<u64>,
 }
 
-/// So many groups are found without a table.
+/// The number of groups that are found without a table.
 const FEW: usize = 4;
 /// The least number of places.
 const LEAST_PLACES: usize = 16;

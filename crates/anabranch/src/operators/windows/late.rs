@@ -1,4 +1,4 @@
-//! What becomes of late items.
+//! The fate of late items.
 
 /// Takes late items; see [`TimeWindows::on_late`](crate::TimeWindows::on_late).
 #[derive(Clone, Copy)]

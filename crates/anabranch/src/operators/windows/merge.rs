@@ -7,7 +7,7 @@ use super::results::{Closed, Failure, Late, Results};
 use crate::engine::Spread;
 use crate::engine::nodes::pull::Pulled;
 
-/// What came of one chunk.
+/// The results of one chunk.
 pub(crate) struct Part<K, T, V> {
     /// How many chunks the block has.
     pub(super) of: usize,
@@ -60,7 +60,7 @@ pub(crate) struct Merge<K, T, V, L> {
     came: usize,
     results: Results<K, T, V>,
     failure: Option<Failure>,
-    /// What the last whole block gave.
+    /// The results of the last whole block.
     ordered: Option<Ordered<K, T, V>>,
 }
 

@@ -1,4 +1,4 @@
-//! What comes out of windows: windows that have closed, items that came too late, and failures.
+//! Results of windows: windows that have closed, items that came too late, and failures.
 
 use super::layout::Rank;
 use crate::engine::KeptPanic;
@@ -32,7 +32,7 @@ pub(crate) struct Late<T> {
     pub(crate) item: T,
 }
 
-/// What came out of the windows of one shard.
+/// The results of the windows of one shard.
 pub(crate) struct Results<K, T, V> {
     pub(crate) closed: Vec<Closed<K, V>>,
     pub(crate) late: Vec<Late<T>>,
@@ -54,7 +54,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Of two failures, the one that the loop would have met first.
+    /// The one of two failures that the loop would have met first.
     pub(crate) fn earlier(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(one), Some(other)) => {

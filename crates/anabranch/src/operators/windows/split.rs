@@ -1,4 +1,4 @@
-//! What happens to the parts of a block: they go to their shards, and each shard adds them to its windows.
+//! The way of the parts of a block: they go to their shards, and each shard adds them to its windows.
 
 use std::cell::Cell;
 use std::hash::Hash;

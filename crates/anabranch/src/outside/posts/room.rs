@@ -58,7 +58,7 @@ impl Room {
 
     /// Creates the room for `least` items, or for up to `most` of items that are known to be quick. An item that is
     /// processed quickly can hardly own much memory, since it takes time to fill and to read. So there is room for as
-    /// many items as take a worker [`ROOM_NS`] together. Of other items, at most 4 a worker wait before the first stage.
+    /// many items as take a worker [`ROOM_NS`] together. At most 4 other items a worker wait before the first stage.
     ///
     /// # Panics
     /// If a number is 0, or `least` is above `most`.

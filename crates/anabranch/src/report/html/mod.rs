@@ -116,7 +116,7 @@ impl Report {
         section("Stages", hint, &format!("<div class=\"scroll\"><table>{head}\n{rows}</table></div>"))
     }
 
-    /// What passes would choose.
+    /// The choices of passes.
     fn choice_list(&self) -> String {
         let choices = self.choices();
         if choices.is_empty() {
