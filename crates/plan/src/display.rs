@@ -50,7 +50,7 @@ impl Plan {
     /// the memory. If costs are known, it also says what the plan should achieve with a core for each of its
     /// threads.
     ///
-    /// The wording may change from version to version. Programs should read [`to_json`](Plan::to_json).
+    /// The wording may change from version to version. Programs should read `Plan::to_json`.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Node, Plan, Settings};
