@@ -109,14 +109,15 @@ impl Decoded {
     }
 }
 
-/// A decoder of blocks. It keeps its memory, some fifteen bytes for each byte of the largest block, so use one per
+/// A decoder of blocks. It keeps its memory, some eight bytes for each byte of the largest block, so use one per
 /// worker for many blocks.
-#[derive(Default)]
 pub struct Decoder {
     selectors: Vec<u8>,
     tables: Vec<Table>,
     /// The last column of the sorted rotations.
     last: Vec<u8>,
+    /// How often each byte is in the last column.
+    counts: [u32; 256],
     unsorter: Unsorter,
     packed: Vec<u8>,
 }
@@ -124,7 +125,8 @@ pub struct Decoder {
 impl Decoder {
     /// Creates a decoder.
     pub fn new() -> Self {
-        Self::default()
+        let (selectors, tables, last, unsorter, packed) = Default::default();
+        Decoder { selectors, tables, last, counts: [0; 256], unsorter, packed }
     }
 
     /// Decodes the block at the start of `segment`, if there is one, into `bytes`, whose contents are dropped. An
@@ -179,16 +181,8 @@ impl Decoder {
             let contents = unscrambled(segment, bits.position(), checksum)?;
             return Ok((contents, checksum, packed_len));
         }
-        self.unsorter.unsort(&self.last, row, &mut self.packed);
-        let contents = match self.unpacked(checksum, bytes) {
-            // The column may belong to no block, and yet be valid for the reference implementation.
-            Err(_) => {
-                self.unsorter.unsort_forward(row, &mut self.packed);
-                self.unpacked(checksum, Vec::new())?
-            }
-            Ok(contents) => contents,
-        };
-        Ok((contents, checksum, packed_len))
+        self.unsorter.unsort(&self.last, &self.counts, row, &mut self.packed);
+        Ok((self.unpacked(checksum, bytes)?, checksum, packed_len))
     }
 
     fn read_codes(&mut self, bits: &mut BitReader<'_>, alphabet: usize) -> Result<(), Fault> {
@@ -240,8 +234,9 @@ impl Decoder {
         let rule = |expected| Err(Fault::Block { expected });
         let end = list.len() as u16 + 1;
         let mut list = Recent::new(list);
-        let last = &mut self.last;
+        let (last, counts) = (&mut self.last, &mut self.counts);
         last.clear();
+        *counts = [0; 256];
         let (mut run, mut digit) = (0usize, 1usize);
         for &selector in &self.selectors {
             let table = &self.tables[usize::from(selector)];
@@ -258,6 +253,7 @@ impl Decoder {
                 }
                 if run > 0 {
                     last.resize(last.len() + run, list.first());
+                    counts[usize::from(list.first())] += run as u32;
                     (run, digit) = (0, 1);
                 }
                 // A byte follows, unless this symbol is the end.
@@ -267,7 +263,9 @@ impl Decoder {
                 if symbol == end {
                     return Ok(());
                 }
-                last.push(list.take(usize::from(symbol - 1)));
+                let byte = list.take(usize::from(symbol - 1));
+                counts[usize::from(byte)] += 1;
+                last.push(byte);
             }
         }
         rule("a selector for every 50 symbols")
@@ -296,6 +294,12 @@ impl Decoder {
             bytes.extend_from_slice(&self.packed);
         }
         Ok(Contents { bytes, is_packed })
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Decoder::new()
     }
 }
 
