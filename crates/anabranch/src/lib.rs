@@ -123,8 +123,8 @@ pub use control::{
 };
 pub use engine::{Flow, Halt, Progress};
 pub use operators::{
-    Branches, Broadcast, ByKey, CountWindows, InTurn, KeyedWindow, Lap, OnLate, Route, SessionWindows,
-    Shards, Split, TimeWindows, Unmet, Window, Windows,
+    Branches, Broadcast, ByKey, CountWindows, InTurn, KeyedWindow, Lap, OnLate, Operator, Results, Route,
+    SessionWindows, Shards, Split, TimeWindows, Unmet, Window, Windows,
 };
 #[cfg(feature = "futures")]
 pub use outside::AsyncItems;

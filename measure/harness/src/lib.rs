@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod builds;
+#[cfg(feature = "charts")]
 pub mod chart;
 pub mod distance;
 pub mod energy;

@@ -163,7 +163,7 @@ fn write(package: &Path, library: &Path, rows: &[String]) -> std::io::Result<()>
     fs::create_dir_all(package.join("src"))?;
     let manifest = format!(
         "[package]\nname = \"against\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         anabranch = {{ path = {:?} }}\nmeasure-harness = {{ path = {:?} }}\n\n\
+         anabranch = {{ path = {:?} }}\nmeasure-harness = {{ path = {:?}, default-features = false }}\n\n\
          [profile.release]\nlto = \"thin\"\ncodegen-units = 1\n",
         library.join("crates/anabranch"),
         builds::source("harness").canonicalize()?,

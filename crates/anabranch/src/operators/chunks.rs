@@ -1,11 +1,12 @@
 //! Items put together into vectors: by number, by a key, or as they are ready.
 
-use std::ops::ControlFlow;
+use std::convert::Infallible;
 
 use anabranch_plan::Node;
 
+use super::operator::{Operator, Results};
 use super::spread::SpreadOnly;
-use crate::engine::{Flow, Pulled, Serial, Spread};
+use crate::engine::{Pulled, Spread};
 use crate::stream::{Mode, Stream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
@@ -27,7 +28,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn chunks(self, size: usize) -> Stream<'env, Vec<T>, M> {
         assert!(size > 0, "`chunks(0)`: a chunk holds 1 item or more");
-        self.stage(Node::serial("chunks"), Chunks { size, gathered: Vec::new() })
+        self.operated(Node::serial("chunks"), Chunks { size, gathered: Vec::new() })
     }
 
     /// Gathers neighbours with the same key, and gives each group with its key once an item of another key has come.
@@ -47,7 +48,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         K: PartialEq + Send + 'env,
         F: FnMut(&T) -> K + Send + 'env,
     {
-        let groups = self.stage(Node::serial("chunk_by"), ChunkBy { key, open: None });
+        let groups = self.operated(Node::serial("chunk_by"), ChunkBy { key, open: None });
         groups.spreading(Node::serial("chunk_by"), SpreadOnly(None))
     }
 
@@ -89,27 +90,29 @@ struct Chunks<T> {
     gathered: Vec<T>,
 }
 
-impl<T: Send, E> Serial<T, E> for Chunks<T> {
+impl<T: Send> Operator<T> for Chunks<T> {
     type Out = Vec<T>;
+    type Error = Infallible;
+    const GIVES_MANY: bool = false;
 
     #[inline]
-    fn one(&mut self, item: T, given: &mut Option<Vec<T>>) -> Flow<E> {
+    fn item(&mut self, item: T, results: &mut Results<'_, Vec<T>>) -> Result<(), Infallible> {
         if self.gathered.capacity() == 0 {
             // A very large `size` may never be reached, so the memory for it is not reserved at once.
             self.gathered.reserve(self.size.min(1024));
         }
         self.gathered.push(item);
         if self.gathered.len() == self.size {
-            *given = Some(std::mem::take(&mut self.gathered));
+            results.give(std::mem::take(&mut self.gathered));
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 
-    fn finish(&mut self, given: &mut Vec<Vec<T>>) -> Flow<E> {
+    fn end(&mut self, results: &mut Results<'_, Vec<T>>) -> Result<(), Infallible> {
         if !self.gathered.is_empty() {
-            given.push(std::mem::take(&mut self.gathered));
+            results.give(std::mem::take(&mut self.gathered));
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 }
 
@@ -119,26 +122,28 @@ struct ChunkBy<K, T, F> {
     open: Option<(K, Vec<T>)>,
 }
 
-impl<T, K, F, E> Serial<T, E> for ChunkBy<K, T, F>
+impl<T, K, F> Operator<T> for ChunkBy<K, T, F>
 where
     T: Send,
     K: PartialEq + Send,
     F: FnMut(&T) -> K + Send,
 {
     type Out = (K, Vec<T>);
+    type Error = Infallible;
+    const GIVES_MANY: bool = false;
 
-    fn one(&mut self, item: T, given: &mut Option<Self::Out>) -> Flow<E> {
+    fn item(&mut self, item: T, results: &mut Results<'_, Self::Out>) -> Result<(), Infallible> {
         let key = (self.key)(&item);
         match &mut self.open {
             Some((open, items)) if *open == key => items.push(item),
-            open => *given = open.replace((key, vec![item])),
+            open => results.extend(open.replace((key, vec![item]))),
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 
-    fn finish(&mut self, given: &mut Vec<Self::Out>) -> Flow<E> {
-        given.extend(self.open.take());
-        ControlFlow::Continue(())
+    fn end(&mut self, results: &mut Results<'_, Self::Out>) -> Result<(), Infallible> {
+        results.extend(self.open.take());
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ mod feedback;
 #[cfg(feature = "futures")]
 mod futures;
 mod in_order;
+mod operator;
 mod parallel;
 mod ready;
 mod route;
@@ -23,6 +24,7 @@ mod zip;
 pub use branches::{Branches, Broadcast, Split};
 pub use dependent::Unmet;
 pub use feedback::Lap;
+pub use operator::{Operator, Results};
 pub use route::{ByKey, InTurn, Route};
 pub use shards::Shards;
 pub(crate) use shards::with_states;

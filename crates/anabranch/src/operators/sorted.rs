@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::ops::ControlFlow;
+use std::convert::Infallible;
 
 use anabranch_plan::Node;
 
+use super::operator::{Operator, Results};
 use super::spread::SpreadOnly;
-use crate::engine::{Flow, Serial};
 use crate::stream::{Mode, Stream};
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
@@ -30,7 +30,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         K: Ord + Send + 'env,
         F: FnMut(&T) -> K + Send + 'env,
     {
-        let sorted = self.stage(Node::serial("sorted_within_by_key"), SortedWithin::new(window, key));
+        let sorted = self.operated(Node::serial("sorted_within_by_key"), SortedWithin::new(window, key));
         sorted.spreading(Node::serial("sorted_within_by_key"), SpreadOnly(None))
     }
 }
@@ -49,29 +49,31 @@ impl<K: Ord, T, F> SortedWithin<K, T, F> {
     }
 }
 
-impl<T, K, F, E> Serial<T, E> for SortedWithin<K, T, F>
+impl<T, K, F> Operator<T> for SortedWithin<K, T, F>
 where
     T: Send,
     K: Ord + Send,
     F: FnMut(&T) -> K + Send,
 {
     type Out = T;
+    type Error = Infallible;
+    const GIVES_MANY: bool = false;
 
-    fn one(&mut self, item: T, given: &mut Option<T>) -> Flow<E> {
+    fn item(&mut self, item: T, results: &mut Results<'_, T>) -> Result<(), Infallible> {
         let key = (self.key)(&item);
         self.held.push(Held { key, number: self.next, item });
         self.next += 1;
         if self.held.len() > self.window {
-            *given = self.held.pop().map(|least| least.item);
+            results.extend(self.held.pop().map(|least| least.item));
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 
-    fn finish(&mut self, given: &mut Vec<T>) -> Flow<E> {
+    fn end(&mut self, results: &mut Results<'_, T>) -> Result<(), Infallible> {
         // The greatest comes out first, so the last of this order.
         let rest = std::mem::take(&mut self.held).into_sorted_vec();
-        given.extend(rest.into_iter().rev().map(|held| held.item));
-        ControlFlow::Continue(())
+        results.extend(rest.into_iter().rev().map(|held| held.item));
+        Ok(())
     }
 }
 

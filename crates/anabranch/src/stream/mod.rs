@@ -158,6 +158,7 @@ use crate::engine::{ErrorSlot, Upstream};
 /// | use the results of other items | [`map_dependent`](Self::map_dependent), [`try_map_dependent`](Self::try_map_dependent) |
 /// | keep one state, item by item in order | [`serial_map`](Self::serial_map), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread) |
 /// | do so with a function that may fail | [`try_serial_map`](Self::try_serial_map), [`try_serial_filter_map`](Self::try_serial_filter_map), [`try_serial_flat_map`](Self::try_serial_flat_map), [`try_serial_spread`](Self::try_serial_spread) |
+/// | write a stage of your own, with a state and an end | [`operator`](Self::operator), [`try_operator`](Self::try_operator): [`Operator`](crate::Operator) |
 /// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`step_by`](Self::step_by), [`map_while`](Self::map_while) |
 /// | put items together | [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks), [`chunks_timeout`](Self::chunks_timeout) |
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |

@@ -1,6 +1,7 @@
 //! A case as a stream of the crate.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::pin::Pin;
@@ -11,8 +12,8 @@ use std::time::Duration;
 
 use anabranch::plan::{Passes, Wait};
 use anabranch::{
-    Branches, ByKey, CountWindows, InTurn, Lap, May, Monitor, Pipeline, Pool, ReportSlot, SessionWindows,
-    Shards, Split, Stream, TimeWindows, TryStream, Watch, Workers,
+    Branches, ByKey, CountWindows, InTurn, Lap, May, Monitor, Operator, Pipeline, Pool, ReportSlot, Results,
+    SessionWindows, Shards, Split, Stream, TimeWindows, TryStream, Watch, Workers,
 };
 use futures::StreamExt;
 use futures::executor::block_on_stream;
@@ -105,6 +106,71 @@ fn tried_children(world: At, node: usize, parent: Item) -> impl Iterator<Item = 
 
 fn some_children(world: At, node: usize, parent: Item) -> impl Iterator<Item = Item> + Send {
     tried_children(world, node, parent).map(|tried| tried.unwrap_or_else(|planted| panic_any(planted)))
+}
+
+/// Gives the children of each item.
+struct Children {
+    world: At,
+    node: usize,
+}
+
+impl Operator<Item> for Children {
+    type Out = Item;
+    type Error = Infallible;
+
+    fn item(&mut self, parent: Item, results: &mut Results<'_, Item>) -> Result<(), Infallible> {
+        self.world.visit(self.node, &parent);
+        results.extend(some_children(self.world, self.node, parent));
+        Ok(())
+    }
+}
+
+/// Gives the children of each item, until one fails.
+struct TryChildren {
+    world: At,
+    node: usize,
+}
+
+impl Operator<Item> for TryChildren {
+    type Out = Item;
+    type Error = Planted;
+
+    fn item(&mut self, parent: Item, results: &mut Results<'_, Item>) -> Result<(), Planted> {
+        self.world.try_visit(self.node, &parent)?;
+        // All are made before the first is given, as in a `flat_map` that returns a vector.
+        let mut made = Vec::new();
+        let made_all = tried_children(self.world, self.node, parent)
+            .try_for_each(|child| child.map(|child| made.push(child)));
+        results.extend(made);
+        made_all
+    }
+}
+
+/// Gathers items, as `chunks` does.
+struct Gather {
+    size: usize,
+    gathered: Vec<Item>,
+}
+
+impl Operator<Item> for Gather {
+    type Out = Vec<Item>;
+    type Error = Infallible;
+    const GIVES_MANY: bool = false;
+
+    fn item(&mut self, item: Item, results: &mut Results<'_, Vec<Item>>) -> Result<(), Infallible> {
+        self.gathered.push(item);
+        if self.gathered.len() == self.size {
+            results.give(std::mem::take(&mut self.gathered));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, results: &mut Results<'_, Vec<Item>>) -> Result<(), Infallible> {
+        if !self.gathered.is_empty() {
+            results.give(std::mem::take(&mut self.gathered));
+        }
+        Ok(())
+    }
 }
 
 /// The children of an item for steps that are called until they have nothing more. The state says how many there were.
@@ -224,6 +290,9 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
             let renamed = line.map_err(Renamed).try_map(move |item| Ok(tries(item)?));
             renamed.map_err(|Renamed(planted)| planted)
         }
+        // Each second one is an operator as users write it.
+        Step::Flat if node % 2 == 1 => line.operator(Children { world, node }),
+        Step::TryFlat if node % 2 == 1 => line.try_operator(TryChildren { world, node }),
         Step::Flat => line.flat_map(move |item| {
             world.visit(node, &item);
             some_children(world, node, item)
@@ -314,6 +383,9 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
         Step::Zip(most) => line.zip(0..most as usize).map(|(item, number)| item.marked(number)),
         Step::Skip(count) => line.skip(count),
         Step::EveryNth(step) => line.step_by(step),
+        Step::Chunks(size) if node % 2 == 1 => {
+            line.operator(Gather { size, gathered: Vec::new() }).serial_map(merged(world, node))
+        }
         Step::Chunks(size) => line.chunks(size).serial_map(merged(world, node)),
         Step::Throttle => line.throttle(3, Duration::from_nanos(50)),
         Step::SerialFlat => line.serial_flat_map(move |item| {
