@@ -4,7 +4,7 @@
 //! that and starts no thread: cutting ([`Blocks`]), encoding a block ([`gzip::Encoder`], one for each worker) and
 //! joining ([`gzip::Writer`]); splitting ([`gzip::Splitter`]) and decoding a member ([`gzip::Decoder`], one for each
 //! worker). [`gzip::Scanner`] and [`gzip::Verifier`] are the two halves of the splitting, so that reading, inflating
-//! and verifying can overlap. With [`gzip::Guesser`] several threads inflate one long member. A plain loop, as here, or
+//! and verifying can overlap. With [`gzip::Guess`] several threads inflate one long member. A plain loop, as here, or
 //! a pipeline connects the parts.
 //!
 //! ```

@@ -30,9 +30,9 @@ pub struct Expected {
 /// estimates.
 const AROUND: u32 = 12;
 /// The cost of finding a block and decoding from there, with markers.
-const GUESS: u32 = 325;
+const GUESS: u32 = 142;
 /// The cost of replacing the markers.
-const RESOLVE: u32 = 35;
+const RESOLVE: u32 = 24;
 /// The cost of joining the pieces, by one worker at a time, including the data before the first block of each.
 const JOIN: u32 = 8;
 
@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn one_worker_never_guesses_by_itself_and_many_do() {
-        assert!(!Speculation::Auto.is_done(1));
-        assert!(Speculation::Auto.is_done(16));
+        assert!(!Speculation::Auto.is_done(1) && !Speculation::Auto.is_done(2));
+        assert!(Speculation::Auto.is_done(3) && Speculation::Auto.is_done(16));
         assert!(Speculation::Always.is_done(1) && !Speculation::Never.is_done(16));
     }
 }

@@ -143,7 +143,7 @@ pub use decode::Decoder;
 pub use encode::{BGZF_BLOCK, Encoder, MAX_NAME, Origin};
 pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
-pub use guess::{Guess, Guessed, Guesser};
+pub use guess::{Guess, Guessed, SYMBOLS};
 pub use header::{HEADER_LIMIT, Header, MAGIC, Subfields};
 pub use index::{Index, PART_MEMBERS};
 pub use indexed::{Chain, DecodedPart, PartDecoder, Refusal};

@@ -402,17 +402,26 @@ impl Inflate<u16> {
 ///
 /// If there are markers, and the window is shorter.
 pub fn resolve(symbols: &[u16], window: &[u8], out: &mut Vec<u8>) {
+    let mut bytes: Option<Box<[u8; 1 << 16]>> = None;
+    out.reserve(symbols.len());
     for symbols in symbols.chunks(64) {
-        // Most chunks have no markers. These are copied many symbols at once.
+        // Chunks without markers are copied many symbols at once.
         if symbols.iter().fold(0, |all, &symbol| all | symbol) < MARKER {
             out.extend(symbols.iter().map(|&symbol| symbol as u8));
         } else {
-            out.extend(symbols.iter().map(|&symbol| match symbol.checked_sub(MARKER) {
-                None => symbol as u8,
-                Some(place) => window[usize::from(place)],
-            }));
+            // Bytes and markers alternate at random, so a branch for each would cost more than the rest.
+            let bytes = bytes.get_or_insert_with(|| bytes_of_symbols(window));
+            out.extend(symbols.iter().map(|&symbol| bytes[usize::from(symbol)]));
         }
     }
+}
+
+/// Returns the byte that each symbol stands for.
+fn bytes_of_symbols(window: &[u8]) -> Box<[u8; 1 << 16]> {
+    let mut bytes = Box::new([0; 1 << 16]);
+    (0..=u8::MAX).zip(&mut bytes[..]).for_each(|(byte, place)| *place = byte);
+    bytes[usize::from(MARKER)..].copy_from_slice(window);
+    bytes
 }
 
 impl<T: Slot> Default for Inflate<T> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use abz_codec::gzip::{DecodeError, Decoder, Guesser, Next, Scanned, Scanner, Verifier};
+use abz_codec::gzip::{DecodeError, Decoder, Guess, Next, SYMBOLS, Scanned, Scanner, Verifier};
 use flate2::{Compression, GzBuilder, write::GzEncoder};
 
 use crate::support::*;
@@ -10,12 +10,12 @@ use crate::support::*;
 /// Decodes a file in pieces of these sizes, each with a guess. Returns the contents, the first error, and the number of
 /// guesses that were taken.
 pub fn decode_guessing(file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>, usize) {
-    let (mut scanner, mut verifier, mut guesser) = (Scanner::new(), Verifier::new(), Guesser::new());
+    let (mut scanner, mut verifier) = (Scanner::new(), Verifier::new());
     let (mut out, mut data, mut place, mut taken) = (Vec::new(), Vec::new(), 0, 0);
     let mut decode = || {
         while place < file.len() {
             let piece = &file[place..file.len().min(place + len())];
-            let (mut rest, mut guess) = (piece, guesser.guess(piece));
+            let (mut rest, mut guess) = (piece, Guess::of(piece, vec![0; SYMBOLS]));
             while let Some(found) = scanner.next_with(&mut rest, (&mut guess, place as u64), &mut data)? {
                 match found {
                     Next::Scanned(Scanned::Member(member)) => out.extend(Decoder::new().decode(&member)?),

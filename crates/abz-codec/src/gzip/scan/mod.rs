@@ -7,6 +7,7 @@ mod whole;
 
 use std::io;
 use std::mem;
+use std::ops::DerefMut;
 
 use state::{Aim, Marked, START, State};
 use whole::Look;
@@ -60,12 +61,12 @@ impl Scanner {
     /// # Errors
     ///
     /// As [`next`](Scanner::next).
-    pub fn next_with(
+    pub fn next_with<S: DerefMut<Target = [u16]>>(
         &mut self,
         input: &mut &[u8],
-        (guess, place): (&mut Option<Guess>, u64),
+        (guess, place): (&mut Option<Guess<S>>, u64),
         data: &mut Vec<u8>,
-    ) -> Result<Option<Next>, DecodeError> {
+    ) -> Result<Option<Next<S>>, DecodeError> {
         if let Some(known) = &*guess {
             let start = known.start;
             match self.aim {

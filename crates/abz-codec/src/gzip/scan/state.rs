@@ -33,11 +33,11 @@ pub enum Scanned {
 
 /// An item that a [`Scanner`] found with a [`Guess`](crate::gzip::Guess).
 #[derive(Debug)]
-pub enum Next {
+pub enum Next<S = Vec<u16>> {
     /// An item that it would find without one.
     Scanned(Scanned),
     /// A part of a streamed member. Any thread can turn it into data.
-    Guessed(Stretch, Guessed),
+    Guessed(Stretch, Guessed<S>),
 }
 
 /// A scanner, which finds the members of a gzip file that is pushed to it from its start. It does not decode a member

@@ -1,10 +1,12 @@
 //! The steps that decompress gzip.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::Place;
 use abz_codec::gzip::{
-    DecodeError, Decoder, Entry, Fault, Guessed, Guesser, Member, Next, Scanned, Scanner, Stretch, Verifier,
+    DecodeError, Decoder, Entry, Fault, Guess, Guessed, Member, Next, SYMBOLS, Scanned, Scanner, Stretch,
+    Verifier,
 };
 use anabranch::{Pool, Recycled, Recycler};
 
@@ -89,7 +91,9 @@ pub(super) fn steps<'a>(
         let mut data = homes.take();
         let found = match input.is_end() {
             true => scanner.finish(&mut data)?.map(Next::Scanned),
-            false if guesses => input.scan_with(|bytes, guess| scanner.next_with(bytes, guess, &mut data))?,
+            false if guesses => {
+                input.scan_with(|bytes, guess| scanner.next_with::<Symbols>(bytes, guess, &mut data))?
+            }
             false => input.scan(|bytes| scanner.next(bytes, &mut data))?.map(Next::Scanned),
         };
         if let Some(mistaken) = mistaken {
@@ -122,7 +126,28 @@ pub(super) fn steps<'a>(
     };
     let sizes = Sizes { inputs, workers, window };
     let steps = Steps::new(("split or inflate", split), make, decode, Verifier::new(), sizes);
-    if guesses { steps.guessing(Guesser::new, Guesser::guess) } else { steps }
+    if !guesses {
+        return steps;
+    }
+    let symbols = Recycler::new(window, || vec![0; SYMBOLS]);
+    steps.guessing(move || symbols.clone(), |symbols, bytes| Guess::of(bytes, Symbols(symbols.take())))
+}
+
+/// The symbols of a guess, in a buffer that is used again.
+pub(super) struct Symbols(Recycled<Vec<u16>>);
+
+impl Deref for Symbols {
+    type Target = [u16];
+
+    fn deref(&self) -> &[u16] {
+        &self.0
+    }
+}
+
+impl DerefMut for Symbols {
+    fn deref_mut(&mut self) -> &mut [u16] {
+        &mut self.0
+    }
 }
 
 /// Data of a member that was decoded as it was found, and its CRC-32 if that is known.
@@ -154,5 +179,5 @@ pub(super) enum Piece {
     /// Decompressed data that is not yet verified.
     Data(Recycled<Vec<u8>>, Stretch),
     /// Decompressed, but with markers for bytes of the preceding contents.
-    Guessed(Guessed, Stretch),
+    Guessed(Guessed<Symbols>, Stretch),
 }
