@@ -4,9 +4,28 @@
 //!
 //! Claims are of one item (`burst(1)`), since the items of one claim run one after the other.
 
+use std::ops::RangeBounds;
+
 use crate::model::{Gate, check};
 use anabranch::Stream;
 use anabranch_record::sync::Arc;
+
+/// Gives item `n`. Item `passes` passes the gate, and items in `waiting` wait for it.
+fn at_gate(n: u64, gate: &Gate, waiting: impl RangeBounds<u64>, passes: u64) -> u64 {
+    if n == passes {
+        gate.pass();
+    } else if waiting.contains(&n) {
+        gate.wait_for(1);
+    }
+    n
+}
+
+/// Gives item `n` once so many have come to the gate.
+fn meet(n: u64, started: &Gate, many: u64) -> u64 {
+    started.pass();
+    started.wait_for(many);
+    n
+}
 
 #[test]
 fn three_items_wait_for_one_another() {
@@ -14,12 +33,7 @@ fn three_items_wait_for_one_another() {
         check(1_000, move || {
             let started = Gate::new();
             let stream = Stream::from_iter(0..3).workers(3).window(window).burst(1);
-            let meet = |n| {
-                started.pass();
-                started.wait_for(3);
-                n
-            };
-            assert_eq!(stream.map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+            assert_eq!(stream.map(|n| meet(n, &started, 3)).collect::<Vec<_>>(), [0, 1, 2]);
         });
     }
 }
@@ -29,12 +43,7 @@ fn three_items_meet_behind_a_serial_stage() {
     check(1_000, || {
         let started = Gate::new();
         let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1).map(|n| n).serial_map(|n| n);
-        let meet = |n| {
-            started.pass();
-            started.wait_for(3);
-            n
-        };
-        assert_eq!(stream.map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(stream.map(|n| meet(n, &started, 3)).collect::<Vec<_>>(), [0, 1, 2]);
     });
 }
 
@@ -43,11 +52,7 @@ fn pairs_meet_again_and_again() {
     check(1_000, || {
         let started = Gate::new();
         let stream = Stream::from_iter(0..6).workers(2).window(2).burst(1);
-        let meet = |n: u64| {
-            started.pass();
-            started.wait_for(n / 2 * 2 + 2);
-            n
-        };
+        let meet = |n| meet(n, &started, n / 2 * 2 + 2);
         assert_eq!(stream.map(meet).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     });
 }
@@ -92,20 +97,9 @@ fn sink_and_stage_wait_for_an_item_that_has_yet_to_be_pulled() {
     check(4_000, || {
         let third = Gate::new();
         let stream = Stream::from_iter(0..4).workers(3).window(3).burst(1);
-        let meet = |n: u64| {
-            match n {
-                2 => third.wait_for(1),
-                3 => third.pass(),
-                _ => {}
-            }
-            n
-        };
-        let at_end = |n| {
-            if n == 1 {
-                third.wait_for(1);
-            }
-        };
-        stream.map(meet).for_each(at_end);
+        stream.map(|n| at_gate(n, &third, 2..=2, 3)).for_each(|n| {
+            at_gate(n, &third, 1..=1, 4);
+        });
     });
 }
 
@@ -114,20 +108,9 @@ fn sink_and_stage_wait_for_a_later_item_to_start() {
     check(4_000, || {
         let last = Gate::new();
         let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
-        let meet = |n: u64| {
-            match n {
-                1 => last.wait_for(1),
-                2 => last.pass(),
-                _ => {}
-            }
-            n
-        };
-        let at_end = |n| {
-            if n == 0 {
-                last.wait_for(1);
-            }
-        };
-        stream.map(meet).for_each(at_end);
+        stream.map(|n| at_gate(n, &last, 1..=1, 2)).for_each(|n| {
+            at_gate(n, &last, 0..=0, 4);
+        });
     });
 }
 
@@ -137,26 +120,9 @@ fn a_quantum_ends_before_an_item_that_others_wait_for() {
     // item 2. Item 2 is before the serial stage, and the thread that brought it there sleeps.
     check(4_000, || {
         let (brought, last) = (Gate::new(), Gate::new());
-        let bring = |n: u64| {
-            if n == 2 {
-                brought.pass();
-            }
-            n
-        };
-        let serve = |n: u64| {
-            if n == 1 {
-                brought.wait_for(1);
-            }
-            n
-        };
-        let meet = |n: u64| {
-            match n {
-                1 => last.wait_for(1),
-                2 => last.pass(),
-                _ => {}
-            }
-            n
-        };
+        let bring = |n| at_gate(n, &brought, 3.., 2);
+        let serve = |n| at_gate(n, &brought, 1..=1, 3);
+        let meet = |n| at_gate(n, &last, 1..=1, 2);
         let stream = Stream::from_iter(0..3).workers(3).window(2).burst(1);
         assert_eq!(stream.map(bring).serial_map(serve).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
     });
@@ -168,13 +134,7 @@ fn two_items_wait_for_a_third_at_a_serial_stage() {
     // wait for it.
     check(4_000, || {
         let last = Gate::new();
-        let meet = |n: u64| {
-            match n {
-                2 => last.pass(),
-                _ => last.wait_for(1),
-            }
-            n
-        };
+        let meet = |n| at_gate(n, &last, .., 2);
         let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
         assert_eq!(stream.map(|n| n).serial_map(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
     });
@@ -184,13 +144,7 @@ fn two_items_wait_for_a_third_at_a_serial_stage() {
 fn two_items_wait_for_a_third_between_serial_neighbours() {
     check(4_000, || {
         let last = Gate::new();
-        let meet = |n: u64| {
-            match n {
-                2 => last.pass(),
-                _ => last.wait_for(1),
-            }
-            n
-        };
+        let meet = |n| at_gate(n, &last, .., 2);
         let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
         assert_eq!(stream.serial_map(|n| n).serial_map(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
     });
@@ -215,11 +169,7 @@ fn the_sink_waits_for_an_item_behind_a_limit_of_replicas() {
 fn two_replicas_meet_and_a_third_worker_serves() {
     check(1_000, || {
         let started = Arc::new(Gate::new());
-        let meet = |n: u64| {
-            started.pass();
-            started.wait_for(n / 2 * 2 + 2);
-            n
-        };
+        let meet = |n| meet(n, &started, n / 2 * 2 + 2);
         let stream = Stream::from_iter(0..4).workers(3).window(4).burst(1);
         assert_eq!(stream.map(meet).replicate(2).collect::<Vec<_>>(), [0, 1, 2, 3]);
     });
