@@ -40,6 +40,9 @@ fn the_contract_holds_from_cpp_under_thread_sanitizer() {
     check(Language::Cpp17.compiler(), Language::Cpp17, "cpp/contract.cpp", Some(Sanitizer::Thread));
 }
 
+/// The number of the first line of `main`.
+const FIRST_LINE: usize = 5;
+
 /// Compiles the lines of a program's `main` without making code. Returns what the compiler says, or `None` if it takes them.
 fn refused(mut compiler: Command, arguments: &[&str], lines: &str) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -105,38 +108,40 @@ fn what_does_not_fit_is_refused_in_plain_words() {
         ("for_each(", ")", "", false),
     ];
     let stream = "anabranch::iota(0, 3).";
-    let mut cases = vec![
-        (
-            "struct large { char bytes[200000]; }; anabranch::sent<large>().start([](const large &) {});"
-                .to_owned(),
-            "",
-            "at most 128 KiB",
-        ),
-        (String::new(), "-fno-exceptions", "needs exceptions"),
-    ];
+    let large = "struct large { char bytes[200000]; }; anabranch::sent<large>().start([](const large &) {});";
+    let mut cases = vec![(large.to_owned(), "at most 128 KiB")];
     for (before, after, first, is_parallel) in stages {
         let call = |function: &str| format!("{stream}{before}{}{after};", function.replace("FIRST", first));
         if is_parallel {
             cases.push((
                 call("[n = 0](FIRST int item) mutable { return n += item; }"),
-                "",
                 "several items at once",
             ));
         }
-        cases.push((call("[](FIRST int &item) { return item; }"), "", "takes its item by T &"));
+        cases.push((call("[](FIRST int &item) { return item; }"), "takes its item by T &"));
         cases.push((
             call("[](FIRST const std::string &text) { return text; }"),
-            "",
             "cannot be called with the items",
         ));
     }
+    // All are refused in one call of a compiler, which tells each of them if it is told to.
+    let lines: String = cases.iter().map(|(lines, _)| format!("{{ {lines} }}\n")).collect();
     for compiler in cpp_compilers() {
-        for (lines, argument, words) in &cases {
-            let Some(compiler) = compiler() else { return };
-            let arguments: &[&str] = if argument.is_empty() { &[] } else { &[argument] };
-            let said = refused(compiler, arguments, lines).expect("the compiler refuses it");
-            assert!(said.contains(words), "{lines}\n{said}");
+        let refused =
+            |arguments: &[&str], lines: &str| compiler().map(|compiler| refused(compiler, arguments, lines));
+        let Some(without_limit) = refused(&["-ferror-limit=0"], "") else { return };
+        let arguments: &[&str] =
+            if without_limit.is_none() { &["-w", "-ferror-limit=0"] } else { &["-w", "-fmax-errors=0"] };
+        let said = refused(arguments, &lines).flatten().expect("the compiler refuses them");
+        for (at, (line, words)) in cases.iter().enumerate() {
+            let place = format!("program.cpp:{}:", FIRST_LINE + at);
+            assert!(said.contains(&place), "{line} is not refused:\n{said}");
+            let is_asked = |(_, others): &&(String, &str)| others == words;
+            let told = said.lines().filter(|said| said.contains("error: static") && said.contains(words));
+            assert_eq!(told.count(), cases.iter().filter(is_asked).count(), "{words}:\n{said}");
         }
+        let said = refused(&["-fno-exceptions"], "").flatten().expect("the compiler refuses it");
+        assert!(said.contains("needs exceptions"), "{said}");
     }
 }
 
