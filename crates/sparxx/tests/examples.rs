@@ -114,6 +114,7 @@ fn the_forms_of_the_decompressor_give_back_what_was_compressed() {
     }
 }
 
+/// This may take longer than 10 s: ten programs are linked, and the level of lzip that they share is slow.
 #[test]
 fn the_forms_for_lzip_write_the_same_both_ways() {
     if has_header("lzlib.h") {
