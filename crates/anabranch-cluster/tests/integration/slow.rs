@@ -41,9 +41,10 @@ fn measured(transfer: Transfer) -> (f64, f64) {
     assert_eq!(Stream::from_iter([Job::new(0)]).map_remote(&remote).count(), Ok(1));
     let jobs: Vec<Job> = (0..items).map(|n| Job::new(n).sized(item, result)).collect();
     let expected: Vec<_> = jobs.iter().cloned().map(|job| work(job).unwrap()).collect();
-    // Twice what is under way in two round trips.
+    // Twice what is under way in two round trips. The items that are under way and the results that are count in one window.
     let trips = 2.0 * rate as f64 * 4.0 * delay.as_secs_f64();
-    let window = (trips as usize / item.max(result)).max(64);
+    let longer = item.max(result) as f64;
+    let window = ((trips / longer * (item + result) as f64 / longer) as usize).max(64);
     let (before, began) = (line.bytes(), Instant::now());
     let results = Stream::from_iter(jobs).window(window).map_remote(&remote).collect::<Vec<_>>().unwrap();
     let time = began.elapsed();

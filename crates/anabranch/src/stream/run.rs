@@ -189,7 +189,7 @@ impl Attachment {
     /// # Panics
     /// If the system cannot create a thread for such a stream.
     pub(crate) fn new(attached: &mut Attached<'_>, plan: &Plan, run: &Arc<Run>) -> Self {
-        let handed = Handed::of(attached, plan);
+        let handed = (!attached.inner.is_empty()).then(|| Handed::of(attached, plan));
         #[cfg(feature = "futures")]
         attached.runtime.settle();
         let mut others = std::mem::take(&mut attached.outer_tokens);
@@ -214,7 +214,7 @@ impl Attachment {
         }
         let takes_none = attached.takes_none;
         for inner in inner.into_iter().filter(|inner| !(takes_none && inner.joins == Joins::Source)) {
-            (inner.start)(&handed);
+            (inner.start)(handed.as_ref().expect("a stream with others inside hands its settings to them"));
         }
         attachment
     }

@@ -25,7 +25,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
         .map(|(at, how)| {
             let what =
                 format!("broadcast to 2 and merge, 1 us items, {how}, 2 workers: share of the ceiling");
-            Row::new("branches", what, (Target::AtLeast(93.0), Unit::Percent), &rounds, |rounds| {
+            Row::new("branches", what, (Target::AtLeast(90.0), Unit::Percent), &rounds, |rounds| {
                 let each = nanos(rounds.median(|round| round.samples[at]), items);
                 (
                     rounds.summary(|round| 100.0 * round.two() / round.samples[at]),

@@ -38,7 +38,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let ours = Row::new(
         GROUP,
         format!("{what}: share of the ceiling"),
-        (Target::AtLeast(92.0), Unit::Percent),
+        (Target::AtLeast(90.0), Unit::Percent),
         &rounds,
         |rounds| {
             let each = nanos(rounds.median(|round| round.samples[0]), items);
@@ -52,7 +52,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let beside = Row::new(
         GROUP,
         format!("{what}: Taskflow's `defer`, times ours"),
-        (Target::AtLeast(1.2), Unit::Times),
+        (Target::AtLeast(1.0), Unit::Times),
         missing.as_ref().unwrap_or(&rounds),
         |rounds| {
             let other = nanos(rounds.median(|round| round.samples[1]), items);

@@ -184,11 +184,13 @@ pub(super) fn several<T, U, E>(
     op: &mut (impl Serial<T, E, Out = U> + ?Sized),
     given: &mut Vec<U>,
 ) -> Option<Stop> {
-    given.reserve(items.len());
-    let has_items = !items.is_empty();
-    let mut items = items.drain(..);
+    let mut met = None;
+    if !items.is_empty() {
+        given.reserve(items.len());
+        let mut items = items.drain(..);
+        met = guarded(spot, index, &mut || op.all(&mut items, given));
+    }
     // The loop would have met a stop at an item before the one behind the items.
-    let met = if has_items { guarded(spot, index, &mut || op.all(&mut items, given)) } else { None };
     met.or(stop).map(|stop| ended(spot, index, stop, &mut |given| op.finish(given), given))
 }
 
