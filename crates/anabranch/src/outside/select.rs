@@ -107,7 +107,7 @@ where
     /// Some settings hold for the streams inside too, wherever in the chain of calls they are set. A [pool](Self::pool), a
     /// runtime (`on`) and a [monitor](Self::watch) hold for each inner stream that has none of its own. A
     /// [token](Self::cancel_by) stops all of them, besides their own tokens. Draining it loses nothing that they have accepted,
-    /// and [`Stopped`](crate::Stopped) counts their items. A [report](Self::report) has
+    /// and [`Stopped`](crate::Stopped) counts their items. A [report](Self::report_to) has
     /// [their reports](crate::Report::streams). The same holds for the streams before [`chunks_timeout`](Self::chunks_timeout),
     /// and for streams as arguments of [`from_iter`](Self::from_iter), [`chain`](Self::chain),
     /// [`interleave`](Self::interleave) and [`zip`](Self::zip).
