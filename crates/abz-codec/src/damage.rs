@@ -69,7 +69,7 @@ pub enum Remedy {
 
 /// A kind of damage to a file of one format, without its place in the file.
 pub trait Fault: Error + Send + Sync + 'static {
-    /// What may begin in the bytes that follow the contents, such as `another member`.
+    /// The kinds of data that may begin in the bytes that follow the contents, such as `another member`.
     const PART: &str = "another part";
 
     /// Returns the action that the user can take if this fault is at `place`.

@@ -141,7 +141,7 @@ impl Encoder {
     }
 
     /// Encodes a block that a flush ended. It refers to the block before it if that was flushed, too, and `follows` is
-    /// true. So many short blocks take little more than a long one. Blocks of [`Layout::Members`] and [`Layout::Bgzf`]
+    /// true. That number of short blocks takes little more than a long one. Blocks of [`Layout::Members`] and [`Layout::Bgzf`]
     /// are encoded as [`encode`](Self::encode) does.
     ///
     /// ```

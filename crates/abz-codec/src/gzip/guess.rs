@@ -27,7 +27,7 @@ pub struct Guess<S = Vec<u16>> {
     pub(super) start: Start,
     /// The number of bytes of the piece that were used.
     pub(super) taken: usize,
-    /// Of these symbols the first `len` are contents.
+    /// The first `len` of these symbols are contents.
     symbols: S,
     len: usize,
     data: Vec<u8>,

@@ -194,7 +194,7 @@ impl Encoder {
     }
 
     /// Encodes a block that a flush ended, in a frame with this header. It refers to the block before it if that was
-    /// flushed, too, and `follows` is true. So many short blocks take little more than a long one. Blocks of
+    /// flushed, too, and `follows` is true. That number of short blocks takes little more than a long one. Blocks of
     /// [`Layout::Frames`] are encoded as [`encode_into`](Self::encode_into) does.
     ///
     /// The first block of the frame must be a flushed one, too. Drops the contents of `bytes` and uses its allocation.

@@ -22,7 +22,7 @@ use crate::stream::{Admit, Mode, Stream, TryStream};
 ///
 /// - What it gives goes on in this order, at the place of the item. The results of one item stay together, as those of a
 ///   [`flat_map`](Stream::flat_map) do, until [`spread`](Stream::spread) gives each a place of its own.
-/// - If it fails or panics, the stream ends at this item. What it has given before goes on, and [`end`](Self::end) is not called.
+/// - If it fails or panics, the stream ends at this item. The results that it has given before go on, and [`end`](Self::end) is not called.
 /// - If the source ends, if a stage before it needs no more items, or if the stream is [drained](crate::CancelToken::drain),
 ///   `end` is called once. If the stream fails before it or is cancelled, `end` is not called. In each case the operator is dropped
 ///   once.
@@ -63,7 +63,7 @@ use crate::stream::{Admit, Mode, Stream, TryStream};
 pub trait Operator<T> {
     /// The results.
     type Out: Send;
-    /// What it fails with. [`Infallible`](std::convert::Infallible) if it cannot fail.
+    /// The error with which it fails. [`Infallible`](std::convert::Infallible) if it cannot fail.
     type Error;
 
     /// Whether [`item`](Self::item) may give several results for an item. If not, `false` makes the stage quicker, and lets it be in a
@@ -89,7 +89,7 @@ pub trait Operator<T> {
 #[derive(Debug)]
 pub struct Results<'r, V>(Place<'r, V>);
 
-/// Where results are put: one place if an item has one result at most.
+/// The place of the results: one place if an item has one result at most.
 #[derive(Debug)]
 enum Place<'r, V> {
     One(&'r mut Option<V>),

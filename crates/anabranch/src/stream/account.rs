@@ -1,4 +1,4 @@
-//! What became of the items of the streams inside of a stream.
+//! The fates of the items of the streams inside of a stream.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ pub(crate) enum Joins {
     Pairs,
 }
 
-/// What became of the items of inner streams.
+/// The fates of the items of inner streams.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     /// How many items have reached the end of an inner stream.

@@ -32,7 +32,7 @@ pub(crate) struct Attached<'env> {
     pub(crate) account: Option<StdArc<Account>>,
     /// Present if the run is reported.
     pub(crate) finish: Option<Finish>,
-    /// Where the report goes, if it does not only go to the stream around this one.
+    /// The place of the report, if it does not only go to the stream around this one.
     pub(crate) slot: Option<ReportSlot>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
@@ -61,7 +61,7 @@ pub(crate) struct Attached<'env> {
 pub(crate) struct Outside<'env> {
     /// The waiter at which the source's own thread waits.
     pub(crate) waiter: Waiter,
-    /// What tells a detached run whether the source has items. `None` if the source needs a thread.
+    /// The feed that tells a detached run whether the source has items. `None` if the source needs a thread.
     pub(crate) feed: Option<StdArc<dyn Feed + 'env>>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) type Finish = fn(Plan, Duration, &Run) -> Report;
 /// The settings of a stream that hold for the streams inside of it.
 #[derive(Default)]
 pub(crate) struct Handed {
-    /// They stop the streams inside too. What became of the items is counted for the stream around them.
+    /// They stop the streams inside too. Their items are counted for the stream around them.
     pub(super) tokens: Vec<CancelToken>,
     pub(super) pool: Option<StdArc<Pool>>,
     pub(super) monitor: Option<Monitor>,
@@ -128,7 +128,7 @@ pub(crate) struct Handed {
 }
 
 impl Handed {
-    /// What a stream hands to the streams inside of it.
+    /// The settings that a stream hands to the streams inside of it.
     pub(crate) fn of(attached: &Attached<'_>, plan: &Plan) -> Self {
         Self {
             tokens: attached.tokens.iter().chain(&attached.outer_tokens).cloned().collect(),

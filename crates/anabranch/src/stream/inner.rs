@@ -11,7 +11,7 @@ use crate::control::{PoolShare, Watch};
 use crate::engine::Supply;
 
 thread_local! {
-    /// Where streams leave themselves that become iterators: the innermost [`adopt`] on this thread.
+    /// The list in which streams leave themselves that become iterators: the innermost [`adopt`] on this thread.
     static ADOPTING: RefCell<Option<(&'static str, Left)>> = const { RefCell::new(None) };
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn leave(account: Arc<Account>, start: Start) {
 }
 
 impl<T: Send, M: Mode> Stream<'static, T, M> {
-    /// Takes the settings of the stream around, which is about to run. Those of this stream go before. Tokens add up.
+    /// Takes the settings of the stream around, which is about to run. The settings of this stream go before. Tokens add up.
     pub(crate) fn inside(mut self, handed: &Handed, account: &Arc<Account>) -> Self {
         let attached = &mut self.draft.attached;
         attached.outer_tokens.extend(handed.tokens.iter().cloned());
@@ -85,7 +85,7 @@ impl<'env, T: Send, M: Mode> Stream<'env, T, M> {
         self
     }
 
-    /// Says that the items of the source are those of inner streams. What drains or pauses this stream does so with them.
+    /// Says that the items of the source are those of inner streams. An order that drains or pauses this stream holds for them.
     pub(crate) fn fed_by_inner(mut self, inner: Vec<Inner<'env>>) -> Self {
         if !inner.is_empty() {
             self.draft.attached.supply = Some(Arc::new(Supply::of_streams()));

@@ -49,7 +49,7 @@ use crate::engine::{ErrorSlot, Upstream};
 /// Items pass through the stages by value, and so through the stacks of the threads. The threads that a run starts have room for
 /// items of up to 128 KiB, also in a debug build. Put larger arrays into a `Box` or a `Vec`. The calling thread works too, and
 /// needs 4 MiB of stack for such items, or 12 MiB in a debug build. A main thread has 8 MiB: in a debug build, it has room for items
-/// of 64 KiB. What a stage gives is an item too, such as the pairs of a [`zip`](Self::zip).
+/// of 64 KiB. The results of a stage are items too, such as the pairs of a [`zip`](Self::zip).
 ///
 /// # The first twenty methods
 ///
@@ -182,7 +182,7 @@ use crate::engine::{ErrorSlot, Upstream};
 pub struct Stream<'env, T: Send, M: Mode = Sure> {
     /// The code of the source and the stages, beside the plan.
     pub(crate) code: Box<dyn Upstream<T> + 'env>,
-    /// Where the calls of the stages that are added put their error.
+    /// The place in which the stages that are added put their error.
     pub(crate) errors: Arc<ErrorSlot<M::Error>>,
     /// The plan and its attachments. They are boxed because every call of the builder moves the stream.
     pub(crate) draft: Box<Draft<'env>>,

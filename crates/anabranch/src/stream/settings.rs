@@ -15,8 +15,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Threads start as there is work for them: a stream of ten items starts a few, whatever the number. If the system
     /// creates no more threads, the stream goes on with those that it has.
     ///
-    /// A [`Workers`](crate::Workers) handle in place of the number can change it while the stream runs. Of several calls, the last
-    /// one counts.
+    /// A [`Workers`](crate::Workers) handle in place of the number can change it while the stream runs. The last of several calls
+    /// counts.
     ///
     /// ```
     /// use anabranch::{Stream, Workers};
@@ -322,7 +322,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Lets somebody look at the stream while it runs: `watch` is a `&`[`Monitor`](crate::Monitor), which takes snapshots of it,
     /// a function that is told its [progress](Watch::progress), or one that is called when it [stalls](Watch::stalls). A stream
-    /// may have one of each. Of several of a kind, the last one counts.
+    /// may have one of each. The last of several of a kind counts.
     ///
     /// ```
     /// use anabranch::{Monitor, Stream, Watch};
@@ -341,7 +341,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Measures the run, and puts its [`Report`](crate::Report) into `slot` when it is over. It also does so if the run fails, panics,
-    /// or is cancelled. Of several slots, the last one counts. A slot that a branch sets is that of the whole stream.
+    /// or is cancelled. The last of several slots counts. A slot that a branch sets is that of the whole stream.
     ///
     /// ```
     /// use anabranch::{ReportSlot, Stream};

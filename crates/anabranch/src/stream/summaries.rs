@@ -28,7 +28,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.folded("sum", none, |sum: S, item| [sum, std::iter::once(item).sum()].into_iter().sum())
     }
 
-    /// Returns the least item, or `None` if there are no items. Of several equal items it is the first.
+    /// Returns the least item, or `None` if there are no items. It is the first of several equal items.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -44,7 +44,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.reduced("min", |least, item| least > item)
     }
 
-    /// Returns the greatest item, or `None` if there are no items. Of several equal items it is the last.
+    /// Returns the greatest item, or `None` if there are no items. It is the last of several equal items.
     ///
     /// ```
     /// use anabranch::Stream;

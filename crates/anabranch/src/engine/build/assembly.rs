@@ -48,7 +48,7 @@ pub(crate) struct Assembly<'run> {
     pub(crate) branch_calls: Vec<BranchCall<'run>>,
     /// Measures a direct line, if the run is measured.
     stopwatch: Option<Rc<Stopwatch>>,
-    /// What takes the results, if the run is detached.
+    /// The queue of the results, if the run is detached.
     pub(crate) queue: Option<StdArc<dyn ResultQueue>>,
 }
 
@@ -246,7 +246,7 @@ impl<'run> Assembly<'run> {
         self.domains[number].notice.as_ref().expect("the domain of a run with threads has a room notice")
     }
 
-    /// What tells the node that begins the domain of node `id` that it may have work.
+    /// The notice that tells the node that begins the domain of node `id` that it may have work.
     pub(crate) fn notice_of(&self, id: usize) -> RoomNotice {
         self.notice(self.domain_of(id)).clone()
     }

@@ -34,7 +34,7 @@ pub(crate) struct Head<'run, S: Send> {
     needs_room: bool,
     /// Whether the unit ends with the sink.
     is_sink: bool,
-    /// What takes the results, if the unit ends with the sink of a detached run.
+    /// The queue of the results, if the unit ends with the sink of a detached run.
     queue: Option<StdArc<dyn ResultQueue>>,
 }
 

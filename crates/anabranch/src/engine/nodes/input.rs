@@ -1,4 +1,4 @@
-//! Where the cells of a step come from: a lane in the order of its indices, the results of a parallel unit in the order in which they
+//! The inputs of a step: a lane in the order of its indices, the results of a parallel unit in the order in which they
 //! are done, or a claim.
 
 use anabranch_record::lane::{

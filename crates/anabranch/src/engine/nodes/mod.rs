@@ -1,4 +1,4 @@
-//! What nodes are made of, whatever they do: the code of stages ([`op`]), steps that take cells through it ([`step`]), the cells
+//! The parts of nodes, whatever these do: the code of stages ([`op`]), steps that take cells through it ([`step`]), the cells
 //! that come ([`input`]), and batons around steps ([`serving`], [`head`]).
 
 pub(crate) mod claims;

@@ -151,11 +151,11 @@ pub struct InBlocks<P: Pull> {
     pull: P,
     /// The number of items in the next block.
     most: usize,
-    /// What ended the source behind the items of the last block.
+    /// The reason why the source ended behind the items of the last block.
     end: Option<Kept<BlockEnd<P::Error>>>,
 }
 
-/// What ended a source in the middle of a block. The items before it go first.
+/// The reason why a source ended in the middle of a block. The items before it go first.
 enum BlockEnd<E> {
     Source(SourceEnd<E>),
     Panic(Box<dyn Any + Send>),

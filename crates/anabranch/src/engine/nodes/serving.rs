@@ -13,7 +13,7 @@ const NO_LOOK_AFTER_SERVE: Mutant = Mutant("no_look_after_serve");
 
 /// The code of a serial node.
 pub(crate) trait Serving: Sync {
-    /// What only the holder of the baton touches.
+    /// The state that only the holder of the baton touches.
     type State;
     /// Whether a serving may block, so that a worker that is alone looks for other work before it serves (rule 16).
     const MAY_BLOCK: bool = false;

@@ -146,7 +146,7 @@ impl Stopwatch {
         self.since.set(Moment::now());
     }
 
-    /// Stops the clock. `gives` says whether the unit gives an item. What it does afterwards is a piece of work only if it then
+    /// Stops the clock. `gives` says whether the unit gives an item. Its work afterwards is a piece of work only if it then
     /// gives another one.
     #[cold]
     fn stop(&self, gives: bool) {

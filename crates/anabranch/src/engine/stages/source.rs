@@ -204,7 +204,7 @@ struct SourceState<'run, T: Send> {
     mean: Mean,
 }
 
-/// Where the items of a source go.
+/// The output of a source.
 struct SourceOutput<'run, T: Send> {
     indices: Indices,
     out: Out<'run, T>,

@@ -78,7 +78,7 @@ pub(crate) struct Opening<T, E, Op> {
     fails: PhantomData<fn(E)>,
 }
 
-/// What a step of an [`Opening`] gives.
+/// The result of a step of an [`Opening`].
 enum Given<U, E> {
     Result(U),
     /// Nothing. The next step may give something.

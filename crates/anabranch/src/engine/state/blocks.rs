@@ -16,7 +16,7 @@ const BLOCK_ITEMS: u64 = 2_048;
 /// Each worker has at least this many blocks to claim, as far as the window and the rest of the source allow.
 const BLOCKS_A_WORKER: u64 = 4;
 
-/// What an item costs at each node, while the source gives blocks. The nodes measure it, and the source reads it.
+/// The cost of an item at each node, while the source gives blocks. The nodes measure it, and the source reads it.
 #[derive(Debug, Default)]
 pub(crate) struct ItemCosts(Box<[AtomicU64]>);
 
@@ -29,7 +29,7 @@ impl ItemCosts {
 
     /// Notes that node `id` has handled `items` items in `nanos` nanoseconds.
     ///
-    /// Of two workers that do this at once, one may overwrite what the other has noted. Either value will do.
+    /// If two workers do this at once, one may overwrite what the other has noted. Either value will do.
     #[inline]
     pub(crate) fn note(&self, id: usize, nanos: u64, items: u64) {
         if let Some(bits) = self.0.get(id) {

@@ -89,7 +89,7 @@ impl fmt::Debug for Cause {
     }
 }
 
-/// Where in the order of the loop something happened.
+/// The place in the order of the loop at which something happened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Position {
     /// The number of the domain; the source's is 0.
@@ -100,7 +100,7 @@ pub(crate) struct Position {
     pub(crate) branch: usize,
     /// Whether a stage needs no more items. The other branches of a fork still take the item at which it breaks.
     pub(crate) breaks: bool,
-    /// The order of the items was given up before this node. Of several failures, the first in time counts.
+    /// The order of the items was given up before this node. The first of several failures in time counts.
     pub(crate) in_time: bool,
 }
 
@@ -113,8 +113,8 @@ impl Position {
     /// noted earlier.
     ///
     /// A position in a later domain comes first. The item there left the earlier domain before that domain's
-    /// later items were processed. Of two failures at one position, the one nearer to the sink comes first,
-    /// and it is noted later. The branches of a fork take an item one after the other, in their order.
+    /// later items were processed. If two failures are at one position, the one nearer to the sink comes first, and it is noted
+    /// later. The branches of a fork take an item one after the other, in their order.
     fn precedes(self, old: Position) -> bool {
         if LAST_FAILURE_WINS.is_on() {
             return true;

@@ -91,7 +91,7 @@ impl Gate {
         self.feed.as_ref().is_none_or(|feed| feed.is_ready())
     }
 
-    /// Whether it is worth waking a worker for the source.
+    /// Returns whether it is worth waking a worker for the source.
     pub(crate) fn is_worth_waking(&self) -> bool {
         self.allows_weight() && self.feed.as_ref().is_none_or(|feed| feed.is_enough())
     }

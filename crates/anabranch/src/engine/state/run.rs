@@ -75,7 +75,7 @@ pub(crate) struct Run {
     pub(crate) supply: Option<std::sync::Arc<Supply>>,
     /// The measurements of the run, if it is reported or watched.
     measures: Option<Measures>,
-    /// What an item costs at each node, for a source that gives blocks.
+    /// The cost of an item at each node, for a source that gives blocks.
     pub(crate) costs: ItemCosts,
     /// The `tracing` spans of the run.
     spans: Spans,

@@ -22,7 +22,7 @@ pub(crate) struct Site {
     pub(crate) branch: usize,
     /// The id of the node that opens the node's domain.
     pub(crate) opened_by: usize,
-    /// Whether the order of the items was given up. Of several failures, the first in time then counts.
+    /// Whether the order of the items was given up. The first of several failures in time then counts.
     pub(crate) in_time: bool,
     /// Whether the results of the node are taken in the order in which they are done.
     pub(crate) gives_arrivals: bool,

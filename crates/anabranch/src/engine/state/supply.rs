@@ -15,7 +15,7 @@ pub(crate) struct Supply {
 }
 
 impl Supply {
-    /// The supply of a source that gives the items of other streams. What stops this run stops these too, so the source goes
+    /// The supply of a source that gives the items of other streams. An order that stops this run stops these too, so the source goes
     /// on until they have ended.
     pub(crate) fn of_streams() -> Self {
         Self { of_streams: true, ..Self::default() }

@@ -1,4 +1,4 @@
-//! What walks a line: workers, and the threads on which they run.
+//! The walk along a line: workers, and the threads on which they run.
 
 pub(crate) mod affinity;
 pub(crate) mod detached;

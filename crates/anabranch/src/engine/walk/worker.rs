@@ -44,7 +44,7 @@ pub(crate) struct RunContext<'r> {
     pub(crate) name: &'r str,
 }
 
-/// Where a worker's thread comes from. This decides when the worker may leave, and how it gets more workers.
+/// The origin of a worker's thread. This decides when the worker may leave, and how it gets more workers.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'l> {
     /// The thread that called the run. It stays until the run is over. `handle` calls helpers from a pool, and
@@ -282,7 +282,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         if self.run.workers.fetch_update(Ordering::SeqCst, Ordering::Relaxed, fewer).is_err() {
             return false;
         }
-        // What was published without a fence is visible from here on (rule 10).
+        // All that was published without a fence is visible from here on (rule 10).
         self.run.event.settle();
         // Pairs with the fence in the poke of a source: either this worker sees that the source is held, or
         // the holder of the source sees that it is alone (rule 16).
