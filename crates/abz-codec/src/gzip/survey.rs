@@ -78,22 +78,28 @@ pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
 /// block.
 pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<(u64, Mark)>> {
     const END: u64 = (EMPTY_DEFLATE.len() + TRAILER_LEN) as u64;
-    let largest = MARK_LEN as u64 + MAX_COMPRESSED + END;
-    // Most blocks are much smaller than the largest.
-    for look in [largest / 16, largest / 4, largest] {
-        let mut bytes = vec![0; look.min(size) as usize];
-        let from = size - bytes.len() as u64;
-        let found = glance(file, from, &mut bytes)?;
+    let least = size.saturating_sub(MARK_LEN as u64 + MAX_COMPRESSED + END);
+    // Going backwards reads little more than the last block has.
+    let (mut bytes, mut to) = ([0; LAST_LOOK + MARK_LEN - 1], size);
+    while to > least {
+        let from = to.saturating_sub(LAST_LOOK as u64).max(least);
+        let look = (to - from) as usize + MARK_LEN - 1;
+        let found = glance(file, from, &mut bytes[..look])?;
         for at in find_marks(found) {
+            let place = from + at as u64;
             if let Some(mark) = Mark::parse(&found[at..])
-                && at as u64 + mark.size() as u64 + END == found.len() as u64
+                && place + mark.size() as u64 + END == size
             {
-                return Ok(Some((from + at as u64, mark)));
+                return Ok(Some((place, mark)));
             }
         }
+        to = from;
     }
     Ok(None)
 }
+
+/// The number of places at which the last mark is sought at once.
+const LAST_LOOK: usize = 32 << 10;
 
 /// Finds the blocks that contain any of these bytes of the contents, as parts that can be decoded one by one, and the
 /// size of all contents. Only the marks near the bytes are read.
