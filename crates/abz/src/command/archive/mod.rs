@@ -51,8 +51,9 @@ fn make_one(request: &Archive, progress: &Progress, messages: &mut Messages) -> 
         false => Target::File(archiving.output.clone()),
     };
     target.spare_named(&request.inputs)?;
-    let own = target.found();
-    let mut output = Output::open_over(target, outputs, USUAL, outputs.force)?;
+    let existing = target.existing();
+    let own = target.identity(&existing);
+    let mut output = Output::open_over((target, existing), outputs, USUAL, outputs.force)?;
     let name = output.to_string();
     let problems = Problems::default();
     let archive = Pack::new(request.inputs.named(), archiving, own, &problems);

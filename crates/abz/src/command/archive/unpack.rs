@@ -188,8 +188,8 @@ impl<'a> Unpack<'a> {
         // While it is being written, the file must not be readable by more users than in the end.
         let mode = if entry.mode & 0o044 == 0o044 { USUAL } else { PRIVATE };
         let target_file = Target::File(target.to_owned());
-        target_file.spare(self.archive)?;
-        let mut output = Output::open_over(target_file, self.outputs, mode, overwrite)?;
+        let existing = target_file.spare(self.archive)?;
+        let mut output = Output::open_over((target_file, existing), self.outputs, mode, overwrite)?;
         while let Some(piece) = entries.next_piece().map_err(Refused::Archive)? {
             let written = match piece {
                 Piece::Data(bytes) => output.write_all(bytes),

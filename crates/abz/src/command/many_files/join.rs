@@ -46,8 +46,9 @@ fn join(
     let target = Target::File(path.clone());
     let overwrite =
         outputs.force || setting.asks && prompt::may_overwrite(&target, setting.talk, setting.progress);
-    let found = target.found();
-    let mut output = Output::open_over(target.clone(), outputs, USUAL, overwrite)?.in_order();
+    let existing = target.existing();
+    let found = target.identity(&existing);
+    let mut output = Output::open_over((target.clone(), existing), outputs, USUAL, overwrite)?.in_order();
     let name = output.to_string();
     let mut joined = 0;
     for input in Walk::new(conversion.inputs()) {

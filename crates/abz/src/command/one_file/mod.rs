@@ -128,14 +128,14 @@ impl Setting<'_> {
             true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
             false => None,
         };
-        target.spare(FileId::of(&input.metadata))?;
+        let existing = target.spare(FileId::of(&input.metadata))?;
         let mut output = match outputs {
             None => Output::Nowhere,
             Some(_) if is_alone && target == Target::Stdout => Output::Memory(Vec::new()),
             Some(outputs) => {
                 let overwrite =
                     outputs.force || self.asks && prompt::may_overwrite(&target, self.talk, self.progress);
-                Output::open_over(target, outputs, rights_meanwhile(&input), overwrite)?
+                Output::open_over((target, existing), outputs, rights_meanwhile(&input), overwrite)?
             }
         };
         let (input_name, output_name) = (input.to_string(), output.to_string());

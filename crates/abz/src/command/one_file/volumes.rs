@@ -98,10 +98,11 @@ impl Volumes<'_> {
         name.push(format!("{number:05}"));
         name.push(&self.outputs.names.suffix);
         let target = Target::File(name.into());
-        target.spare(FileId::of(&self.input.metadata))?;
+        let existing = target.spare(FileId::of(&self.input.metadata))?;
         // As in lzip, permission to write the first volume includes the ones after it.
         let overwrite = self.outputs.force || number > 1;
-        let output = Output::open_over(target, self.outputs, rights_meanwhile(self.input), overwrite)?;
+        let output =
+            Output::open_over((target, existing), self.outputs, rights_meanwhile(self.input), overwrite)?;
         self.made.push(output);
         self.len = 0;
         Ok(())

@@ -6,7 +6,7 @@ pub(crate) mod prompt;
 pub(crate) mod target;
 
 use std::fmt;
-use std::fs::{self, File, FileTimes, Metadata, Permissions};
+use std::fs::{File, FileTimes, Metadata, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use rustix::fs::{Mode, OFlags, fcntl_getfl};
 
 pub(crate) use self::target::STDOUT;
-use self::target::Target;
+use self::target::{Existing, Target};
 use super::input::{Input, special_bits};
 use super::request::{Made, Outputs, Sparse};
 use crate::command::messages::problem::{CLOSED, Problem, UNSTORED};
@@ -99,8 +99,8 @@ impl Output {
         read: FileId,
         mode: u32,
     ) -> Result<Output, Problem> {
-        target.spare(read)?;
-        Output::open_over(target, outputs, mode, outputs.force)
+        let existing = target.spare(read)?;
+        Output::open_over((target, existing), outputs, mode, outputs.force)
     }
 
     /// As [`open`](Self::open), for the output of `input`.
@@ -108,10 +108,10 @@ impl Output {
         Output::open(target, outputs, FileId::of(&input.metadata), rights_meanwhile(input))
     }
 
-    /// As [`open`](Self::open), but replaces an existing file if `overwrite` is set. The caller has checked with
-    /// [`Target::spare`] that the file is not an input.
+    /// As [`open`](Self::open), but replaces an existing file if `overwrite` is set. The caller has found it with
+    /// [`Target::spare`], and it is not an input.
     pub(crate) fn open_over(
-        target: Target,
+        (target, existing): (Target, Existing),
         outputs: &Outputs,
         mode: u32,
         overwrite: bool,
@@ -119,7 +119,7 @@ impl Output {
         match target {
             Target::Nowhere => Ok(Output::Nowhere),
             Target::Stdout => Output::open_stdout(outputs),
-            Target::File(target) => open_file(target, outputs, mode, overwrite),
+            Target::File(target) => open_file((target, existing), outputs, mode, overwrite),
         }
     }
 
@@ -404,11 +404,16 @@ impl Temporary {
     }
 }
 
-fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> Result<Output, Problem> {
+fn open_file(
+    (target, existing): (PathBuf, Existing),
+    outputs: &Outputs,
+    mode: u32,
+    overwrite: bool,
+) -> Result<Output, Problem> {
     let cannot = |error| Problem::of_file(target.display(), "cannot be created", &error);
     // A dangling symbolic link exists too.
-    if fs::symlink_metadata(&target).is_ok() {
-        match fs::metadata(&target) {
+    if let Some(existing) = existing {
+        match existing {
             Ok(found) if found.is_dir() => {
                 return Err(Problem::error(target.display(), "is a directory: name a file to write to"));
             }

@@ -1,6 +1,7 @@
 //! The target of the output of an input.
 
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io;
 use std::path::PathBuf;
 
 use super::mirror::folder_for;
@@ -14,6 +15,9 @@ use crate::command::system::file_id::FileId;
 
 /// How messages name the standard output.
 pub(crate) const STDOUT: &str = "standard output";
+
+/// What has the name of an output: nothing, something with this metadata, or a link that leads nowhere.
+pub(crate) type Existing = Option<io::Result<Metadata>>;
 
 /// The target of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,31 +75,37 @@ impl Target {
         }))
     }
 
-    /// Returns the identity of an existing regular file at the target. A file behind standard output counts only if
-    /// it is not empty, since otherwise a shell has truncated it already.
-    pub(crate) fn found(&self) -> Option<FileId> {
-        let found = match self {
-            Target::File(path) => fs::metadata(path).ok(),
-            Target::Stdout => {
-                let found = stdout::file().and_then(|stdout| stdout.metadata());
-                found.ok().filter(|found| found.len() > 0)
-            }
-            Target::Nowhere => None,
-        };
-        found.filter(|found| found.is_file()).map(|found| FileId::of(&found))
+    /// Looks what has the name of the target.
+    pub(crate) fn existing(&self) -> Existing {
+        let Target::File(path) = self else { return None };
+        let found = fs::symlink_metadata(path).ok()?;
+        Some(if found.is_symlink() { fs::metadata(path) } else { Ok(found) })
     }
 
-    /// Returns an error if the target is the file that is read, under any name.
-    pub(crate) fn spare(&self, read: FileId) -> Result<(), Problem> {
-        match self.found() {
+    /// Returns the identity of a regular file at the target, of which `existing` has the name. A file behind standard
+    /// output counts only if it is not empty, since otherwise a shell has truncated it already.
+    pub(crate) fn identity(&self, existing: &Existing) -> Option<FileId> {
+        let written = match self {
+            Target::Stdout => stdout::file().and_then(|stdout| stdout.metadata()).ok(),
+            _ => None,
+        };
+        let written = written.filter(|found| found.len() > 0);
+        let found = existing.as_ref().and_then(|found| found.as_ref().ok()).or(written.as_ref());
+        found.filter(|found| found.is_file()).map(FileId::of)
+    }
+
+    /// Returns an error if the target is the file that is read, under any name. Otherwise returns what has its name.
+    pub(crate) fn spare(&self, read: FileId) -> Result<Existing, Problem> {
+        let existing = self.existing();
+        match self.identity(&existing) {
             Some(found) if found == read => Err(self.is_read()),
-            _ => Ok(()),
+            _ => Ok(existing),
         }
     }
 
     /// Returns an error if the target is one of the named inputs.
     pub(crate) fn spare_named(&self, inputs: &Inputs) -> Result<(), Problem> {
-        match self.found() {
+        match self.identity(&self.existing()) {
             Some(found) if inputs.named().any(|named| FileId::at(named) == Some(found)) => {
                 Err(self.is_read())
             }
