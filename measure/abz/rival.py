@@ -210,15 +210,21 @@ class Bench:
         """lzip -6 or xz -6 in both directions, in blocks of the same size; the peer makes the file to decompress."""
         # The size is that of an even number of blocks, for two threads: of 16 MiB for lzip and 24 MiB for xz.
         peer, level, size = {"lzip": ("plzip -n2", "plzip -6", 64), "xz": ("xz -T2", "xz -6 -T2", 48)}[tool]
+        small = f"compress 16 MiB of {name}, lzip -6 in blocks of 4 MiB"
         title = f"compress {size} MiB of {name}, {tool} -6"
         back = f"decompress {size} MiB of {name} that {level} compressed"
-        if not shutil.which(peer.split()[0]) or not self.wants(title, f"{back} to /dev/null"):
+        if not shutil.which(peer.split()[0]) or not self.wants(title, small, f"{back} to /dev/null"):
             return
         plain = beginning(self.path("beginning"), source, size << 20)
         self.compress(title, plain, peer.split()[0], f"""
             {ABZ}: abz -F {tool} -6 -p2 -c {{in}}
             {peer}: {peer} -6 -c {{in}}
         """)
+        if tool == "lzip" and self.wants(small):
+            self.compress(small, beginning(self.path("small"), source, 16 << 20), "plzip", f"""
+                {ABZ}: abz -F lzip -6 -b4M -p2 -c {{in}}
+                plzip -n2 -B4MiB: plzip -n2 -B4MiB -6 -c {{in}}
+            """)
         self.decompress(back, plain, [*level.split(), "-c"], f"""
             {ABZ}: abz -d -p2 -c {{in}}
             {peer}: {peer} -d -c {{in}}
