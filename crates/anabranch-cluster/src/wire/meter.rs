@@ -59,11 +59,6 @@ impl Meter {
         self.rates[0].max(self.rates[1])
     }
 
-    /// Whether more arrives than before.
-    pub(crate) fn grows(&self) -> bool {
-        self.rates[1] > 1.25 * self.rates[0]
-    }
-
     /// The shortest time that anything was under way.
     pub(crate) fn shortest(&self) -> Option<Duration> {
         self.shortest

@@ -13,10 +13,12 @@ const LEAST_TRANSPORT: f64 = 500_000.0;
 /// A thread gets no more messages than one in this time, in seconds, so that small items travel together.
 const LEAST_TIME: f64 = 0.01;
 
-/// A worker asks for this many times the work that is confirmed between a request and its confirmation. While the rate grows, the
-/// factor is greater, so that a worker far away is soon busy.
+/// A worker asks for this many times the work that is confirmed while a message is computed.
 const AHEAD: f64 = 1.5;
-const AHEAD_AT_FIRST: f64 = 3.0;
+
+/// A worker asks for this many times the work that is confirmed while messages travel. The time of the travel is the shortest, and on
+/// a busy line a message and its results wait besides for those before them, 250 ms each.
+const AHEAD_OF_TRAVEL: f64 = 3.0;
 
 /// The most messages for each thread.
 const MOST: usize = 128;
@@ -67,7 +69,7 @@ impl Pace {
         }
         let rate = self.meter.rate().min(threads as f64 / LEAST_TIME);
         let computed = if self.computed == f64::MAX { 0.0 } else { self.computed };
-        let ahead = if self.meter.grows() { AHEAD_AT_FIRST } else { AHEAD };
-        ((rate * (trip + computed) / 1e9 * ahead) as usize).clamp(2 * threads, MOST * threads)
+        let ahead = AHEAD_OF_TRAVEL * trip + AHEAD * computed;
+        ((rate * ahead / 1e9) as usize).clamp(2 * threads, MOST * threads)
     }
 }
