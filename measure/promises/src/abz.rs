@@ -107,7 +107,7 @@ const PATIENCE: Duration = Duration::from_secs(900);
 /// Peers that take this many times as long as abz run in fewer rounds.
 const SLOW: f64 = 5.0;
 
-/// What the rival offers: contenders, or a number that it has measured.
+/// An offer of the rival: contenders, or a number that it has measured.
 #[derive(Debug, Deserialize)]
 struct Task {
     title: String,

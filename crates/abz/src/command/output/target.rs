@@ -16,7 +16,7 @@ use crate::command::system::file_id::FileId;
 /// How messages name the standard output.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// What has the name of an output: nothing, something with this metadata, or a link that leads nowhere.
+/// The present owner of the name of an output: nothing, something with this metadata, or a link that leads nowhere.
 pub(crate) type Existing = Option<io::Result<Metadata>>;
 
 /// The target of an output.

@@ -30,7 +30,7 @@ pub(crate) enum Demand {
 }
 
 impl Demand {
-    /// Whether another cell may come after one with this stop was stored.
+    /// Whether another cell may follow a cell with this stop.
     fn after(stop: Option<Stop>) -> Self {
         if stop.is_some() { Demand::Nothing } else { Demand::More }
     }

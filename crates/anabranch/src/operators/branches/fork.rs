@@ -117,8 +117,8 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
                 events.push(Arc::clone(&inlet.event));
             }
         }
-        let call = ForkCall { deal, dealt: inlets.iter().map(|_| None).collect(), inlets, turns, events };
-        upstream.connect(assembly, Consumer::serial(id, call));
+        let fork = ForkStep::new(deal, inlets.len(), Lanes { inlets, turns, events });
+        upstream.connect(assembly, Consumer::serial(id, fork));
     }
 
     /// The same in a direct line. `join` is called for each index after the branches.
@@ -132,32 +132,71 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
             Inlet::Lane(_) => unreachable!("a direct line has no lanes"),
         };
         let calls = assembly.branch_calls.split_off(assembly.branch_calls.len() - slots.len());
-        let dealt = slots.iter().map(|_| None).collect();
         let branches = slots.iter().map(place).zip(calls).collect();
-        let fork = DirectFork { deal, dealt, branches, join };
+        let fork = ForkStep::new(deal, slots.len(), Calls { branches, join });
         upstream.connect(assembly, Consumer::direct(assembly, id, fork));
     }
 }
 
-/// A fork as a consumer of cells.
-struct ForkCall<'run, T: Send> {
+/// A fork as a step. It deals an item, and `ways` passes the parts on.
+struct ForkStep<'run, T: Send, W> {
     deal: Box<dyn Deal<T> + 'run>,
     /// Empty, except while an item is dealt.
     dealt: Vec<Option<T>>,
+    ways: W,
+}
+
+/// The ways from a fork into its branches.
+trait Ways<T> {
+    /// Passes on the parts of an index, and the stop behind them. Takes them out of `dealt`.
+    fn pass(&mut self, turn: &mut Turn, dealt: &mut [Option<T>], stop: Option<Stop>) -> Demand;
+}
+
+impl<'run, T: Send, W: Ways<T>> ForkStep<'run, T, W> {
+    fn new(deal: Box<dyn Deal<T> + 'run>, branches: usize, ways: W) -> Self {
+        Self { deal, dealt: std::iter::repeat_with(|| None).take(branches).collect(), ways }
+    }
+
+    fn take(&mut self, turn: &mut Turn, item: Option<T>, stop: Option<Stop>) -> Demand {
+        let Self { deal, dealt, ways } = self;
+        // A panic of `deal` leaves items in some places. The stop that comes then has no item.
+        dealt.fill_with(|| None);
+        if let Some(item) = item {
+            deal.deal(item, dealt);
+        }
+        ways.pass(turn, dealt, stop)
+    }
+}
+
+impl<T: Send, W: Ways<T>> Step<T> for ForkStep<'_, T, W> {
+    fn item(&mut self, turn: &mut Turn, item: T) -> Demand {
+        self.take(turn, Some(item), None)
+    }
+
+    fn items(&mut self, turn: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
+        debug_assert!(
+            items.len() <= 1,
+            "an index has one item at a fork, because a branch has one cell for it"
+        );
+        self.take(turn, items.pop(), stop)
+    }
+
+    fn take_gain(&mut self) -> i64 {
+        0
+    }
+}
+
+/// The lanes into the branches.
+struct Lanes<T> {
     inlets: Vec<LaneInlet<T>>,
     turns: Writer<()>,
     /// The events of the branches, each once.
     events: Vec<Arc<EventCount>>,
 }
 
-impl<T: Send> ForkCall<'_, T> {
-    fn take(&mut self, turn: &mut Turn, item: Option<T>, stop: Option<Stop>) -> Demand {
-        let Self { deal, dealt, inlets, turns, events } = self;
-        // A panic of `deal` leaves items in some places. The stop that comes then has no item.
-        dealt.fill_with(|| None);
-        if let Some(item) = item {
-            deal.deal(item, dealt);
-        }
+impl<T: Send> Ways<T> for Lanes<T> {
+    fn pass(&mut self, turn: &mut Turn, dealt: &mut [Option<T>], stop: Option<Stop>) -> Demand {
+        let Self { inlets, turns, events } = self;
         // The turn comes first. When the last branch has put its cell, the join has all that it needs.
         turns.put(turn, Cell::Empty);
         for (inlet, place) in inlets.iter_mut().zip(dealt) {
@@ -170,64 +209,21 @@ impl<T: Send> ForkCall<'_, T> {
     }
 }
 
-impl<T: Send> Step<T> for ForkCall<'_, T> {
-    fn item(&mut self, turn: &mut Turn, item: T) -> Demand {
-        self.take(turn, Some(item), None)
-    }
-
-    fn items(&mut self, turn: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
-        debug_assert!(
-            items.len() <= 1,
-            "an index has one item at a fork, because a branch has one cell for it"
-        );
-        self.take(turn, items.pop(), stop)
-    }
-
-    fn take_gain(&mut self) -> i64 {
-        0
-    }
-}
-
-/// A fork of a direct line, with its branches and everything behind the join.
-struct DirectFork<'run, T: Send> {
-    deal: Box<dyn Deal<T> + 'run>,
-    /// Empty, except while an item is dealt.
-    dealt: Vec<Option<T>>,
+/// The branches of a direct line, and everything behind the join.
+struct Calls<'run, T> {
     branches: Vec<(Arc<Mutex<Option<T>>>, BranchCall<'run>)>,
     join: Box<dyn Step<()> + 'run>,
 }
 
-impl<T: Send> DirectFork<'_, T> {
-    fn take(&mut self, turn: &mut Turn, item: Option<T>, stop: Option<Stop>) -> Demand {
-        let Self { deal, dealt, branches, join } = self;
-        if let Some(item) = item {
-            deal.deal(item, dealt);
-        }
-        for ((place, call), item) in branches.iter_mut().zip(dealt) {
+impl<T> Ways<T> for Calls<'_, T> {
+    fn pass(&mut self, turn: &mut Turn, dealt: &mut [Option<T>], stop: Option<Stop>) -> Demand {
+        for ((place, call), item) in self.branches.iter_mut().zip(dealt) {
             *lock(place) = item.take();
             if call(turn, stop) == Demand::Nothing {
                 // The loop would have called no branch after one that fails.
                 break;
             }
         }
-        join.item(turn, ())
-    }
-}
-
-impl<T: Send> Step<T> for DirectFork<'_, T> {
-    fn item(&mut self, turn: &mut Turn, item: T) -> Demand {
-        self.take(turn, Some(item), None)
-    }
-
-    fn items(&mut self, turn: &mut Turn, items: &mut Vec<T>, stop: Option<Stop>) -> Demand {
-        debug_assert!(
-            items.len() <= 1,
-            "an index has one item at a fork, because a branch has one cell for it"
-        );
-        self.take(turn, items.pop(), stop)
-    }
-
-    fn take_gain(&mut self) -> i64 {
-        0
+        self.join.item(turn, ())
     }
 }
