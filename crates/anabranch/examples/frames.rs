@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use anabranch::{Stream, Unmet};
+use anabranch::{Source, Unmet};
 
 /// A frame as it is stored.
 #[derive(Debug, Clone)]
@@ -69,8 +69,9 @@ fn digest(picture: &[u8]) -> u64 {
 /// # Errors
 /// If frames need each other in a cycle, or a frame is missing.
 pub fn builder(video: Vec<Frame>) -> Result<Vec<u64>, Unmet> {
-    Stream::from_iter(video)
+    Source::new(video)
         .in_blocks()
+        .into_stream()
         .map_dependent(3, needs, decode)
         .map(|picture| digest(&picture))
         .collect()

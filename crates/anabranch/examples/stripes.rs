@@ -59,11 +59,11 @@ pub fn annotated(packed: &Path, index: &[Entry], output: &Path, workers: usize) 
 /// The loop as a stream.
 pub fn builder(packed: &Path, index: &[Entry], output: &Path, workers: usize) -> io::Result<()> {
     Stream::from_iter(0..workers)
+        .replicas(workers)
         .try_map(|worker| {
             let mut stripe = index.iter().skip(worker).step_by(workers);
             stripe.try_for_each(|entry| decode(packed, *entry, output))
         })
-        .replicate(workers)
         .for_each(|()| ())
 }
 

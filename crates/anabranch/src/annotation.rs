@@ -116,14 +116,14 @@
 //! | `cancel_by = &token` | a [token](crate::CancelToken) can end the loop |
 //! | `report = \|report\| ..` | called with the [`Report`](crate::Report) when the loop has ended |
 //! | `title = ".."` | the name of the threads |
-//! | `dedicated` | the source has a [thread of its own](crate::Stream::dedicated) |
+//! | `dedicated` | the source has a [thread of its own](crate::Source::dedicated) |
 //! | `may_run_ahead` | it does not matter that the source runs ahead, see above |
 //!
 //! `#[stage(..)]` is written before a statement of the loop's body:
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `replicate`, `replicate = 4` | runs for several items at once: as many as there are workers, or [this many](crate::Stream::replicate) |
+//! | `replicate`, `replicate = 4` | runs for several items at once: as many as there are workers, or [this many](crate::Stream::replicas) |
 //! | `state(name = ..)` | each worker has its own variable `name`, which begins with this value |
 //! | `state = \|\| ..` | the same, for the one variable of the function that the stage assigns or borrows with `&mut`; if there is none, for the one `mut` variable that it calls a method of |
 //! | `name = ".."` | the name of the stage in reports |

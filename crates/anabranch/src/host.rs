@@ -21,7 +21,7 @@ where
     P: Pull<Error = std::convert::Infallible> + 'env,
     P::Item: 'env,
 {
-    Stream::pulled(source, Node::source(name)).fed(feed)
+    Stream::pulled(source, Node::source(name), None).fed(feed)
 }
 
 /// The threads of a pool.

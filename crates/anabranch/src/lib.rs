@@ -138,6 +138,6 @@ pub use report::{Latency, NodeReport, Report, ReportFormat, ReportSlot, ReportWr
 #[doc(hidden)] // For the library for clusters.
 pub use stream::remark;
 pub use stream::{
-    Admit, Blend, Container, May, Mode, Pipeline, SendIterator, Stream, Sure, TryStream, contract,
-    default_workers,
+    Admit, Blend, Container, May, Mode, Pipeline, SendIterator, Source, Stream, Sure, TryStream, Waits,
+    contract, default_workers, options,
 };

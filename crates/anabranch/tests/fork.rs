@@ -92,7 +92,7 @@ const NEW: [(&str, New); 16] = [
     ("one worker", |items| stream(items).workers(1).map(work).fold(0, add)),
     ("own threads", |items| stream(items).workers(3).map(work).fold(0, add)),
     ("a dedicated stage", |items| {
-        stream(items).workers(2).serial_map(work).dedicated().map(|n| n).fold(0, add)
+        stream(items).workers(2).dedicated().serial_map(work).map(|n| n).fold(0, add)
     }),
     ("a new pool", |items| stream(items).pool(&Pool::new(3)).map(work).fold(0, add)),
     ("into_iter", |items| stream(items).workers(2).map(work).into_iter().fold(0, add)),

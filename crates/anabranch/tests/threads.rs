@@ -109,11 +109,11 @@ fn try_all() {
         keep_running(waiting, |stream| stream.workers(1));
     });
     refuses("the dedicated stage `serial_map`", || {
-        let serial = |stream: Stream<'static, u64>| stream.serial_map(|n| n).dedicated();
+        let serial = |stream: Stream<'static, u64>| stream.dedicated().serial_map(|n| n);
         (0..50).fold(Stream::from_iter(0..2_000u64).workers(2), |stream, _| serial(stream)).for_each(drop);
     });
     refuses("the dedicated stage `stored`", || {
-        let stored = |stream: Stream<'static, u64>| stream.serial_map(|n| n).name("stored").dedicated();
+        let stored = |stream: Stream<'static, u64>| stream.named("stored").dedicated().serial_map(|n| n);
         (0..50).fold(Stream::from_iter(0..2_000u64).workers(2), |stream, _| stored(stream)).for_each(drop);
     });
     refuses("`into_iter`", || keep(|| squares().into_iter()));

@@ -71,8 +71,8 @@ fn a_run_has_a_span_and_each_unit_has_one_in_it() {
         let sum = Stream::from_iter(0..1_000u64)
             .title("told")
             .workers(workers)
+            .named("work")
             .map(|n| n + 1)
-            .name("work")
             .fold(0, |sum, n| sum + n);
         assert_eq!(sum, 500_500);
         let heard = listener.0.lock().unwrap();

@@ -67,6 +67,13 @@ pub(crate) struct Settings {
     pub(crate) weigher: Option<(u64, Code<WeighFn>)>,
 }
 
+impl Settings {
+    /// The name of the source in plans and reports.
+    pub(crate) fn source_name(&self) -> &str {
+        self.source.as_deref().unwrap_or("source")
+    }
+}
+
 /// The description of a stream, as C has built it.
 #[derive(Debug, Default)]
 pub(crate) struct Line {

@@ -53,8 +53,13 @@ impl Region {
             }
         };
         let window = room.items();
-        let (sender, stream) = posts::fallible(workers, room);
         let line = Arc::clone(line);
+        let bytes = line.settings.weigher.as_ref().map(|(bytes, _)| *bytes);
+        let weighing = Arc::clone(&line);
+        let weigh =
+            move |item: &Owned| weighing.settings.weigher.as_ref().map_or(0, |(_, code)| code.weigh(item));
+        let (sender, stream) =
+            posts::fallible(workers, room, line.settings.source_name(), bytes.zip(Some(weigh)));
         let running =
             Running::start(workers, move |pool| line.run_posted(stream, Host { pool, workers, window }))?;
         Ok(Self { sender: Ending(sender), running })

@@ -6,7 +6,7 @@
 use std::sync::{Arc, PoisonError};
 
 use anabranch::plan::Wait;
-use anabranch::{Plan, Progress, ReportSlot, Stream, Watch};
+use anabranch::{Plan, Progress, ReportSlot, Source, Stream, Watch};
 
 use crate::border::{Failure, Given, Owned};
 use crate::line::{Border, Ended, Group, Host, Items, Line, Settings, ShowReport};
@@ -16,7 +16,7 @@ impl Line {
     pub(crate) fn plan(&self) -> Plan {
         let (stream, last) = self.build(self.source(|| Ok(None)), None);
         match last {
-            Some(last) => stream.name_end(last.name()).plan(),
+            Some(last) => stream.named(last.name()).plan(),
             None => stream.plan(),
         }
     }
@@ -39,8 +39,16 @@ impl Line {
     where
         N: FnMut() -> Given + Send + 'env,
     {
-        let source = Items::try_from_iter(std::iter::from_fn(move || next().transpose()));
-        if self.settings.in_blocks { source.in_blocks() } else { source }
+        let settings = &self.settings;
+        let source = Source::try_new(std::iter::from_fn(move || next().transpose()));
+        let mut source = source.named(settings.source_name());
+        if settings.in_blocks {
+            source = source.in_blocks();
+        }
+        if let Some((bytes, weigher)) = &settings.weigher {
+            source = source.window_bytes(*bytes, |item| weigher.weigh(item));
+        }
+        source.into_stream()
     }
 
     /// Adds the stages to a stream. Returns it with the stage that becomes its end, if there is one.
@@ -59,12 +67,12 @@ impl Line {
             let mut border = border.expect("only the last segment has no serial stage");
             let (name, unordered) = (border.name().to_owned(), border.unordered);
             let call = move |item| border.call(item);
-            stream = match group {
-                None if unordered => stream.unordered().try_serial_filter_map(call),
-                None => stream.try_serial_filter_map(call),
-                Some(group) => hop(stream, group).try_serial_filter_map(call),
-            }
-            .name(name);
+            let before = match group {
+                None if unordered => stream.unordered(),
+                None => stream,
+                Some(group) => hop(stream, group),
+            };
+            stream = before.named(name).try_serial_filter_map(call);
         }
         let stream = match group {
             None => stream,
@@ -77,7 +85,7 @@ impl Line {
 /// Runs a line.
 fn plain<'env>(line: &'env Line, stream: Items<'env>, host: Option<Host<'env>>) -> Ended {
     let (stream, last) = line.build(stream, host);
-    let result = closed(stream, &line.settings, last.as_ref()).try_for_each(take(last));
+    let result = end(closed(stream, &line.settings, last.as_ref()), last);
     Ended { result: without_end(result), report: None }
 }
 
@@ -85,7 +93,7 @@ fn plain<'env>(line: &'env Line, stream: Items<'env>, host: Option<Host<'env>>) 
 pub(crate) fn measured<'env>(line: &'env Line, stream: Items<'env>, host: Option<Host<'env>>) -> Ended {
     let (stream, last) = line.build(stream, host);
     let slot = ReportSlot::new();
-    let result = closed(stream, &line.settings, last.as_ref()).report_to(&slot).try_for_each(take(last));
+    let result = end(closed(stream, &line.settings, last.as_ref()).report_to(&slot), last);
     let report = slot.take().expect("a run that has ended has its report");
     let show = move |format| match format {
         0 => Some(report.to_string()),
@@ -95,6 +103,14 @@ pub(crate) fn measured<'env>(line: &'env Line, stream: Items<'env>, host: Option
         _ => None,
     };
     Ended { result: without_end(result), report: Some(ShowReport(Box::new(show))) }
+}
+
+/// Runs a stream whose end is `last`.
+fn end<'env>(stream: Items<'env>, last: Option<Border<'env>>) -> Result<(), Failure> {
+    match &last {
+        Some(border) => stream.named(border.name()).try_for_each(take(last)),
+        None => stream.try_for_each(take(last)),
+    }
 }
 
 /// Turns the end that a function of the user has asked for into success.
@@ -107,10 +123,6 @@ fn without_end(result: Result<(), Failure>) -> Result<(), Failure> {
 
 /// Applies the settings of the user to a stream of the builder.
 fn set<'env>(mut stream: Items<'env>, settings: &'env Settings) -> Items<'env> {
-    if let Some((bytes, weigher)) = &settings.weigher {
-        stream = stream.window_bytes(*bytes, |item| weigher.weigh(item));
-    }
-    stream = stream.name(settings.source.as_deref().unwrap_or("source"));
     if let Some(title) = &settings.title {
         stream = stream.title(title);
     }
@@ -141,14 +153,10 @@ fn hop<'env>(stream: Items<'env>, group: Group<'env>) -> Items<'env> {
     let (name, replicas) = (group.name(), group.replicas());
     let group = Arc::new(group);
     let of_locals = Arc::clone(&group);
-    let stream = stream
-        .try_map_init(move || of_locals.locals(), move |locals, item| group.call(locals, item))
-        .name(name);
-    let stream = match replicas {
-        Some(replicas) => stream.replicate(replicas),
-        None => stream,
-    };
-    stream.filter_map(|given| given).name("drop")
+    let make = move || of_locals.locals();
+    let stream = stream.named(name).replicas(replicas);
+    let stream = stream.try_map_init(make, move |locals, item| group.call(locals, item));
+    stream.named("drop").filter_map(|given| given)
 }
 
 /// Adds the progress and the end to a stream.
@@ -164,9 +172,8 @@ fn closed<'env>(
         }));
     }
     match last {
-        Some(last) if last.unordered => stream.unordered().name_end(last.name()),
-        Some(last) => stream.name_end(last.name()),
-        None => stream,
+        Some(last) if last.unordered => stream.unordered(),
+        _ => stream,
     }
 }
 

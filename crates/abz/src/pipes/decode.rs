@@ -10,7 +10,7 @@ use abz_codec::access::Part;
 use anabranch::{Plan, Recycled, Recycler, TryStream};
 
 use super::inputs::{Input, Inputs, Telling};
-use super::{Item, Threads, begin, carry_out, hide, unhide};
+use super::{Item, Threads, WRITE, begin, carry_out, hide, unhide};
 use crate::error::Error;
 use crate::run_options::RunOptions;
 
@@ -193,15 +193,13 @@ impl<'a> Steps<'a> {
             true => Box::new(Inputs::new(input, inputs).telling(options.pauses())),
             false => Box::new(Inputs::new(Telling::new(input, options.advance()), inputs)),
         };
-        let source = begin(source, "abz decompress", Threads { workers, window, pool: options.pool });
-        carry_out(
-            stream(source, farm, Box::new(|_| ())),
-            options,
-            &mut |decoded| match join.next(decoded)? {
-                Some(contents) => write(&*join, contents),
-                None => Ok(()),
-            },
-        )?;
+        let source = begin(source, "read", "abz decompress", Threads { workers, window, pool: options.pool });
+        carry_out(stream(source, farm, Box::new(|_| ())), WRITE, options, &mut |decoded| match join
+            .next(decoded)?
+        {
+            Some(contents) => write(&*join, contents),
+            None => Ok(()),
+        })?;
         while let Some(contents) = join.finish()? {
             write(&*join, contents)?;
         }
@@ -212,8 +210,8 @@ impl<'a> Steps<'a> {
     pub(crate) fn plan(self) -> Plan {
         let Sizes { inputs, workers, window } = self.sizes;
         let source: Source<'_> = Box::new(Inputs::new(io::empty(), inputs));
-        let source = begin(source, "abz decompress", Threads { workers, window, pool: None });
-        stream(source, self.farm, Box::new(|_| ())).plan()
+        let source = begin(source, "read", "abz decompress", Threads { workers, window, pool: None });
+        stream(source, self.farm, Box::new(|_| ())).named(WRITE).plan()
     }
 }
 
@@ -250,16 +248,16 @@ pub(crate) fn stream<'a>(
 ) -> TryStream<'a, Item, Error> {
     let Farm { name, guesses, split, decoders } = farm;
     let source = match guesses {
-        Some(guesses) => source.map_init(guesses, |guess, input: Input| input.guessed(guess)).name("guess"),
+        Some(guesses) => source.named("guess").map_init(guesses, |guess, input: Input| input.guessed(guess)),
         None => source,
     };
     source
+        .named(name)
         .try_serial_spread(split, move |split, input| {
             let piece = split(input)?;
             note(piece.is_some());
             Ok(piece)
         })
-        .name(name)
+        .named("decode")
         .try_map_init(decoders, |decode, piece| decode(piece))
-        .name("decode")
 }

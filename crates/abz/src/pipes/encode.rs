@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anabranch::{Plan, TryStream};
 
 use super::cut::Cut;
-use super::{Item, Maps, Threads, carry_out, carry_out_at, hide, maps, unhide};
+use super::{Item, Maps, Threads, WRITE, carry_out, carry_out_at, hide, maps, unhide};
 use crate::count::Counted;
 use crate::error::Error;
 use crate::formats::writes::Compressed;
@@ -105,7 +105,7 @@ impl<'a> Steps<'a> {
         let read = Arc::<AtomicU64>::default();
         let input = (input.in_order(), Arc::clone(&read));
         let Steps { cut, encoders, join, .. } = self;
-        let mut join = join()?;
+        let (mut join, end) = (join()?, end_name(&encoders));
         let written = match output {
             Writing::Stream(output) => {
                 let mut output = Counted::new(output);
@@ -114,7 +114,7 @@ impl<'a> Steps<'a> {
                     bytes.clear();
                     written
                 };
-                carry_out(stream(cut, encoders, input, threads), options, &mut |encoded| {
+                carry_out(stream(cut, encoders, input, threads), end, options, &mut |encoded| {
                     join.add(encoded)?;
                     put(join.bytes())
                 })?;
@@ -123,14 +123,21 @@ impl<'a> Steps<'a> {
                 output.bytes
             }
             Writing::Positional(sink) => {
-                let mut end = 0;
-                carry_out_at(stream(cut, encoders, input, threads), options, sink, &mut end, |encoded| {
-                    join.add(encoded)?;
-                    Ok(mem::take(join.bytes()))
-                })?;
+                let mut at = 0;
+                carry_out_at(
+                    stream(cut, encoders, input, threads),
+                    end,
+                    options,
+                    sink,
+                    &mut at,
+                    |encoded| {
+                        join.add(encoded)?;
+                        Ok(mem::take(join.bytes()))
+                    },
+                )?;
                 let rest = join.finish()?;
-                sink.write_at(&rest, end).map_err(Error::Write)?;
-                end + rest.len() as u64
+                sink.write_at(&rest, at).map_err(Error::Write)?;
+                at + rest.len() as u64
             }
         };
         Ok(Compressed { read: read.load(Ordering::Relaxed), written })
@@ -138,8 +145,14 @@ impl<'a> Steps<'a> {
 
     /// Returns the plan of [`run`](Self::run).
     pub(crate) fn plan(self, threads: Threads<'a>) -> Plan {
-        stream(self.cut, self.encoders, (Box::new(io::empty()), Arc::default()), threads).plan()
+        let end = end_name(&self.encoders);
+        stream(self.cut, self.encoders, (Box::new(io::empty()), Arc::default()), threads).named(end).plan()
     }
+}
+
+/// The name of the end of a stream: without encoders, it encodes too.
+fn end_name(encoders: &Option<Maps<'_>>) -> &'static str {
+    if encoders.is_some() { WRITE } else { "encode and write" }
 }
 
 /// Returns a stream of the encoded blocks of `input`. The number of bytes that were read goes to `read`.
@@ -162,9 +175,7 @@ fn stream<'a>(
         cut.rest(true)
     };
     let named = encoders.map(|encoders| ("encode", encoders));
-    let (encodes, next) = (named.is_some(), Box::new(next));
-    let stream = super::stream("abz compress", threads, ("read", next), named);
-    if encodes { stream } else { stream.name_end("encode and write") }
+    super::stream("abz compress", threads, ("read", Box::new(next)), named)
 }
 
 /// A step whose items have hidden types. They are of type `T`.

@@ -13,7 +13,7 @@ use std::iter;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use anabranch::{Plan, Pool, ReportSlot, Stream, TryStream};
+use anabranch::{Plan, Pool, ReportSlot, Source, TryStream};
 
 use crate::error::Error;
 use crate::positional::WriteAt;
@@ -28,16 +28,16 @@ pub(crate) struct Threads<'a> {
     pub(crate) pool: Option<&'a Pool>,
 }
 
-/// Begins a stream of `items`, with the settings that are the same for all pipelines.
-fn begin<'a, T, I>(items: I, title: &str, threads: Threads<'a>) -> TryStream<'a, T, Error>
+/// Begins a stream of `items`, whose source is called `name`, with the settings that are the same for all pipelines.
+fn begin<'a, T, I>(items: I, name: &str, title: &str, threads: Threads<'a>) -> TryStream<'a, T, Error>
 where
     T: Send + 'a,
     I: Iterator<Item = Result<T, Error>> + Send + 'a,
 {
-    let stream = Stream::try_from_iter(items)
-        .name("read")
+    let stream = Source::try_new(items)
+        .named(name)
+        .into_stream()
         .title(title)
-        .name_end("write")
         .workers(at_work(threads.workers))
         .window(threads.window);
     match threads.pool {
@@ -98,9 +98,9 @@ pub(crate) fn stream<'a>(
     (name, mut next): (&str, Next<'a>),
     maps: Option<(&str, Maps<'a>)>,
 ) -> TryStream<'a, Item, Error> {
-    let stream = begin(iter::from_fn(move || next().transpose()), title, threads).name(name);
+    let stream = begin(iter::from_fn(move || next().transpose()), name, title, threads);
     match maps {
-        Some((name, maps)) => stream.try_map_init(move || maps(), |map, item| map(item)).name(name),
+        Some((name, maps)) => stream.named(name).try_map_init(move || maps(), |map, item| map(item)),
         None => stream,
     }
 }
@@ -124,25 +124,29 @@ impl<'a, T: Any + Send> Pipe<'a, T> {
         options: &RunOptions<'_>,
         mut write: impl FnMut(T) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
-        carry_out(self.stream, options, &mut |item| write(unhide(item)))
+        carry_out(self.stream, WRITE, options, &mut |item| write(unhide(item)))
     }
 
     /// Returns the plan of the stream.
     pub(crate) fn plan(self) -> Plan {
-        self.stream.plan()
+        self.stream.named(WRITE).plan()
     }
 }
 
-/// Runs a stream to its end, and reports as `options` asks.
+/// The name of the end of most streams.
+pub(crate) const WRITE: &str = "write";
+
+/// Runs a stream to its end, which is called `end`, and reports as `options` asks.
 pub(crate) fn carry_out(
     stream: TryStream<'_, Item, Error>,
+    end: &str,
     options: &RunOptions<'_>,
     write: &mut (dyn FnMut(Item) -> Result<(), Error> + Send),
 ) -> Result<(), Error> {
-    let Some(tell) = options.report else { return stream.try_for_each(write) };
+    let Some(tell) = options.report else { return stream.named(end).try_for_each(write) };
     let stream = if options.traces { stream.trace() } else { stream };
     let slot = ReportSlot::new();
-    let result = stream.report_to(&slot).try_for_each(write);
+    let result = stream.report_to(&slot).named(end).try_for_each(write);
     if let Some(report) = slot.take() {
         tell(&report);
     }
@@ -150,26 +154,27 @@ pub(crate) fn carry_out(
 }
 
 /// As [`carry_out`], but all workers write the bytes that `gather` makes of each result, at their offsets. `end` is the
-/// offset at which the next bytes begin.
+/// offset at which the next bytes begin, and `name` the name of the stream's end.
 pub(crate) fn carry_out_at<'a>(
     stream: TryStream<'a, Item, Error>,
+    name: &str,
     options: &RunOptions<'_>,
     sink: &'a dyn WriteAt,
     end: &'a mut u64,
     mut gather: impl FnMut(Item) -> Result<Vec<u8>, Error> + Send + 'a,
 ) -> Result<(), Error> {
     let stream = stream
+        .named("place")
         .try_serial_map(move |item| {
             let bytes = gather(item)?;
             let at = *end;
             *end += bytes.len() as u64;
             Ok(hide((at, bytes)))
         })
-        .name("place")
+        .named("write at its place")
         .try_map(move |item| {
             let (at, bytes): (u64, Vec<u8>) = unhide(item);
             sink.write_at(&bytes, at).map_err(Error::Write).map(hide)
-        })
-        .name("write at its place");
-    carry_out(stream, options, &mut |_| Ok(()))
+        });
+    carry_out(stream, name, options, &mut |_| Ok(()))
 }

@@ -204,7 +204,7 @@ impl Pooled {
         let progress = Arc::new(Progress::default());
         let (sender, stream) = Stream::channel(INPUTS);
         let source: TryStream<'static, Input, Error> = stream.into();
-        let source = source.name("read").title("abz reader").workers(threads.workers).window(window);
+        let source = source.title("abz reader").workers(threads.workers).window(window);
         let seen = Arc::clone(&progress);
         let stream =
             decode::stream(source.pool(&threads.pool), farm, Box::new(move |is_piece| seen.note(is_piece)));

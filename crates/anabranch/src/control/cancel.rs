@@ -121,7 +121,7 @@ impl CancelToken {
     ///
     /// If a call that is running then fails or panics, the end of the stream still returns the error or resumes the panic.
     /// Some stages keep a panic until the results before it have left: [`map_dependent`](crate::Stream::map_dependent), windows by
-    /// key, and a source that [never waits](crate::Stream::in_blocks). A panic that waits there is dropped with the items.
+    /// key, and a source that [never waits](crate::Source::in_blocks). A panic that waits there is dropped with the items.
     pub fn cancel(&self) {
         self.ask(Asked::Cancel);
     }

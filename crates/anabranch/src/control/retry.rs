@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// The time that passes depends on the clock and on the world outside, and so may what comes out: a stage that retries is
 /// outside of the promise that a stream gives [the same output](crate::contract) each time. While it waits, its thread is
-/// occupied: [`replicate`](crate::Stream::replicate) raises the number of threads. A stop of the run waits until the function
+/// occupied: [`replicas`](crate::Stream::replicas) raises the number of threads. A stop of the run waits until the function
 /// succeeds or fails for the last time.
 ///
 /// ```

@@ -18,7 +18,7 @@ pub(crate) mod walk;
 
 pub(crate) use build::assembly::Assembly;
 pub(crate) use build::line::Line;
-pub(crate) use build::upstream::{Blocks, Upstream};
+pub(crate) use build::upstream::Upstream;
 pub(crate) use execute::{ExecutorParts, execute, own_events};
 pub(crate) use nodes::head::ResultQueue;
 pub use nodes::op::{Flow, Halt};

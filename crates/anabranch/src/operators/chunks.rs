@@ -7,9 +7,10 @@ use anabranch_plan::Node;
 use super::operator::{Operator, Results};
 use super::spread::SpreadOnly;
 use crate::engine::{Pulled, Spread};
+use crate::stream::options::ForSerial;
 use crate::stream::{Mode, Stream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Gathers items into vectors of `size` items. The last vector may be shorter.
     ///
     /// While the source waits, a vector waits with it. If it should not, use [`ready_chunks`](Self::ready_chunks).
@@ -26,7 +27,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Panics
     /// If `size` is 0.
     #[track_caller]
-    pub fn chunks(self, size: usize) -> Stream<'env, Vec<T>, M> {
+    pub fn chunks(self, size: usize) -> Stream<'env, Vec<T>, M>
+    where
+        O: ForSerial,
+    {
         assert!(size > 0, "`chunks(0)`: a chunk holds 1 item or more");
         self.operated(Node::serial("chunks"), Chunks { size, gathered: Vec::new() })
     }
@@ -45,6 +49,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn chunk_by<K, F>(self, key: F) -> Stream<'env, (K, Vec<T>), M>
     where
+        O: ForSerial,
         K: PartialEq + Send + 'env,
         F: FnMut(&T) -> K + Send + 'env,
     {
@@ -78,7 +83,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Panics
     /// If `most` is 0.
     #[track_caller]
-    pub fn ready_chunks(self, most: usize) -> Stream<'env, Vec<T>, M> {
+    pub fn ready_chunks(self, most: usize) -> Stream<'env, Vec<T>, M>
+    where
+        O: ForSerial,
+    {
         assert!(most > 0, "`ready_chunks(0)`: a chunk holds 1 item or more");
         self.spreading(Node::serial("ready_chunks"), ReadyChunks { most, gives: false, items: Vec::new() })
     }

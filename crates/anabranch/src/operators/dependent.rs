@@ -18,6 +18,7 @@ use anabranch_record::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use super::in_order::{Failure, Finished, InOrder};
 use super::ready::Ready;
 use crate::engine::{Kept, Later, Pulled, Spread};
+use crate::stream::options::ForAll;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
 /// The reason why an item never gets the results that it needs; see [`Stream::map_dependent`](crate::Stream::map_dependent).
@@ -500,7 +501,7 @@ where
     }
 }
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Turns each item into another with the results of other items, which may be earlier or later in the stream: the frames
     /// of a video that refer to other frames, for example.
     ///
@@ -545,6 +546,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn map_dependent<V, N, I, F, X>(self, reach: usize, needs: N, f: F) -> TryStream<'env, Arc<V>, X>
     where
+        O: ForAll,
         M: Admit<Unmet, Failure = X>,
         X: Send + 'env,
         V: Send + Sync + 'env,
@@ -585,6 +587,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         f: F,
     ) -> TryStream<'env, Arc<V>, M::Failure>
     where
+        O: ForAll,
         M: Admit<E, Failure: 'env>,
         E: From<Unmet> + Send + 'env,
         V: Send + Sync + 'env,

@@ -3,6 +3,7 @@
 use anabranch_plan::{Node, State};
 use anabranch_record::sync::{Condvar, Mutex, lock};
 
+use crate::stream::options::ForAll;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
 /// The workers of a farm that are free.
@@ -54,7 +55,7 @@ impl<W> Drop for AtWork<'_, W> {
     }
 }
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Turns each item into another on one of several workers that differ, whichever is free. Each worker processes one item
     /// at a time, and may keep a state: a connection, a device, a cache. The results have the order of the items.
     ///
@@ -62,7 +63,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// branches: [`split`](Self::split) with an [`InTurn`](crate::InTurn) or a [`ByKey`](crate::ByKey).
     ///
     /// If the number of workers of the stream is not set, it is at least the number of these workers, as with
-    /// [`replicate`](Self::replicate).
+    /// [`replicas`](Self::replicas).
     ///
     /// ```
     /// use anabranch::Stream;
@@ -81,6 +82,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn farm<V, W>(self, workers: impl IntoIterator<Item = W>) -> Stream<'env, V, M>
     where
+        O: ForAll,
         V: Send + 'env,
         W: FnMut(T) -> V + Send + 'env,
     {
@@ -104,6 +106,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_farm<V, E, W>(self, workers: impl IntoIterator<Item = W>) -> TryStream<'env, V, M::Failure>
     where
+        O: ForAll,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,

@@ -23,6 +23,7 @@ use super::in_order::{Failure, Finished, InOrder};
 use super::ready::Ready;
 use crate::control::Runtime;
 use crate::engine::{Kept, Later, Pulled, Run, Spread};
+use crate::stream::options::ForAll;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
@@ -345,7 +346,7 @@ impl<T: Send, F: Send, E> Spread<T, E> for Launch<T, F> {
     }
 }
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Turns each item into the output of a future. At most `most` futures are under way at once; the results come out in the
     /// order of the items. With `usize::MAX`, as many as one [`window`](Self::window) are under way or wait for their turn to leave.
     ///
@@ -384,6 +385,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn map_async<F, Fut>(self, most: usize, f: F) -> Stream<'env, Fut::Output, M>
     where
+        O: ForAll,
         F: Fn(T) -> Fut + Send + Sync + 'env,
         Fut: Future<Output: Send + 'env> + Send + 'env,
     {
@@ -407,6 +409,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_map_async<V, E, F, Fut>(self, most: usize, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForAll,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,
@@ -430,6 +433,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn filter_map_async<V, F, Fut>(self, most: usize, f: F) -> Stream<'env, V, M>
     where
+        O: ForAll,
         V: Send + 'env,
         F: Fn(T) -> Fut + Send + Sync + 'env,
         Fut: Future<Output = Option<V>> + Send + 'env,
@@ -454,6 +458,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_filter_map_async<V, E, F, Fut>(self, most: usize, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForAll,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 
 use crate::engine::{Flow, Halt, Serial};
+use crate::stream::options::ForSerial;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
 /// A serial stage of your own: it has a state, gives any number of results for an item, and may give more at the end.
@@ -57,7 +58,7 @@ use crate::stream::{Admit, Mode, Stream, TryStream};
 /// }
 ///
 /// let readings = Stream::from_iter([1, 3, 5, 9]).map(f64::from);
-/// let means = readings.operator(MovingMean { size: 2, last: VecDeque::new() }).name("moving mean");
+/// let means = readings.named("moving mean").operator(MovingMean { size: 2, last: VecDeque::new() });
 /// assert_eq!(means.map(|mean| mean * 10.0).collect::<Vec<_>>(), [20.0, 40.0, 70.0]);
 /// ```
 pub trait Operator<T> {
@@ -123,7 +124,7 @@ impl<V> Extend<V> for Results<'_, V> {
     }
 }
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Adds a stage of your own, which cannot fail: see [`Operator`].
     ///
     /// ```
@@ -156,6 +157,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn operator<Op>(mut self, operator: Op) -> Stream<'env, Op::Out, M>
     where
+        O: ForSerial,
         Op: Operator<T, Out: 'env, Error = std::convert::Infallible> + Send + 'env,
     {
         self.draft.outline.gives_many |= Op::GIVES_MANY;
@@ -191,6 +193,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_operator<Op>(self, operator: Op) -> TryStream<'env, Op::Out, M::Failure>
     where
+        O: ForSerial,
         M: Admit<Op::Error, Failure: 'env>,
         Op: Operator<T, Out: 'env, Error: 'env> + Send + 'env,
     {

@@ -6,13 +6,14 @@ use anabranch_plan::{Node, State};
 use anabranch_record::sync::Arc;
 
 use crate::engine::{ParallelEach, ParallelMany};
+use crate::stream::options::ForParallel;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Turns each item into another. `f` runs for several items at once.
     ///
     /// A function that is `async` gives futures, which nothing polls: the stream would be one of futures. Call what blocks
-    /// instead, with [`replicate`](Self::replicate) for as many calls at once as should be, or run the futures in a runtime,
+    /// instead, with [`replicas`](Self::replicas) for as many calls at once as should be, or run the futures in a runtime,
     /// and let `from_async` take their results.
     ///
     /// ```
@@ -22,6 +23,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn map<V, F>(self, f: F) -> Stream<'env, V, M>
     where
+        O: ForParallel,
         V: Send + 'env,
         F: Fn(T) -> V + Send + Sync + 'env,
     {
@@ -37,6 +39,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn filter<F>(self, f: F) -> Stream<'env, T, M>
     where
+        O: ForParallel,
         F: Fn(&T) -> bool + Send + Sync + 'env,
     {
         self.each(Node::parallel("filter"), move |item| f(&item).then_some(item))
@@ -52,6 +55,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn filter_map<V, F>(self, f: F) -> Stream<'env, V, M>
     where
+        O: ForParallel,
         V: Send + 'env,
         F: Fn(T) -> Option<V> + Send + Sync + 'env,
     {
@@ -71,6 +75,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn flat_map<I, F>(self, f: F) -> Stream<'env, I::Item, M>
     where
+        O: ForParallel,
         I: IntoIterator<Item: Send + 'env>,
         F: Fn(T) -> I + Send + Sync + 'env,
     {
@@ -86,6 +91,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn flatten(self) -> Stream<'env, T::Item, M>
     where
+        O: ForParallel,
         T: IntoIterator<Item: Send + 'env>,
     {
         self.many(Node::parallel("flatten"), |items| items)
@@ -101,6 +107,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn inspect<F>(self, f: F) -> Stream<'env, T, M>
     where
+        O: ForParallel,
         F: Fn(&T) + Send + Sync + 'env,
     {
         let look = move |item| {
@@ -124,6 +131,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn count_bytes<F>(self, size: F) -> Stream<'env, T, M>
     where
+        O: ForParallel,
         F: Fn(&T) -> u64 + Send + Sync + 'env,
     {
         let bytes = Arc::clone(&self.draft.attached.bytes);
@@ -145,6 +153,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn try_map<V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForParallel,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,
@@ -164,6 +173,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn try_filter_map<V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForParallel,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,
@@ -184,6 +194,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn try_flat_map<I, V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForParallel,
         V: Send + 'env,
         I: IntoIterator<Item = Result<V, E>>,
         E: 'env,
@@ -212,6 +223,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn map_init<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
     where
+        O: ForParallel,
         L: 'env,
         V: Send + 'env,
         N: Fn() -> L + Send + Sync + 'env,
@@ -225,6 +237,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Like [`filter_map`](Self::filter_map), with a state that each worker creates for itself.
     pub(crate) fn filter_map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, V, M>
     where
+        O: ForParallel,
         L: 'env,
         V: Send + 'env,
         N: Fn() -> L + Send + Sync + 'env,
@@ -251,6 +264,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn try_map_init<L, V, E, N, F>(self, make: N, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForParallel,
         L: 'env,
         V: Send + 'env,
         E: 'env,

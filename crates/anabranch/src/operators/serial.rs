@@ -2,9 +2,10 @@
 
 use anabranch_plan::Node;
 
+use crate::stream::options::ForSerial;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Gives up the order of the items from here on: the results of parallel stages are taken as they are ready. Results
     /// of one worker are taken in turn.
     ///
@@ -36,6 +37,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn serial_map<V, F>(self, mut f: F) -> Stream<'env, V, M>
     where
+        O: ForSerial,
         V: Send + 'env,
         F: FnMut(T) -> V + Send + 'env,
     {
@@ -54,6 +56,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn serial_filter_map<V, F>(self, f: F) -> Stream<'env, V, M>
     where
+        O: ForSerial,
         V: Send + 'env,
         F: FnMut(T) -> Option<V> + Send + 'env,
     {
@@ -71,6 +74,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn scan<L, V, F>(self, state: L, mut f: F) -> Stream<'env, V, M>
     where
+        O: ForSerial,
         L: Send + 'env,
         V: Send + 'env,
         F: FnMut(&mut L, T) -> Option<V> + Send + 'env,
@@ -93,6 +97,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn try_serial_map<V, E, F>(self, mut f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForSerial,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,
@@ -116,6 +121,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn try_serial_filter_map<V, E, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForSerial,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,

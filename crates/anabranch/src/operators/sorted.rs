@@ -8,9 +8,10 @@ use anabranch_plan::Node;
 
 use super::operator::{Operator, Results};
 use super::spread::SpreadOnly;
+use crate::stream::options::ForSerial;
 use crate::stream::{Mode, Stream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Sorts a stream that is nearly sorted by a key, for example by the time of an event: each item is at most `window` places
     /// away from its sorted position. It holds `window` items back, which do not count in the stream's window. Items with equal
     /// keys keep their order. `key` is called once for each item.
@@ -27,6 +28,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn sorted_within_by_key<K, F>(self, window: usize, key: F) -> Stream<'env, T, M>
     where
+        O: ForSerial,
         K: Ord + Send + 'env,
         F: FnMut(&T) -> K + Send + 'env,
     {

@@ -3,9 +3,10 @@
 use anabranch_plan::Node;
 
 use crate::engine::{Pulled, Spread};
+use crate::stream::options::ForSerial;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Turns each item into any number of items, for example a file into blocks. It takes one item at a time,
     /// in order. The results are passed on one by one, and the stages behind may process them in parallel.
     ///
@@ -24,6 +25,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn serial_flat_map<J, F>(self, f: F) -> Stream<'env, J::Item, M>
     where
+        O: ForSerial,
         J: IntoIterator<Item: Send + 'env, IntoIter: Send + 'env>,
         F: FnMut(T) -> J + Send + 'env,
     {
@@ -43,6 +45,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForSerial,
         V: Send + 'env,
         E: 'env,
         M: Admit<E, Failure: 'env>,
@@ -80,6 +83,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn serial_spread<L, V, F>(self, state: L, mut f: F) -> Stream<'env, V, M>
     where
+        O: ForSerial,
         L: Send + 'env,
         V: Send + 'env,
         F: FnMut(&mut L, &mut T) -> Option<V> + Send + 'env,
@@ -112,6 +116,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_serial_spread<L, V, E, F>(self, state: L, f: F) -> TryStream<'env, V, M::Failure>
     where
+        O: ForSerial,
         L: Send + 'env,
         V: Send + 'env,
         E: 'env,
@@ -133,7 +138,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(letters.map(|letter| letter.to_ascii_uppercase()).collect::<String>(), "ABC");
     /// ```
     #[track_caller]
-    pub fn spread(self) -> Stream<'env, T, M> {
+    pub fn spread(self) -> Stream<'env, T, M>
+    where
+        O: ForSerial,
+    {
         self.spreading(Node::serial("spread"), SpreadOnly(None))
     }
 }

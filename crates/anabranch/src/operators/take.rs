@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 
 use crate::engine::{Flow, Halt, Serial};
+use crate::stream::options::ForSerial;
 use crate::stream::{Mode, Stream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Passes on `count` items, and ends the stream with the last of them.
     ///
     /// The source may have given up to one window of items more. If `count` is 0, the source is not asked at
@@ -18,7 +19,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert_eq!(Stream::from_iter(1..).map(|n| n * n).take(3).collect::<Vec<_>>(), [1, 4, 9]);
     /// ```
-    pub fn take(mut self, count: usize) -> Stream<'env, T, M> {
+    pub fn take(mut self, count: usize) -> Stream<'env, T, M>
+    where
+        O: ForSerial,
+    {
         self.draft.attached.takes_none |= count == 0;
         self.stage(Node::serial("take"), Take { left: count })
     }
@@ -34,6 +38,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn take_while<F>(self, mut f: F) -> Stream<'env, T, M>
     where
+        O: ForSerial,
         F: FnMut(&T) -> bool + Send + 'env,
     {
         self.serial_while(Node::serial("take_while"), move |item| f(&item).then_some(item))
@@ -49,6 +54,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn map_while<V, F>(self, f: F) -> Stream<'env, V, M>
     where
+        O: ForSerial,
         V: Send + 'env,
         F: FnMut(T) -> Option<V> + Send + 'env,
     {
@@ -62,7 +68,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// assert_eq!(Stream::from_iter(0..5).skip(3).collect::<Vec<_>>(), [3, 4]);
     /// ```
-    pub fn skip(self, count: usize) -> Stream<'env, T, M> {
+    pub fn skip(self, count: usize) -> Stream<'env, T, M>
+    where
+        O: ForSerial,
+    {
         let mut left = count;
         let passes = move |item| {
             if left == 0 {
@@ -85,7 +94,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Panics
     /// If `step` is 0.
     #[track_caller]
-    pub fn step_by(self, step: usize) -> Stream<'env, T, M> {
+    pub fn step_by(self, step: usize) -> Stream<'env, T, M>
+    where
+        O: ForSerial,
+    {
         assert!(step > 0, "`step_by(0)`: a step is 1 item or more");
         let mut left = 0;
         let passes = move |item| {

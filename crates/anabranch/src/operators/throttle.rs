@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use anabranch_plan::Node;
 
+use crate::stream::options::ForSerial;
 use crate::stream::{Mode, Stream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Lets at most `most` items through in any stretch of time `per`: the others wait for their time, one after the other
     /// and in order. The results do not change, only their times.
     ///
-    /// The stage sleeps while an item waits. Behind it, [`dedicated`](Self::dedicated) gives it a thread of its own, so that
+    /// The stage sleeps while an item waits. [`dedicated`](Self::dedicated) before it gives it a thread of its own, so that
     /// no worker sleeps. Stopping the run waits for the item that is delayed. The [contract](crate::contract) covers the items
     /// and their order, but not the time at which they come out.
     ///
@@ -20,7 +21,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// use anabranch::Stream;
     ///
     /// let began = Instant::now();
-    /// let requests = Stream::from_iter(0..7).throttle(2, Duration::from_millis(10)).dedicated();
+    /// let requests = Stream::from_iter(0..7).dedicated().throttle(2, Duration::from_millis(10));
     /// assert_eq!(requests.map(|n| n * 2).sum::<u32>(), 42);
     /// assert!(began.elapsed() >= Duration::from_millis(30)); // 2 at once, and then 2 each 10 ms
     /// ```
@@ -28,7 +29,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// # Panics
     /// If `most` is 0.
     #[track_caller]
-    pub fn throttle(self, most: usize, per: Duration) -> Stream<'env, T, M> {
+    pub fn throttle(self, most: usize, per: Duration) -> Stream<'env, T, M>
+    where
+        O: ForSerial,
+    {
         assert!(most > 0, "`throttle(0, ..)`: a rate is 1 item or more in a time");
         // When the last items went through: `most` of them at most.
         let mut gone: VecDeque<Instant> = VecDeque::new();

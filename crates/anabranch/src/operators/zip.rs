@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 
 use crate::engine::{Flow, Halt, Pulled, Serial, Spread};
+use crate::stream::options::ForSerial;
 use crate::stream::{Joins, Mode, Stream, adopt};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Numbers the items from 0.
     ///
     /// ```
@@ -16,7 +17,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// let lines = Stream::from_iter(["down", "river"]).enumerate();
     /// assert_eq!(lines.collect::<Vec<_>>(), [(0, "down"), (1, "river")]);
     /// ```
-    pub fn enumerate(self) -> Stream<'env, (usize, T), M> {
+    pub fn enumerate(self) -> Stream<'env, (usize, T), M>
+    where
+        O: ForSerial,
+    {
         let mut next = 0;
         let number = move |item| {
             next += 1;
@@ -35,6 +39,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn zip<I>(self, other: I) -> Stream<'env, (T, I::Item), M>
     where
+        O: ForSerial,
         I: IntoIterator<IntoIter: Send + 'env, Item: Send + 'env>,
     {
         let (other, inner) = adopt(other, Joins::Pairs, "zip");
@@ -51,6 +56,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn chain<I>(self, other: I) -> Stream<'env, T, M>
     where
+        O: ForSerial,
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
         self.with("chain", other, false)
@@ -68,6 +74,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn interleave<I>(self, other: I) -> Stream<'env, T, M>
     where
+        O: ForSerial,
         I: IntoIterator<Item = T, IntoIter: Send + 'env>,
     {
         self.with("interleave", other, true)

@@ -15,7 +15,7 @@ use crate::control::waiter::Waiter;
 use crate::engine::nodes::pull::{Pull, Pulled};
 use crate::engine::{Feed, RunThreads};
 use crate::outside::reader::Reader;
-use crate::stream::{Stream, TryStream};
+use crate::stream::{May, Mode, Source, Stream, TryStream, Waits};
 
 /// Wakes the thread that waits for a source.
 #[derive(Debug, Default)]
@@ -153,6 +153,43 @@ fn pulled<T, E>(item: Option<Result<T, E>>) -> Pulled<T, E> {
     }
 }
 
+impl<'env, T: Send + 'env, M: Mode<Error: 'env> + 'env> Source<'env, Waits<'env, T, M>, T, M> {
+    fn polled<S, P>(stream: S, node: Node, pull: impl FnOnce(Polled<S>) -> P + 'env) -> Self
+    where
+        S: futures_core::Stream<Item: Send> + Send + 'env,
+        P: Pull<Item = T, Error = M::Error> + 'env,
+    {
+        Self::waiting(node, move |node, weigher| {
+            let runtime = Runtime::default();
+            let polled = Polled::new(stream, runtime.clone());
+            let (waiter, feed) = (polled.alarm.waiter.clone(), polled.feed());
+            let mut stream = Stream::pulled(pull(polled), node, weigher).woken_by(waiter, Some(feed));
+            stream.draft.attached.runtime = runtime;
+            stream
+        })
+    }
+}
+
+impl<'env, T: Send + 'env> Source<'env, Waits<'env, T>, T> {
+    /// Creates the source of [`Stream::from_async`].
+    pub fn from_async<S>(stream: S) -> Self
+    where
+        S: futures_core::Stream<Item = T> + Send + 'env,
+    {
+        Self::polled(stream, Node::source("from_async"), |polled| polled)
+    }
+}
+
+impl<'env, T: Send + 'env, E: Send + 'env> Source<'env, Waits<'env, T, May<E>>, T, May<E>> {
+    /// Creates the source of [`TryStream::try_from_async`].
+    pub fn try_from_async<S>(stream: S) -> Self
+    where
+        S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
+    {
+        Self::polled(stream, Node::source("try_from_async").fallible(), TryPolled)
+    }
+}
+
 impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Creates a stream of the items of an asynchronous stream.
     ///
@@ -173,12 +210,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     where
         S: futures_core::Stream<Item = T> + Send + 'env,
     {
-        let runtime = Runtime::default();
-        let polled = Polled::new(stream, runtime.clone());
-        let (waiter, feed) = (polled.alarm.waiter.clone(), polled.feed());
-        let mut stream = Self::pulled(polled, Node::source("from_async")).woken_by(waiter, Some(feed));
-        stream.draft.attached.runtime = runtime;
-        stream
+        Source::from_async(stream).into_stream()
     }
 }
 
@@ -198,13 +230,7 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
     where
         S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
     {
-        let runtime = Runtime::default();
-        let polled = Polled::new(stream, runtime.clone());
-        let (waiter, feed) = (polled.alarm.waiter.clone(), polled.feed());
-        let node = Node::source("try_from_async").fallible();
-        let mut stream = Self::pulled(TryPolled(polled), node).woken_by(waiter, Some(feed));
-        stream.draft.attached.runtime = runtime;
-        stream
+        Source::try_from_async(stream).into_stream()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::control::waiter::Waiter;
 use crate::engine::nodes::pull::{Pull, Pulled};
 use crate::engine::{Feed, Supply};
 use crate::outside::mailbox::Mailbox;
-use crate::stream::Stream;
+use crate::stream::{Source, Stream, Waits};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const NO_NOTICE_OF_ROOM: Mutant = Mutant("no_notice_of_room");
@@ -465,6 +465,24 @@ impl<T> Drop for Channel<T> {
     }
 }
 
+impl<'env, T: Send + 'env> Source<'env, Waits<'env, T>, T> {
+    /// Creates the source of a [`channel`](Stream::channel), with its first sender.
+    pub fn channel(capacity: usize) -> (Sender<T>, Self) {
+        let (sender, posted) = channel(capacity);
+        (sender, Self::posted(posted))
+    }
+
+    pub(crate) fn posted(posted: Channel<T>) -> Self {
+        let (waiter, supply) = (posted.waiter().clone(), std::sync::Arc::clone(posted.supply()));
+        let feed = posted.feed();
+        Self::waiting(Node::source("channel"), move |node, weigher| {
+            let mut stream = Stream::pulled(posted, node, weigher).woken_by(waiter, Some(feed));
+            stream.draft.attached.supply = Some(supply);
+            stream
+        })
+    }
+}
+
 impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Creates a stream of the items that threads post. It ends when every [`Sender`] is dropped, or when one
     /// of them is [closed](Sender::close).
@@ -490,15 +508,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// });
     /// ```
     pub fn channel(capacity: usize) -> (Sender<T>, Self) {
-        let (sender, posted) = channel(capacity);
-        (sender, Self::posted(posted))
-    }
-
-    pub(crate) fn posted(posted: Channel<T>) -> Self {
-        let (waiter, supply) = (posted.waiter().clone(), std::sync::Arc::clone(posted.supply()));
-        let feed = posted.feed();
-        let mut stream = Self::pulled(posted, Node::source("channel")).woken_by(waiter, Some(feed));
-        stream.draft.attached.supply = Some(supply);
-        stream
+        let (sender, source) = Source::channel(capacity);
+        (sender, source.into_stream())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::TryRecvError;
 use std::task::{Context, Poll};
 
 use crate::outside::{Items, Sender, channel};
-use crate::stream::Stream;
+use crate::stream::{Source, Stream};
 
 /// A farm that runs next to its caller. The caller off-loads tasks to it and gets their results in the order
 /// of the tasks. It is FastFlow's accelerator (FastFlow on many-cores, section III).
@@ -74,7 +74,8 @@ impl<T: Send + 'static, U: Send + 'static> Offload<T, U> {
         assert!(window > 0, "`Offload::through(0, ..)`: a farm has room for 1 task or more");
         // The queue has room for every task in the farm, so posting never waits.
         let (sender, posted) = channel(window);
-        let stream = stream(Stream::posted(posted).name("offload").title("offload").window(window));
+        let tasks = Source::posted(posted).named("offload").into_stream();
+        let stream = stream(tasks.title("offload").window(window));
         Self {
             sender: Some(sender),
             results: Items::of(stream, "Offload"),

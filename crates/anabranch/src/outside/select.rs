@@ -131,7 +131,9 @@ where
         streams.iter().for_each(|stream| stream.draft.outline.assert_whole("select_all"));
         let (selected, inner) = Self::selected(streams, "select_all");
         let waiter = selected.posted.waiter().clone();
-        Self::pulled(selected, Node::source("select_all")).woken_by(waiter, None).fed_by_inner(vec![inner])
+        Self::pulled(selected, Node::source("select_all"), None)
+            .woken_by(waiter, None)
+            .fed_by_inner(vec![inner])
     }
 
     /// Returns the source of the items of the streams, and what lets them run. `call` is what the user has written.
@@ -283,7 +285,7 @@ impl<T: Send + 'static, M: Mode<Error: 'static> + 'static> Stream<'static, T, M>
             start(handed);
         });
         let timed = Timed { selected, account: Arc::clone(&account), most, time, behind: None };
-        Stream::pulled(timed, Node::source("chunks_timeout"))
+        Stream::pulled(timed, Node::source("chunks_timeout"), None)
             .woken_by(waiter, None)
             .fed_by_inner(vec![Inner { joins, account, start }])
     }

@@ -80,7 +80,7 @@ impl Small {
             span(measured),
         );
         text += &format!(
-            " Hand over {items} at once: by `in_blocks()` if the source never waits, and otherwise by `chunks({items})`."
+            " Hand over {items} at once: by `Source::in_blocks` if the source never waits, and otherwise by `chunks({items})`."
         );
         if measured / shared >= WORTH {
             text += &format!(
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(
             small.advice().unwrap(),
             "Items are too small to share: handing one over costs about 150 ns of the 163 ns that it takes in all stages. The \
-             plain loop would take about 13 ns where this run took 130 ns. Hand over 128 at once: by `in_blocks()` if the \
+             plain loop would take about 13 ns where this run took 130 ns. Hand over 128 at once: by `Source::in_blocks` if the \
              source never waits, and otherwise by `chunks(128)`. An item would then take about 8.4 ns, and the run be 15.5 \
              times as fast."
         );

@@ -98,8 +98,8 @@ impl Kind for AtOnce {
             Some((number, handle.with(|stage| stage.process(item))?))
         };
         let Line { sender, stream, terms, .. } = line.passed();
-        let stream = stream.filter_map_with(move || replicas.handle(), call).name("parallel");
-        let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
+        let stream = stream.named("parallel").replicas(terms.has_one_bound.then_some(count));
+        let stream = stream.filter_map_with(move || replicas.handle(), call);
         Line { sender, stream, terms }
     }
 
@@ -115,8 +115,8 @@ impl Kind for AtOnce {
         let call =
             |handle: &mut ReplicaHandle<S>, (number, item)| handle.with(|stage| stage.process(item, number));
         let Line { sender, stream, terms, .. } = line.passed();
-        let stream = stream.map_init(move || replicas.handle(), call).name("parallel");
-        let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
+        let stream = stream.named("parallel").replicas(terms.has_one_bound.then_some(count));
+        let stream = stream.map_init(move || replicas.handle(), call);
         let plan = stream.plan();
         Pipeline::start(sender, plan, move || stream.collect())
     }
@@ -155,7 +155,7 @@ impl Kind for InTurn {
         let mut code = stage.code();
         let call = move |(number, item): Numbered<T>| Some((number, code.process(item)?));
         let Line { sender, stream, terms, .. } = line.passed();
-        Line { sender, stream: stream.serial_filter_map(call).name("sequential"), terms }
+        Line { sender, stream: stream.named("sequential").serial_filter_map(call), terms }
     }
 
     fn close<P, T, R, S>(stage: Sequential<S>, line: Line<P, T>) -> Pipeline<P, R>

@@ -12,14 +12,14 @@ use crate::engine::{
     SpreadUpstream, StageUpstream, UnitKind, Upstream,
 };
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// The stream with more code behind its own. `extend` gets the code so far.
     pub(crate) fn with_code<V: Send>(
         self,
         extend: impl FnOnce(Box<dyn Upstream<T> + 'env>) -> Box<dyn Upstream<V> + 'env>,
     ) -> Stream<'env, V, M> {
-        let Self { code, errors, draft, mode } = self;
-        Stream { code: extend(code), errors, draft, mode }
+        let Self { code, errors, draft, .. } = self;
+        Stream { code: extend(code), errors, draft, mode: PhantomData }
     }
 
     /// Adds a serial stage.

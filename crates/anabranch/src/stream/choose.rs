@@ -1,30 +1,15 @@
 //! The choices that passes make for the user, and the choices that the executors make by themselves.
 
-use std::time::Duration;
-
 use anabranch_plan::quantity::count;
 use anabranch_plan::{Burst, Executor, ItemType, Node, NodeId, Pass, Passes, Plan};
 
 use super::Stream;
 use super::defaults::{ANY_END, Chooser};
 use super::draft::machine;
+use super::options::ForAll;
 use crate::stream::Mode;
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
-    /// Sets the mean time that the last stage takes for an item. Predictions and passes use it.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use anabranch::Stream;
-    ///
-    /// let stream = Stream::from_iter(0..100).map(|n| n + 1).cost(Duration::from_micros(3));
-    /// assert_eq!(stream.plan().nodes[1].cost, Some(3_000)); // in nanoseconds
-    /// ```
-    pub fn cost(mut self, cost: Duration) -> Self {
-        self.last_node().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
-        self
-    }
-
     /// Takes the costs that were measured in an earlier run of the same stream, from its [`Report`](crate::Report), or those of a
     /// [`Plan`]. Predictions and passes use them. Stages are matched by their positions. A stage of another kind than before keeps
     /// its cost. The end of a plan that [`plan`](Self::plan) has made stands for any end.
@@ -57,13 +42,14 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use anabranch::{Stream, plan::Passes};
+    /// use anabranch::{Source, plan::Passes};
     ///
-    /// let stream = Stream::from_iter(0..10_000u64)
+    /// let stream = Source::new(0..10_000u64)
     ///     .cost(Duration::from_nanos(200))
+    ///     .into_stream()
     ///     .workers(4)
-    ///     .map(|n| n * n)
-    ///     .cost(Duration::from_micros(30));
+    ///     .cost(Duration::from_micros(30))
+    ///     .map(|n| n * n);
     /// let mut costs = stream.plan();
     /// costs.nodes.last_mut().unwrap().cost = Some(100); // the end's, in nanoseconds
     /// let stream = stream.costs_from(costs).passes(Passes::all());
@@ -75,7 +61,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         self.draft.outline.unset.passes = Some(Chooser { passes, apply });
         self
     }
+}
 
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// The plan in words. If the costs are known, the text has the prediction for this machine. It also says
     /// which settings were chosen by the user, by a pass, or are chosen by the executor.
     ///
@@ -86,7 +74,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert!(text.contains("at most 64 items in flight, as was set"));
     /// ```
     #[track_caller]
-    pub fn explain(&self) -> String {
+    pub fn explain(&self) -> String
+    where
+        O: ForAll,
+    {
         self.draft.outline.assert_whole("explain");
         let (plan, notes) = self.draft.planned(Node::sink(ANY_END), ItemType::of::<T>());
         plan.explain_choices(&machine(), &notes, |pass| self.otherwise(pass, &plan))

@@ -24,8 +24,6 @@ pub(crate) struct Unset {
     /// The domains whose items are blocks of the stream's items, and the domains in which each block is divided into a number
     /// of parts.
     pub(crate) blocks: Vec<Blocks>,
-    /// The name of the end.
-    pub(crate) end_name: Option<String>,
     /// The plan from which costs are taken.
     pub(crate) costs: Option<Box<Plan>>,
     /// The passes that choose settings which were not set.
@@ -39,7 +37,6 @@ impl Default for Unset {
             window: true,
             window_behind: None,
             blocks: Vec::new(),
-            end_name: None,
             costs: None,
             passes: None,
         }

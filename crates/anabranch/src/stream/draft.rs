@@ -8,6 +8,7 @@ use anabranch_plan::{
 
 use super::attached::Attached;
 use super::defaults::{Chooser, Unset, WINDOW_ITEMS};
+use super::options::Next;
 use crate::control::{Count, WorkerCount};
 use crate::engine;
 
@@ -22,6 +23,8 @@ pub(crate) struct Draft<'env> {
 pub(crate) struct Outline {
     pub(crate) plan: Plan,
     pub(crate) unset: Unset,
+    /// The options of the next stage.
+    pub(crate) next: Next,
     /// Whether parallel stages that are added from now on give up the order of the items.
     gives_order_up: bool,
     /// The branch to which stages are added; 0 for the main line.
@@ -42,6 +45,9 @@ pub(crate) struct Outline {
 
 /// The number of nodes for which memory is reserved. Most streams have no more.
 const USUAL_NODES: usize = 5;
+
+/// The operators of the stages that a method adds before the stage that it is about. They do not take the options of that stage.
+const BEFOREHAND: [&str; 5] = ["begin", "deal", "divide", "gather", "issue"];
 
 impl Draft<'_> {
     /// Sets the number of workers, or what says it.
@@ -71,6 +77,7 @@ impl Draft<'_> {
         let outline = Outline {
             plan,
             unset: Unset::default(),
+            next: Next::default(),
             gives_order_up: false,
             branch: 0,
             branches: 0,
@@ -98,19 +105,6 @@ impl Outline {
         self.plan.nodes.last_mut().expect("a stream has a source")
     }
 
-    /// The name of the last stage, for messages. A method that adds several stages has the name of the one that it is about.
-    pub(crate) fn last_written(&self) -> String {
-        let nodes = &self.plan.nodes;
-        let last = &nodes[nodes.len() - 1];
-        let name = match &*last.operator {
-            "leave" => "feedback",
-            "in_order" => &nodes[nodes.len() - 2].name,
-            "merge" if nodes[nodes.len() - 2].domain + 1 == last.domain => &nodes[nodes.len() - 2].name,
-            _ => &last.name,
-        };
-        if last.name == last.operator { name.to_owned() } else { last.name.to_string() }
-    }
-
     /// The nodes of the parallel unit to which stages can still be added. Empty if the last stage is serial.
     pub(crate) fn open_unit(&self) -> Range<usize> {
         let nodes = &self.plan.nodes;
@@ -126,6 +120,9 @@ impl Outline {
     /// is one. Returns the id of the stage.
     pub(crate) fn add(&mut self, mut node: Node, item: ItemType) -> usize {
         (node.branch, node.in_loop) = (self.branch, self.is_in_loop);
+        if !BEFOREHAND.contains(&&*node.operator) {
+            std::mem::take(&mut self.next).apply(&mut node);
+        }
         node.ordered &= !(self.gives_order_up && node.role.is_parallel()) || node.keeps_indices();
         if let Some(fork) = self.begins_behind.take() {
             let id = self.plan.push(node);
@@ -242,10 +239,7 @@ impl Outline {
     ///
     /// # Panics
     /// If the plan cannot run after the user's changes, with the error of the plan.
-    pub(crate) fn close(&mut self, mut end: Node, item: ItemType, attached: &Attached<'_>) -> Vec<Note> {
-        if let Some(name) = self.unset.end_name.take() {
-            end.name = name.into();
-        }
+    pub(crate) fn close(&mut self, end: Node, item: ItemType, attached: &Attached<'_>) -> Vec<Note> {
         self.add(end, item);
         let Self { plan, unset, .. } = self;
         unset.fill_in(plan, attached);

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Padded};
 
+use super::options::ForAll;
 use super::{Admit, Mode, Stream};
 use crate::engine::{Flow, Halt, Last};
 
@@ -24,7 +25,7 @@ pub trait Container<T>: Default + Extend<T> {}
 #[diagnostic::do_not_recommend]
 impl<T, C: Default + Extend<T>> Container<T> for C {}
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Runs the stream with `f` as its end. `f` may stop the stream.
     #[track_caller]
     pub(crate) fn run_into<F>(self, sink: Node, f: F) -> Result<(), M::Error>
@@ -46,6 +47,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn for_each<F>(self, mut f: F) -> M::Output<()>
     where
+        O: ForAll,
         F: FnMut(T) + Send,
     {
         M::output(self.run_into(Node::sink("for_each"), |item| {
@@ -69,6 +71,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_for_each<E, F>(self, mut f: F) -> Result<(), M::Failure>
     where
+        O: ForAll,
         M: Admit<E, Failure: 'env>,
         F: FnMut(T) -> Result<(), E> + Send,
     {
@@ -89,6 +92,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn fold<A, F>(self, init: A, f: F) -> M::Output<A>
     where
+        O: ForAll,
         A: Send,
         F: FnMut(A, T) -> A + Send,
     {
@@ -107,6 +111,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn collect<C>(self) -> M::Output<C>
     where
+        O: ForAll,
         C: Container<T> + Send,
     {
         let mut container = Padded::new(C::default());
@@ -133,6 +138,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn reduce<F>(self, f: F) -> M::Output<Option<T>>
     where
+        O: ForAll,
         F: Fn(T, T) -> T + Send + Sync + 'env,
     {
         let f = Arc::new(f);
@@ -140,8 +146,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         let mut all = Padded::new(None);
         let place = &mut *all;
         let ended = self
-            .chunks(LEAF_ITEMS)
-            .filter_map(move |leaf_items| leaf_items.into_iter().reduce(&*leaf))
+            .prepared(|items| {
+                items.chunks(LEAF_ITEMS).filter_map(move |leaf_items| leaf_items.into_iter().reduce(&*leaf))
+            })
             .run_into(Node::sink("reduce"), move |item| {
                 *place = Some(match place.take() {
                     Some(all) => f(all, item),
@@ -160,7 +167,10 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// assert_eq!(Stream::from_iter(1..=100).filter(|n| n % 7 == 0).count(), 14);
     /// ```
     #[track_caller]
-    pub fn count(self) -> M::Output<usize> {
+    pub fn count(self) -> M::Output<usize>
+    where
+        O: ForAll,
+    {
         self.folded("count", 0, |count, _| count + 1)
     }
 
@@ -174,6 +184,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn find<F>(self, mut f: F) -> M::Output<Option<T>>
     where
+        O: ForAll,
         F: FnMut(&T) -> bool + Send,
     {
         let mut found = None;
@@ -198,6 +209,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn any<F>(self, mut f: F) -> M::Output<bool>
     where
+        O: ForAll,
         F: FnMut(T) -> bool + Send,
     {
         let mut found = Padded::new(false);
@@ -219,6 +231,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn all<F>(self, mut f: F) -> M::Output<bool>
     where
+        O: ForAll,
         F: FnMut(T) -> bool + Send,
     {
         let mut holds = Padded::new(true);

@@ -11,9 +11,11 @@ mod ends;
 mod errors;
 mod inner;
 mod mode;
+pub mod options;
 mod pipeline;
 mod run;
 mod settings;
+mod source;
 mod sources;
 mod summaries;
 
@@ -28,6 +30,7 @@ pub use mode::{Admit, Blend, May, Mode, Sure};
 pub use pipeline::Pipeline;
 pub(crate) use run::{Connect, connecting, set_up};
 pub use settings::remark;
+pub use source::{Source, Waits};
 pub use sources::SendIterator;
 
 use std::marker::PhantomData;
@@ -170,23 +173,24 @@ use crate::engine::{ErrorSlot, Upstream};
 /// | apply a chain of stages that is a value | [`through`](Self::through) |
 /// | change the order | [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered) |
 /// | change the error | [`map_err`](Self::map_err) |
-/// | set threads | [`workers`](Self::workers), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`inline`](Self::inline) |
+/// | set threads | [`workers`](Self::workers), [`pool`](Self::pool), [`inline`](Self::inline) |
+/// | give [options](crate::options) to the next stage | [`named`](Self::named), [`cost`](Self::cost), [`replicas`](Self::replicas), [`dedicated`](Self::dedicated) |
 /// | bound the rate, and the time of a call | [`throttle`](Self::throttle); [`TimeLimit`](crate::TimeLimit) |
-/// | make small items cheap | [`in_blocks`](Self::in_blocks) |
-/// | set bounds | [`window`](Self::window), [`window_bytes`](Self::window_bytes), [`burst`](Self::burst) |
-/// | name what runs | [`title`](Self::title), [`name`](Self::name), [`name_end`](Self::name_end) |
+/// | give options to a source | [`Source`](crate::Source): a name, a thread of its own, items in blocks, a window in bytes |
+/// | set bounds | [`window`](Self::window), [`burst`](Self::burst) |
+/// | name the run | [`title`](Self::title) |
 /// | stop a run, and look into it | [`cancel_by`](Self::cancel_by), [`watch`](Self::watch), [`count_bytes`](Self::count_bytes), [`report_to`](Self::report_to); with the feature `json` `trace` |
 /// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`with_plan`](Self::with_plan) |
-/// | let passes choose | [`cost`](Self::cost), [`costs_from`](Self::costs_from), [`passes`](Self::passes) |
+/// | let passes choose | [`costs_from`](Self::costs_from), [`passes`](Self::passes) |
 #[must_use = "a stream does nothing before its end"]
-pub struct Stream<'env, T: Send, M: Mode = Sure> {
+pub struct Stream<'env, T: Send, M: Mode = Sure, O = ()> {
     /// The code of the source and the stages, beside the plan.
     pub(crate) code: Box<dyn Upstream<T> + 'env>,
     /// The place in which the stages that are added put their error.
     pub(crate) errors: Arc<ErrorSlot<M::Error>>,
     /// The plan and its attachments. They are boxed because every call of the builder moves the stream.
     pub(crate) draft: Box<Draft<'env>>,
-    pub(crate) mode: PhantomData<fn() -> M>,
+    pub(crate) mode: PhantomData<fn() -> (M, O)>,
 }
 
 /// A stream whose calls may fail with `E`.
@@ -204,7 +208,7 @@ pub struct Stream<'env, T: Send, M: Mode = Sure> {
 /// ```
 pub type TryStream<'env, T, E> = Stream<'env, T, May<E>>;
 
-impl<T: Send, M: Mode> std::fmt::Debug for Stream<'_, T, M> {
+impl<T: Send, M: Mode, O> std::fmt::Debug for Stream<'_, T, M, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let plan = &self.draft.outline.plan;
         let stages: Vec<&str> = plan.nodes.iter().map(|node| &*node.name).collect();

@@ -22,25 +22,27 @@ use crate::engine::{
 use crate::measures::Measures;
 use crate::report::Report;
 use crate::stream::Mode;
+use crate::stream::options::ForAll;
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// The plan that would run if an end were called now. Nothing runs.
     ///
     /// ```
     /// use anabranch::Stream;
     ///
-    /// let plan = Stream::from_iter(0..10).map(|n| n + 1).name("increment").plan();
+    /// let plan = Stream::from_iter(0..10).named("increment").map(|n| n + 1).plan();
     /// println!("{plan}");
     /// assert!(plan.to_dot().contains("increment"));
     /// ```
     #[track_caller]
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> Plan
+    where
+        O: ForAll,
+    {
         self.draft.outline.assert_whole("plan");
         self.draft.planned(Node::sink(ANY_END), ItemType::of::<T>()).0
     }
-}
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Runs the stream with the end `op`, whose node in the plan is `sink`. A panic of user code is resumed
     /// here, after every thread has left the run.
     #[track_caller]

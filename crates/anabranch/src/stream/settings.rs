@@ -1,7 +1,7 @@
 //! Settings: how a stream runs. They do not change the results, except that `with_plan` may give up their order and a token may
 //! end the run early.
 
-use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule};
+use anabranch_plan::{Burst, Executor, Plan};
 
 use super::run::finished;
 use super::{Mode, Stream};
@@ -89,7 +89,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
 
     /// Sets how many items may be between the source and the end at a time. The bound holds however uneven
     /// the work is, and however slow the end is. The default depends on the size of the items: 4,096 items,
-    /// or as many as fit into 64 KiB, but at least 16 for each worker. If the source [never waits](Self::in_blocks), the
+    /// or as many as fit into 64 KiB, but at least 16 for each worker. If the source [never waits](crate::Source::in_blocks), the
     /// first two numbers are multiplied by 4. Windows by key multiply them by 4 once more. The size does not include memory
     /// that an item owns, so set a window for items that own much memory.
     ///
@@ -117,7 +117,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Sets how many items a worker claims at once, and how many a block of a source that
-    /// [never waits](Self::in_blocks) has. By default the number adapts to the cost of the items.
+    /// [never waits](crate::Source::in_blocks) has. By default the number adapts to the cost of the items.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -146,100 +146,6 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     pub fn title(mut self, title: impl Into<String>) -> Self {
         // The name of a thread must not contain a zero.
         self.draft.outline.plan.name = Some(title.into().replace('\0', ""));
-        self
-    }
-
-    /// Sets the name of the last stage, for plans and reports.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let stream = Stream::from_iter(0..10).name("numbers").map(|n| n * n).name("square");
-    /// assert_eq!(stream.plan().nodes[1].name, "square");
-    /// ```
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.last_node().name = name.into().into();
-        self
-    }
-
-    /// Sets the name of the end, for plans and reports.
-    ///
-    /// ```
-    /// let stream = anabranch::Stream::from_iter(0..10).name_end("write");
-    /// assert_eq!(stream.plan().nodes.last().unwrap().name, "write");
-    /// ```
-    pub fn name_end(mut self, name: impl Into<String>) -> Self {
-        self.draft.outline.unset.end_name = Some(name.into());
-        self
-    }
-
-    /// Lets the last stage run for at most `replicas` items at once. If the number of workers is not set, it
-    /// is raised to `replicas`, so that stages which sleep overlap.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use anabranch::Stream;
-    ///
-    /// // 20 calls that sleep overlap, also on a machine with fewer processors.
-    /// let stream = Stream::from_iter(0..40).map(|n| { std::thread::sleep(Duration::from_millis(1)); n }).replicate(20);
-    /// assert!(stream.plan().settings.workers >= 20);
-    /// assert_eq!(stream.count(), 40);
-    /// ```
-    ///
-    /// # Panics
-    /// If `replicas` is 0, or if the last stage is not parallel or has shards.
-    #[track_caller]
-    pub fn replicate(mut self, replicas: usize) -> Self {
-        assert!(replicas > 0, "`replicate(0)`: a stage has 1 replica or more");
-        let written = self.draft.outline.last_written();
-        let last = self.last_node();
-        assert!(
-            last.operator != "in_order",
-            "replicate({replicas}) follows `{written}`, whose own arguments bound what runs at once"
-        );
-        assert!(
-            last.role == Role::Parallel,
-            "replicate({replicas}) follows `{written}`, which is serial: only parallel stages have replicas"
-        );
-        assert!(
-            last.schedule == Schedule::OnDemand,
-            "replicate({replicas}) follows `{written}`, whose replicas are its shards"
-        );
-        last.replicas = Some(replicas);
-        self
-    }
-
-    /// Gives the last stage a thread of its own, which does not count as a worker. The stage must be the
-    /// source or a serial stage. Use it for a stage that blocks.
-    ///
-    /// With one worker and a source that blocks, give the source such a thread. Otherwise the worker may wait
-    /// in the source while the results of a dedicated stage wait for the worker.
-    ///
-    /// ```
-    /// use std::io::{self, BufRead};
-    /// use anabranch::Stream;
-    ///
-    /// fn lengths(input: impl BufRead + Send) -> io::Result<usize> {
-    ///     Stream::try_from_iter(input.lines())
-    ///         .dedicated() // a thread that only reads
-    ///         .map(|line: String| line.len())
-    ///         .sum()
-    /// }
-    /// assert_eq!(lengths(&b"down\nriver\n"[..])?, 9);
-    /// # Ok::<(), io::Error>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If the last stage is parallel.
-    #[track_caller]
-    pub fn dedicated(mut self) -> Self {
-        let last = self.last_node();
-        assert!(
-            last.role != Role::Parallel,
-            "dedicated() follows `{}`, which is parallel: only a source or a serial stage has a thread of its own",
-            last.name
-        );
-        last.placement = Placement::Dedicated;
         self
     }
 
@@ -287,7 +193,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// Runs the stream on the calling thread alone. Each item passes from the source to the end before the source
-    /// is asked for the next one; a source that [never waits](Self::in_blocks) is asked for the next block.
+    /// is asked for the next one; a source that [never waits](crate::Source::in_blocks) is asked for the next block.
     ///
     /// A later call of [`workers`](Self::workers) or [`pool`](Self::pool) takes this back.
     ///
@@ -387,11 +293,6 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// The size of the largest item that passes between two nodes, in bytes.
     pub(crate) fn largest_item(&self) -> usize {
         self.draft.outline.plan.largest_item().max(size_of::<T>())
-    }
-
-    /// The stage that was last added.
-    pub(crate) fn last_node(&mut self) -> &mut Node {
-        self.draft.outline.last()
     }
 }
 

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 use anabranch_plan::Node;
 use anabranch_record::sync::Padded;
 
+use super::options::ForAll;
 use super::{Admit, Mode, Stream};
 use crate::engine::Halt;
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Adds the items up, in order. The result is the same as that of the iterator's `sum`, bit for bit. If
     /// an addition takes long, use [`reduce`](Self::reduce), which adds in parallel.
     ///
@@ -22,6 +23,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn sum<S>(self) -> M::Output<S>
     where
+        O: ForAll,
         S: Sum<T> + Sum<S> + Send,
     {
         let none = std::iter::empty::<S>().sum();
@@ -39,6 +41,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn min(self) -> M::Output<Option<T>>
     where
+        O: ForAll,
         T: Ord,
     {
         self.reduced("min", |least, item| least > item)
@@ -54,6 +57,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn max(self) -> M::Output<Option<T>>
     where
+        O: ForAll,
         T: Ord,
     {
         self.reduced("max", |greatest, item| greatest <= item)
@@ -72,6 +76,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn try_fold<A, E, F>(self, init: A, mut f: F) -> Result<A, M::Failure>
     where
+        O: ForAll,
         A: Send,
         M: Admit<E, Failure: 'env>,
         F: FnMut(A, T) -> Result<A, E> + Send,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anabranch::plan::Plan;
-use anabranch::{CancelToken, Monitor, ReportSlot, Shards, Stream, Watch};
+use anabranch::{CancelToken, Monitor, ReportSlot, Shards, Source, Stream, Watch};
 
 /// The message of the panic that `f` ends with.
 fn panic_of(f: impl FnOnce()) -> String {
@@ -25,7 +25,7 @@ fn a_source_that_never_waits_is_asked_for_a_block_before_the_first_item_goes_on(
         asked.fetch_add(1, Ordering::Relaxed);
     });
     let mut seen = Vec::new();
-    Stream::from_iter(numbers).in_blocks().burst(50).inline().for_each(|n| {
+    Source::new(numbers).in_blocks().into_stream().burst(50).inline().for_each(|n| {
         assert_eq!(asked.load(Ordering::Relaxed), (n / 50 + 1) * 50);
         seen.push(n);
     });
@@ -47,7 +47,12 @@ fn the_sources_in_memory_give_all_their_items_in_order() {
                 doubled
             );
             assert_eq!(
-                Stream::from_iter(numbers).in_blocks().workers(workers).map(|n| 2 * n).collect::<Vec<_>>(),
+                Source::new(numbers)
+                    .in_blocks()
+                    .into_stream()
+                    .workers(workers)
+                    .map(|n| 2 * n)
+                    .collect::<Vec<_>>(),
                 doubled
             );
         }
@@ -66,7 +71,8 @@ fn no_more_items_than_the_window_allows_are_in_flight() {
                 let numbers = (0..5_000u64).inspect(|_| {
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 });
-                let mut stream = Stream::from_iter(numbers).in_blocks().workers(workers).window(window);
+                let mut stream =
+                    Source::new(numbers).in_blocks().into_stream().workers(workers).window(window);
                 if let Some(burst) = burst {
                     stream = stream.burst(burst);
                 }
@@ -103,13 +109,14 @@ fn the_error_of_a_source_comes_behind_the_items_before_it() {
         for at in [0, 1, 40, 999] {
             let items = (0..1_000u64).map(|n| if n == at { Err(n) } else { Ok(n) });
             let mut seen = Vec::new();
-            let stream = Stream::try_from_iter(items).in_blocks().workers(workers).burst(64).map(|n| n);
+            let stream =
+                Source::try_new(items).in_blocks().into_stream().workers(workers).burst(64).map(|n| n);
             assert_eq!(stream.for_each(|n| seen.push(n)), Err(at));
             assert_eq!(seen, (0..at).collect::<Vec<_>>());
 
             let seen = Mutex::new(Vec::new());
             let numbers = (0..1_000u64).inspect(|&n| assert!(n != at, "item {n}"));
-            let stream = Stream::from_iter(numbers).in_blocks().workers(workers).burst(64).map(|n| n);
+            let stream = Source::new(numbers).in_blocks().into_stream().workers(workers).burst(64).map(|n| n);
             let message = panic_of(|| stream.for_each(|n| seen.lock().unwrap().push(n)));
             assert_eq!(message, format!("item {at}"));
             assert_eq!(seen.into_inner().unwrap(), (0..at).collect::<Vec<_>>());
@@ -124,7 +131,7 @@ fn an_endless_source_is_not_asked_for_ever() {
         let numbers = (0u64..).inspect(|_| {
             asked.fetch_add(1, Ordering::Relaxed);
         });
-        let stream = Stream::from_iter(numbers).in_blocks().workers(workers).window(100);
+        let stream = Source::new(numbers).in_blocks().into_stream().workers(workers).window(100);
         assert_eq!(stream.map(|n| n * n).find(|&n| n >= 10_000), Some(10_000));
         assert!(asked.into_inner() <= 201);
     }
@@ -141,7 +148,8 @@ fn items_that_somebody_counts_on_their_way_travel_one_by_one() {
     assert!(!in_blocks(stream().watch(Watch::progress(|_| ())).plan()));
     assert!(!in_blocks(stream().watch(&Monitor::new()).plan()));
     assert!(!in_blocks(stream().watch(Watch::stalls(Duration::from_secs(60), |_| ())).plan()));
-    assert!(!in_blocks(stream().window_bytes(100, |_| 8).plan()));
+    let weighed = Source::new(0..1_000).in_blocks().window_bytes(100, |_| 8).into_stream();
+    assert!(!in_blocks(weighed.plan()));
     assert!(!in_blocks(stream().unordered().map(|n| n).serial_map(|n| n).plan()));
     assert!(stream().explain().contains("in blocks"), "{}", stream().explain());
 
@@ -180,7 +188,7 @@ fn the_plan_says_whether_items_travel_in_blocks_and_is_obeyed() {
     let numbers = (0..100u64).inspect(|_| {
         asked.fetch_add(1, Ordering::Relaxed);
     });
-    let stream = Stream::from_iter(numbers).in_blocks().burst(10).inline();
+    let stream = Source::new(numbers).in_blocks().into_stream().burst(10).inline();
     stream.with_plan(|plan| plan.nodes[0].in_blocks = false).for_each(|n| {
         assert_eq!(asked.load(Ordering::Relaxed), n + 1);
     });
@@ -201,25 +209,6 @@ fn the_plan_says_whether_items_travel_in_blocks_and_is_obeyed() {
     let stream = arrived.with_plan(|plan| plan.give_order_up(plan.nodes[1].id));
     assert!(!stream.plan().nodes[0].in_blocks);
     assert_eq!(stream.sum::<u64>(), 499_500);
-}
-
-#[test]
-fn in_blocks_belongs_right_behind_a_source() {
-    let behind = |message: &str, f: fn()| assert_eq!(panic_of(f), message);
-    behind("in_blocks() follows `serial_map`: call it directly after the source", || {
-        let _ = Stream::from_iter(0..3).serial_map(|n| n).in_blocks();
-    });
-    behind("in_blocks() follows `window_bytes`: write it before", || {
-        let _ = Stream::from_iter(0..3).window_bytes(8, |_| 1).in_blocks();
-    });
-    behind("in_blocks() follows `map_err`: write it before", || {
-        let _ = Stream::try_from_iter([Ok(1), Err(2)]).map_err(|n: i32| n.to_string()).in_blocks();
-    });
-    behind("in_blocks() follows `channel`, which waits", || {
-        let (_post, stream) = Stream::channel(1);
-        let stream: Stream<u32> = stream;
-        let _ = stream.in_blocks();
-    });
 }
 
 #[test]
@@ -247,7 +236,7 @@ fn blocks_become_single_items_where_a_stage_needs_them() {
     let plain: Vec<(u64, u64)> = plain.collect();
     assert_eq!(totals(sharded.collect()), totals(plain));
 
-    let flat = Stream::from_iter(vec![1u64, 2, 3]).in_blocks().flat_map(|n| 0..n).map_sharded(
+    let flat = Source::new(vec![1u64, 2, 3]).in_blocks().into_stream().flat_map(|n| 0..n).map_sharded(
         Shards::dealt(2),
         || 0,
         |seen: &mut u64, n| {

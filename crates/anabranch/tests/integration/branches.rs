@@ -256,8 +256,8 @@ fn what_cannot_be_in_a_branch_says_so() {
 fn a_plan_shows_branches_and_loops() {
     let stream = Stream::from_iter(0..10u64)
         .broadcast()
-        .branch(|items| items.map(|n| n).name("double"))
-        .branch(|items| items.serial_map(|n| n).name("count"))
+        .branch(|items| items.named("double").map(|n| n))
+        .branch(|items| items.named("count").serial_map(|n| n))
         .zip()
         .map(|(n, _)| n)
         .feedback(8, |laps| laps.map(Lap::<u64, u64>::Done));

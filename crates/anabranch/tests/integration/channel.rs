@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, stays_true, within};
-use anabranch::{CancelToken, Pool, SendError, Stream, TrySendError};
+use anabranch::{CancelToken, SendError, Stream, TrySendError};
 
 #[test]
 fn items_of_many_posts_all_arrive_each_ones_in_its_order() {
@@ -170,17 +170,5 @@ fn what_reads_the_results_may_go_while_nothing_is_posted() {
         sender.send(1).unwrap();
         let read = AssertUnwindSafe(|| stream.map(|n| n + 1).with_iter(|_| panic!("reader")));
         assert_eq!(catch_unwind(read).unwrap_err().downcast_ref(), Some(&"reader"));
-    });
-}
-
-#[test]
-fn a_source_has_one_thread_of_its_own_however_often_that_is_said() {
-    within(|| {
-        let pool = Pool::new(2);
-        let (sender, stream) = Stream::channel(4);
-        (0..3).for_each(|n| sender.send(n).unwrap());
-        let failing = stream.dedicated().pool(&pool).try_map(|n| if n == 2 { Err("two") } else { Ok(n) });
-        assert_eq!(failing.collect::<Vec<_>>(), Err("two"));
-        drop(sender);
     });
 }

@@ -10,7 +10,7 @@ use crate::contract_support::process;
 use crate::contract_support::watchdog::{LIMIT, comes_true, hush, message, panic_of, within};
 use anabranch::plan::Wait;
 use anabranch::{
-    CountWindows, Lap, Offload, Pool, Retry, SessionWindows, Shards, Stream, TimeWindows, Workers,
+    CountWindows, Lap, Offload, Pool, Retry, SessionWindows, Shards, Source, Stream, TimeWindows, Workers,
 };
 
 /// The result of a pipeline with stages of every kind, as one number.
@@ -143,9 +143,9 @@ fn numbers_that_make_no_sense_are_refused_by_the_name_of_the_call() {
         let time = |n: &i64| *n;
         refuses("workers(0)", || _ = stream().workers(0));
         refuses("window(0)", || _ = stream().window(0));
-        refuses("window_bytes(0", || _ = stream().window_bytes(0, |_| 1));
+        refuses("window_bytes(0", || _ = Source::new(0..10i64).window_bytes(0, |_| 1));
         refuses("burst(0)", || _ = stream().burst(0));
-        refuses("replicate(0)", || _ = stream().map(|n| n).replicate(0));
+        refuses("replicas(0)", || _ = stream().replicas(0).map(|n| n));
         refuses("chunks(0)", || _ = stream().chunks(0));
         refuses("ready_chunks(0)", || _ = stream().ready_chunks(0));
         refuses("chunks_timeout(0", || _ = stream().chunks_timeout(0, Duration::ZERO));
@@ -194,13 +194,13 @@ fn replicate_bounds_the_calls_at_once() {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let count = Stream::from_iter(0..200)
             .workers(6)
+            .replicas(2)
             .map(|n| {
                 most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 thread::sleep(Duration::from_micros(50));
                 now.fetch_sub(1, Ordering::SeqCst);
                 n
             })
-            .replicate(2)
             .count();
         assert_eq!(count, 200);
         assert!(most.into_inner() <= 2);
@@ -212,7 +212,7 @@ fn replicas_of_one_are_one_at_a_time_and_finish() {
     within(|| {
         for window in [1, 2, 16] {
             let stream = Stream::from_iter(0..500).workers(4).window(window);
-            let stream = stream.map(|n| n + 1).replicate(1).serial_map(|n| n).map(|n| n * 2).replicate(1);
+            let stream = stream.replicas(1).map(|n| n + 1).serial_map(|n| n).replicas(1).map(|n| n * 2);
             assert_eq!(stream.fold(0, |a, n| a + n), 250_500);
         }
     });
@@ -353,9 +353,9 @@ fn dedicated_stages_finish_with_any_number_of_workers() {
     within(|| {
         for workers in 1..5 {
             for window in [1, 2, 64] {
-                let stream = Stream::from_iter(0..500).dedicated().workers(workers).window(window);
+                let stream = Source::new(0..500).dedicated().into_stream().workers(workers).window(window);
                 let stream =
-                    stream.map(|n| n + 1).serial_map(|n| n).dedicated().serial_map(|n| n * 2).dedicated();
+                    stream.map(|n| n + 1).dedicated().serial_map(|n| n).dedicated().serial_map(|n| n * 2);
                 assert_eq!(stream.map(|n| n).fold(0, |a, b| a + b), 250_500, "{workers} workers");
             }
         }
@@ -367,13 +367,14 @@ fn a_dedicated_stage_that_fails_ends_the_run() {
     within(|| {
         for workers in 1..4 {
             let mut got = Vec::new();
-            let result = Stream::from_iter(0..500)
+            let result = Source::new(0..500)
                 .dedicated()
+                .into_stream()
                 .workers(workers)
                 .window(3)
                 .map(|n| n)
-                .try_serial_map(|n| if n == 9 { Err(n) } else { Ok(n) })
                 .dedicated()
+                .try_serial_map(|n| if n == 9 { Err(n) } else { Ok(n) })
                 .map(|n| n)
                 .for_each(|n| got.push(n));
             assert_eq!(result, Err(9));
@@ -504,25 +505,5 @@ fn what_takes_a_whole_stream_is_refused_in_a_branch_and_in_a_loop_by_its_name() 
                 text.starts_with(&format!("`{name}")) && (text.contains(place) || text.contains("join"));
             assert!(names, "{name} in a {place}: {text}");
         }
-    }
-}
-
-#[test]
-fn a_refused_replicate_names_the_method_that_was_written() {
-    type Call = fn(Stream<'static, u64>);
-    let calls: [(&str, Call); 5] = [
-        ("map_async", |line| drop(line.map_async(2, |n| async move { n }).replicate(2))),
-        ("map_dependent", |line| drop(line.map_dependent(2, |_, _| None, |n, _| n).replicate(2))),
-        ("feedback", |line| drop(line.feedback(2, |line| line.map(Lap::<u64, u64>::Done)).replicate(2))),
-        ("windows_by_key", |line| {
-            drop(line.windows_by_key(|n| n % 2, CountWindows::tumbling(2)).replicate(2))
-        }),
-        ("serial_map", |line| drop(line.serial_map(|n| n).replicate(2))),
-    ];
-    hush();
-    for (name, call) in calls {
-        let payload = panic_of(|| call(Stream::from_iter(0..4)));
-        let text = message(&*payload);
-        assert!(text.contains(&format!("follows `{name}`")), "{name}: {text}");
     }
 }

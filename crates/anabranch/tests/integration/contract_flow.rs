@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::contract_support::process;
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, stays_true, within};
-use anabranch::{Pool, Stream};
+use anabranch::{Pool, Source, Stream};
 
 /// Counts the items between source and sink, and the most that there ever were.
 #[derive(Default)]
@@ -190,11 +190,15 @@ fn a_source_that_pauses_on_a_thread_of_its_own_holds_nothing_back() {
                 let all = || seen.load(Ordering::SeqCst) == n;
                 assert!(comes_true(LIMIT / 2, all), "{workers} workers: item {n} is not out");
             });
-            Stream::from_iter(source).dedicated().workers(workers).map(|n| n).serial_map(|n| n).for_each(
-                |_| {
+            Source::new(source)
+                .dedicated()
+                .into_stream()
+                .workers(workers)
+                .map(|n| n)
+                .serial_map(|n| n)
+                .for_each(|_| {
                     seen.fetch_add(1, Ordering::SeqCst);
-                },
-            );
+                });
         }
     });
 }
@@ -294,7 +298,8 @@ fn a_window_in_bytes_holds_the_source_back() {
                     let before = in_flight.fetch_add(*weight, Ordering::SeqCst);
                     assert!(before < limit, "asked with {before} bytes in flight, the limit being {limit}");
                 });
-                let stream = Stream::from_iter(source).window_bytes(limit, |&weight| weight).workers(workers);
+                let stream =
+                    Source::new(source).window_bytes(limit, |&weight| weight).into_stream().workers(workers);
                 stream
                     .map(|weight| {
                         if weight % 40 == 0 {
@@ -316,14 +321,9 @@ fn a_window_in_bytes_holds_the_source_back() {
 fn weightless_items_and_items_above_the_limit_pass() {
     within(|| {
         for weight in [0, u64::MAX] {
-            let stream = Stream::from_iter(0..100u64).window_bytes(10, |_| weight).workers(3).window(4);
+            let stream =
+                Source::new(0..100u64).window_bytes(10, |_| weight).into_stream().workers(3).window(4);
             assert_eq!(stream.map(|n| n + 1).fold(0, |sum, n| sum + n), 5_050);
         }
     });
-}
-
-#[test]
-#[should_panic(expected = "window_bytes(5) follows `serial_map`")]
-fn what_is_weighed_is_the_source() {
-    let _ = Stream::from_iter(0..3u64).serial_map(|n| n).window_bytes(5, |&n| n);
 }

@@ -122,13 +122,6 @@ fn no_shards_are_refused() {
 }
 
 #[test]
-#[should_panic(expected = "whose replicas are its shards")]
-fn shards_are_the_replicas() {
-    let stream = Stream::from_iter(0..3u32);
-    let _ = stream.map_sharded(Shards::dealt(2), || (), |(), n| n).replicate(4);
-}
-
-#[test]
 fn the_plan_says_how_items_are_dealt() {
     let plan = Stream::from_iter(0..3u32).workers(2).map_sharded(Shards::dealt(4), || (), |(), n| n).plan();
     let text = plan.to_string();

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, message, others_rest, panic_of, within};
-use anabranch::{CancelToken, Monitor, Pool, Stream, Watch};
+use anabranch::{CancelToken, Monitor, Pool, Source, Stream, Watch};
 use futures::executor::block_on_stream;
 
 /// Counts the calls that begin after a token has cancelled their run. Each call takes long.
@@ -309,11 +309,11 @@ fn a_window_in_bytes_holds_for_those_that_wait_for_an_iterator_too() {
         for limit in [1, 4, 16] {
             let live = Arc::new(AtomicUsize::new(0));
             let made = Arc::clone(&live);
-            let items = Stream::from_iter((0..1_000u32).map(move |_| {
+            let items = Source::new((0..1_000u32).map(move |_| {
                 made.fetch_add(1, Ordering::SeqCst);
                 Arc::clone(&made)
             }));
-            let items = items.window_bytes(limit, |_| 1).workers(2).map(|item| item);
+            let items = items.window_bytes(limit, |_| 1).into_stream().workers(2).map(|item| item);
             let mut items = items.into_iter();
             assert!(comes_true(LIMIT / 2, || live.load(Ordering::SeqCst) as u64 >= limit));
             for taken in 0..100 {

@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use anabranch::{CountWindows, Lap, Offload, Shards, Stream};
+use anabranch::{CountWindows, Lap, Offload, Shards, Source, Stream};
 
 const BYTES: usize = 128 << 10;
 type Item = [u8; BYTES];
@@ -140,7 +140,7 @@ fn runs() -> Vec<(&'static str, Run)> {
         ("unordered", |w| items(w).unordered().map(|a| a).map(one).sum()),
         ("throttle", |w| items(w).throttle(1000, Duration::from_millis(1)).map(one).sum()),
         ("in_blocks", |w| {
-            Stream::from_iter((0..12u8).map(item)).in_blocks().workers(w).window(4).map(one).sum()
+            Source::new((0..12u8).map(item)).in_blocks().into_stream().workers(w).window(4).map(one).sum()
         }),
         ("fold", |w| {
             items(w).fold(item(0), |mut acc: Item, a| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anabranch::{
-    CancelToken, CountWindows, Lap, Offload, Pool, Recycler, Retry, SessionWindows, Shards, Stream,
+    CancelToken, CountWindows, Lap, Offload, Pool, Recycler, Retry, SessionWindows, Shards, Source, Stream,
     TimeWindows, Watch, Workers,
 };
 
@@ -32,6 +32,11 @@ thread_local! {
 fn items() -> Line {
     // No `size_hint` and no block tells how many come.
     Stream::from_iter((0..ITEMS).filter(|_| true)).workers(WORKERS.get())
+}
+
+fn weighed(bytes: u64, weight: u64) -> Line {
+    let source = Source::new((0..ITEMS).filter(|_| true)).window_bytes(bytes, move |_| weight);
+    source.into_stream().workers(WORKERS.get())
 }
 
 fn squares(line: Line) -> Vec<u64> {
@@ -80,10 +85,10 @@ fn settings() -> Vec<Setting> {
         ),
         ("Pool::new", |n| squares(items().pool(Arc::new(Pool::new(n)))), squared_from_1),
         ("window", |n| squares(items().window(n)), squared_from_1),
-        ("window_bytes", |n| squares(items().window_bytes(n as u64, |_| u64::MAX)), squared_from_1),
-        ("window_bytes of nothing", |n| squares(items().window_bytes(n as u64, |_| 0)), squared_from_1),
+        ("window_bytes", |n| squares(weighed(n as u64, u64::MAX)), squared_from_1),
+        ("window_bytes of nothing", |n| squares(weighed(n as u64, 0)), squared_from_1),
         ("burst", |n| squares(items().burst(n)), squared_from_1),
-        ("replicate", |n| items().map(|n| n * n).replicate(n).collect(), squared_from_1),
+        ("replicas", |n| items().replicas(n).map(|n| n * n).collect(), squared_from_1),
         ("throttle", |n| squares(items().throttle(n, Duration::from_nanos(1))), squared_from_1),
         ("take", |n| items().take(n).collect(), |n| Some(all().into_iter().take(n).collect())),
         ("skip", |n| items().skip(n).collect(), |n| Some(all().into_iter().skip(n).collect())),
@@ -278,8 +283,8 @@ fn settings() -> Vec<Setting> {
             "cost",
             |n| {
                 items()
-                    .map(|n| n * n)
                     .cost(Duration::from_secs(n as u64))
+                    .map(|n| n * n)
                     .passes(Default::default())
                     .collect()
             },

@@ -68,7 +68,7 @@ fn a_wider_window_takes_as_many_items_as_it_says() {
         }
         n
     };
-    assert_eq!(stream.workers(2).serial_map(wait).name("wait").count(), 10);
+    assert_eq!(stream.workers(2).named("wait").serial_map(wait).count(), 10);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::contract_support::watchdog::{Gate, message, panic_of, within};
 use anabranch::plan::EdgeKind;
-use anabranch::{CancelToken, InTurn, Pool, Shards, Stream, TryStream};
+use anabranch::{CancelToken, InTurn, Pool, Shards, Source, Stream, TryStream};
 
 #[derive(Debug, PartialEq)]
 struct Record(usize);
@@ -199,7 +199,7 @@ fn what_is_finished_before_a_box_does_not_wait_for_what_is_not() {
 fn boxed_streams_are_cancelled_weighed_and_run_on_pools_as_others_are() {
     within(|| {
         let (pool, token) = (Pool::new(2), CancelToken::new());
-        let stream = Stream::from_iter(0u64..).window_bytes(64, |_| 8).pool(&pool).cancel_by(&token);
+        let stream = Source::new(0u64..).window_bytes(64, |_| 8).into_stream().pool(&pool).cancel_by(&token);
         let stream = stream.map(|n| n).inspect(|&n| {
             if n == 100 {
                 token.cancel()
@@ -215,10 +215,7 @@ fn boxed_streams_are_cancelled_weighed_and_run_on_pools_as_others_are() {
 #[test]
 fn what_the_type_of_a_stream_does_not_say_is_refused_at_the_call() {
     let numbers = || Stream::from_iter(0..9u32);
-    let dedicated = panic_of(|| drop(numbers().map(|n| n).dedicated()));
-    let expected = "dedicated() follows `map`, which is parallel: only a source or a serial stage has a thread of its own";
-    assert_eq!(message(&*dedicated), expected);
-    let branches = || numbers().broadcast().branch(|numbers| numbers.flat_map(|n| [n, n]).name("twice"));
+    let branches = || numbers().broadcast().branch(|numbers| numbers.named("twice").flat_map(|n| [n, n]));
     let zipped = panic_of(|| drop(branches().branch(|numbers| numbers).zip()));
     let expected = "`zip()` takes one result or none of each branch, but the branch that ends with `twice` may give several \
                     for an item: use `merge()`";

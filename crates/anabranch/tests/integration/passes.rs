@@ -3,29 +3,30 @@
 use std::time::Duration;
 
 use anabranch::plan::{Burst, EdgeKind, Pass, Passes, Plan};
-use anabranch::{ReportSlot, Stream, TryStream};
+use anabranch::{ReportSlot, Source, Stream, TryStream};
 
 const MICRO: Duration = Duration::from_micros(1);
 
 /// A stream with known costs: two serial stages, a cheap parallel stage and a costly one.
 fn costed<'env>(workers: usize) -> TryStream<'env, u64, u64> {
-    let stream = Stream::from_iter(0..5_000u64)
-        .workers(workers)
+    let stream = Source::new(0..5_000u64)
         .cost(MICRO / 2)
-        .map(|n| n + 1)
-        .name("cheap")
+        .into_stream()
+        .workers(workers)
+        .named("cheap")
         .cost(MICRO)
+        .map(|n| n + 1)
+        .named("triple")
+        .cost(MICRO / 10)
         .serial_map(|n| n * 3)
-        .name("triple")
+        .named("odd")
         .cost(MICRO / 10)
         .serial_filter_map(|n| (n % 2 == 1).then_some(n))
-        .name("odd")
-        .cost(MICRO / 10)
-        .flat_map(|n| [n, n + 1])
-        .name("twice")
+        .named("twice")
         .cost(30 * MICRO)
-        .try_map(|n| if n < 11_000 { Ok(n) } else { Err(n) })
-        .cost(MICRO);
+        .flat_map(|n| [n, n + 1])
+        .cost(MICRO)
+        .try_map(|n| if n < 11_000 { Ok(n) } else { Err(n) });
     let mut costs = stream.plan();
     costs.nodes.last_mut().unwrap().cost = Some(100);
     stream.costs_from(costs)
@@ -110,14 +111,10 @@ fn explain_says_who_chooses_what() {
 #[test]
 fn costs_can_be_those_of_an_earlier_run() {
     let stream = || {
-        Stream::from_iter(0..400u64)
-            .workers(2)
-            .filter(|n| n % 4 == 0)
-            .serial_map(|n| {
-                std::thread::sleep(Duration::from_millis(2));
-                n
-            })
-            .name("nap")
+        Stream::from_iter(0..400u64).workers(2).filter(|n| n % 4 == 0).named("nap").serial_map(|n| {
+            std::thread::sleep(Duration::from_millis(2));
+            n
+        })
     };
     let slot = ReportSlot::new();
     stream().report_to(&slot).count();

@@ -527,7 +527,7 @@ fn streams_that_need_a_thread_have_one() {
             let (sender, stream) = Stream::channel(4);
             let stream = stream.pool(&pool);
             let results = match shape {
-                0 => stream.serial_map(|n: u64| n).dedicated().map(|n| n).into_iter(),
+                0 => stream.dedicated().serial_map(|n: u64| n).map(|n| n).into_iter(),
                 1 => stream.inline().serial_map(|n| n).into_iter(),
                 _ => stream.with_plan(|plan| plan.settings.wait = Wait::Spin).serial_map(|n| n).into_iter(),
             };

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use crate::contract_support::watchdog::{LIMIT, comes_true};
 
 use anabranch::plan::Rate;
-use anabranch::{CancelToken, Monitor, Report, ReportFormat, ReportSlot, ReportWriter, Shards, Stream};
+use anabranch::{
+    CancelToken, Monitor, Report, ReportFormat, ReportSlot, ReportWriter, Shards, Source, Stream,
+};
 use serde_json::Value;
 
 /// With one worker a run is inline, with several it uses threads.
@@ -21,12 +23,13 @@ fn counts(report: &Report) -> Vec<(&str, u64, u64)> {
 fn items_are_counted_where_they_become_fewer_or_more() {
     for workers in WORKERS {
         let slot = ReportSlot::new();
-        let sum = Stream::from_iter(0..1_000u64)
+        let sum = Source::new(0..1_000u64)
+            .named("read")
+            .into_stream()
             .workers(workers)
-            .name("read")
             .filter(|n| n % 4 == 0)
+            .named("halve")
             .serial_filter_map(|n| (n % 8 == 0).then_some(n))
-            .name("halve")
             .flat_map(|n| [n, n, n])
             .report_to(&slot)
             .fold(0, |sum, n| sum + n);
@@ -52,8 +55,8 @@ fn items_are_counted_through_domains_and_shards() {
         let slot = ReportSlot::new();
         Stream::from_iter(0..20u64)
             .workers(workers)
+            .named("open")
             .serial_flat_map(|n| 0..n)
-            .name("open")
             .map_sharded(Shards::by_key(3, |n: &u64| *n), || 0, |_, n| n)
             .report_to(&slot)
             .for_each(drop);
@@ -92,6 +95,7 @@ fn a_stage_that_sleeps_takes_its_time_and_no_core() {
         let slot = ReportSlot::new();
         Stream::from_iter(0..naps)
             .workers(workers)
+            .named("nap")
             .map(|n: u32| {
                 if n < workers as u32 {
                     all.wait();
@@ -99,7 +103,6 @@ fn a_stage_that_sleeps_takes_its_time_and_no_core() {
                 std::thread::sleep(nap);
                 n
             })
-            .name("nap")
             .report_to(&slot)
             .for_each(drop);
         let report = slot.take().unwrap();
@@ -190,10 +193,10 @@ fn rich(workers: usize) -> Report {
         .title("a <rich> & \"odd\" run")
         .workers(workers)
         .trace()
+        .named("drop a third")
         .filter(|n| n % 3 != 0)
-        .name("drop a third")
+        .named("<serial> & co")
         .serial_map(|n| n + 1)
-        .name("<serial> & co")
         .flat_map(|n| [n, n])
         .spread()
         .report_to(&slot)
@@ -323,8 +326,8 @@ fn a_snapshot_has_the_same_table_so_far() {
         .title("watched")
         .workers(2)
         .watch(&monitor)
+        .named("work")
         .map(|n| n)
-        .name("work")
         .for_each(|n| {
             if n == 1_000 {
                 looks = monitor.snapshots()
@@ -346,13 +349,14 @@ fn runs_inside_runs_are_reported_apart() {
     Stream::from_iter(0..20u64)
         .workers(2)
         .trace()
+        .named("outer")
         .map(|n| {
             let slot = ReportSlot::new();
             let sum = Stream::from_iter(0..n)
                 .workers(2)
                 .trace()
+                .named("inner")
                 .map(|n| n)
-                .name("inner")
                 .report_to(&slot)
                 .fold(0, |a, b| a + b);
             let inner = slot.take().unwrap();
@@ -360,7 +364,6 @@ fn runs_inside_runs_are_reported_apart() {
             assert!(!inner.to_trace().contains("\"outer\""));
             sum
         })
-        .name("outer")
         .report_to(&slot)
         .for_each(drop);
     let outer = slot.take().unwrap();
@@ -451,6 +454,7 @@ fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
             Stream::from_iter((0u64..).take_while(|_| !is_enough()))
                 .workers(workers)
                 .window(4 * workers)
+                .named("stage")
                 .map(|n| {
                     let (began, (processor, delay)) = (Instant::now(), of_thread());
                     while of_thread().0 - processor < Duration::from_micros(work) {}
@@ -466,7 +470,6 @@ fn beside_other_programs_work_waiting_and_having_no_core_are_told_apart() {
                     }
                     n
                 })
-                .name("stage")
                 .report_to(&slot)
                 .for_each(drop);
             let report = slot.take().unwrap();

@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::model::check;
-use anabranch::Stream;
+use anabranch::{Source, Stream};
 use anabranch_record::sync::{AtomicU64, Ordering};
 
 const ITEMS: u64 = 5;
@@ -122,12 +122,13 @@ fn a_stage_that_has_enough() {
 #[test]
 fn a_failure_ends_a_run_with_dedicated_stages() {
     check(300, || {
-        let stream = Stream::try_from_iter((0..ITEMS).map(|n| if n == 3 { Err(n) } else { Ok(n) }))
+        let stream = Source::try_new((0..ITEMS).map(|n| if n == 3 { Err(n) } else { Ok(n) }))
             .dedicated()
+            .into_stream()
             .workers(2)
             .window(2);
         let mut seen = Vec::new();
-        let result = stream.map(|n| n).serial_map(|n| n).dedicated().for_each(|n| seen.push(n));
+        let result = stream.map(|n| n).dedicated().serial_map(|n| n).for_each(|n| seen.push(n));
         assert_eq!((result, seen), (Err(3), vec![0, 1, 2]));
     });
 }

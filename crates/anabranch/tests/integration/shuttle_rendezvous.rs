@@ -7,7 +7,7 @@
 use std::ops::RangeBounds;
 
 use crate::model::{Gate, check};
-use anabranch::Stream;
+use anabranch::{Source, Stream};
 use anabranch_record::sync::Arc;
 
 /// Gives item `n`. Item `passes` passes the gate, and items in `waiting` wait for it.
@@ -82,8 +82,8 @@ fn a_dedicated_source_that_waits_for_its_results() {
         check(500, move || {
             let passed = Gate::new();
             let items = (0..4).inspect(|&n| passed.wait_for(n));
-            let stream = Stream::from_iter(items).dedicated().workers(workers).window(2);
-            stream.map(|n| n + 1).serial_map(|n| n).dedicated().for_each(|_| passed.pass());
+            let stream = Source::new(items).dedicated().into_stream().workers(workers).window(2);
+            stream.map(|n| n + 1).dedicated().serial_map(|n| n).for_each(|_| passed.pass());
             assert_eq!(passed.count(), 4);
         });
     }
@@ -161,7 +161,7 @@ fn the_sink_waits_for_an_item_behind_a_limit_of_replicas() {
             started.pass();
             n
         };
-        stream.map(start).replicate(1).for_each(|_| started.wait_for(2));
+        stream.replicas(1).map(start).for_each(|_| started.wait_for(2));
     });
 }
 
@@ -171,6 +171,6 @@ fn two_replicas_meet_and_a_third_worker_serves() {
         let started = Arc::new(Gate::new());
         let meet = |n| meet(n, &started, n / 2 * 2 + 2);
         let stream = Stream::from_iter(0..4).workers(3).window(4).burst(1);
-        assert_eq!(stream.map(meet).replicate(2).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!(stream.replicas(2).map(meet).collect::<Vec<_>>(), [0, 1, 2, 3]);
     });
 }

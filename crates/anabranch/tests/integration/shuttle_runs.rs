@@ -3,7 +3,7 @@
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 
 use crate::model::{Gate, check};
-use anabranch::Stream;
+use anabranch::{Source, Stream};
 use anabranch_record::sync::{AtomicU64, Ordering};
 
 const ITEMS: u64 = 5;
@@ -88,16 +88,17 @@ fn dedicated_stages_and_a_dedicated_source() {
     for (workers, window) in [(1, 1), (1, 2), (2, 1), (2, 3)] {
         check(150, move || {
             let mut sum = 0;
-            let out: Vec<u64> = Stream::from_iter(0..ITEMS)
+            let out: Vec<u64> = Source::new(0..ITEMS)
                 .dedicated()
+                .into_stream()
                 .workers(workers)
                 .window(window)
                 .map(|n| n + 1)
+                .dedicated()
                 .serial_map(|n| {
                     sum += n;
                     sum
                 })
-                .dedicated()
                 .map(|n| n + 1)
                 .collect();
             assert_eq!(out, [2, 4, 7, 11, 16]);
@@ -109,8 +110,8 @@ fn dedicated_stages_and_a_dedicated_source() {
 fn a_dedicated_stage_right_behind_a_dedicated_source() {
     for (workers, window) in [(1, 1), (2, 2)] {
         check(150, move || {
-            let stream = Stream::from_iter(0..ITEMS).dedicated().workers(workers).window(window);
-            let out: Vec<u64> = stream.serial_map(|n| n + 1).dedicated().map(|n| n).collect();
+            let stream = Source::new(0..ITEMS).dedicated().into_stream().workers(workers).window(window);
+            let out: Vec<u64> = stream.dedicated().serial_map(|n| n + 1).map(|n| n).collect();
             assert_eq!(out, [1, 2, 3, 4, 5]);
         });
     }
@@ -122,13 +123,13 @@ fn no_more_replicas_than_asked_for_at_once() {
         let inside = AtomicU64::new(0);
         let stream = Stream::from_iter(0..ITEMS).workers(workers).window(window).burst(1);
         let out: Vec<u64> = stream
+            .replicas(1)
             .map(|n| {
                 assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "one replica, two calls");
                 shuttle::thread::yield_now();
                 inside.fetch_sub(1, Ordering::SeqCst);
                 n
             })
-            .replicate(1)
             .collect();
         assert_eq!(out, [0, 1, 2, 3, 4]);
     });

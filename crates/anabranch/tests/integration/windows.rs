@@ -221,7 +221,7 @@ impl Setting {
         let events = events.to_vec();
         let stream = match self.source {
             Source::Single => Stream::from_iter(events).map(|event| event),
-            Source::Blocks => Stream::from_iter(events).in_blocks().map(|event| event),
+            Source::Blocks => anabranch::Source::new(events).in_blocks().into_stream().map(|event| event),
             Source::FlatMap => {
                 let parts: Vec<Vec<Event>> = events.chunks(7).map(<[Event]>::to_vec).collect();
                 Stream::from_iter(parts).flat_map(|part| part)

@@ -48,16 +48,27 @@ impl Loop<'_> {
         let is_plain = !fails && !exits.skips && !exits.ends;
         let (some, none) = (gives.item(quote!(#item), at), gives.none(span));
         let items = ours("items", span);
-        let stream = quote_spanned!(span=> ::anabranch::Stream);
+        let begin = |fails: bool, items: TokenStream| {
+            if self.options.is_dedicated {
+                let new = Ident::new(if fails { "try_new" } else { "new" }, span);
+                quote_spanned!(span=> ::anabranch::Source::#new(#items).dedicated().into_stream())
+            } else {
+                let from_iter = Ident::new(if fails { "try_from_iter" } else { "from_iter" }, span);
+                quote_spanned!(span=> ::anabranch::Stream::#from_iter(#items))
+            }
+        };
         let mut iter = None;
         let mut source = match &self.head {
             Head::For(pat, of) if is_plain && stmts.is_empty() && is_same(pat, &segments[1].takes) => {
                 iter = Some(quote!(#of));
-                quote!(#stream::from_iter(#items))
+                begin(false, quote!(#items))
             }
             Head::For(pat, of) if is_plain => {
                 iter = Some(quote!(::core::iter::IntoIterator::into_iter(#of)));
-                quote_spanned!(span=> #stream::from_iter(::core::iter::Iterator::map(#items, |#pat| { #take #(#stmts)* #put #item })))
+                begin(
+                    false,
+                    quote_spanned!(span=> ::core::iter::Iterator::map(#items, |#pat| { #take #(#stmts)* #put #item })),
+                )
             }
             _ => {
                 let body = match &self.head {
@@ -86,8 +97,8 @@ impl Loop<'_> {
                 }
                 let support = support(span);
                 match fails {
-                    true => quote_spanned!(span=> #stream::try_from_iter(#support::items(#next))),
-                    false => quote_spanned!(span=> #stream::from_iter(::core::iter::from_fn(#next))),
+                    true => begin(true, quote_spanned!(span=> #support::items(#next))),
+                    false => begin(false, quote_spanned!(span=> ::core::iter::from_fn(#next))),
                 }
             }
         };
@@ -100,9 +111,6 @@ impl Loop<'_> {
             ("cancel_by", cancel_by),
             ("title", title),
         ];
-        if self.options.is_dedicated {
-            source.extend(quote_spanned!(span=> .dedicated()));
-        }
         for (name, value) in set {
             if let Some(value) = value {
                 let name = Ident::new(name, value.span().resolved_at(Span::mixed_site()));

@@ -53,9 +53,9 @@ impl Loop<'_> {
         }
         let replicate = options.and_then(|options| options.replicate.as_ref());
         let Some(replicate) = replicate else {
-            // The end of a stream has no name, no thread of its own and no result type. A stage that needs
-            // one of these comes before the end.
-            let is_plain = options.is_none_or(|options| options.name.is_none() && !options.is_dedicated);
+            // The end of a stream has no thread of its own and no result type. A stage that needs one of these comes before the
+            // end.
+            let is_plain = options.is_none_or(|options| !options.is_dedicated);
             let is_end = is_last && is_plain && !is_guarded;
             let name = match (is_end, fails, skips && !is_guarded) {
                 (true, false, _) => "for_each",
@@ -69,10 +69,8 @@ impl Loop<'_> {
             if is_end {
                 self.report(chain);
             }
+            self.options_of(chain, segment);
             chain.extend(quote_spanned!(span=> .#name(|#takes| #result #body)));
-            if !is_end {
-                self.settings(chain, segment);
-            }
             if is_guarded && skips {
                 self.kept(chain, span, true);
             }
@@ -99,8 +97,8 @@ impl Loop<'_> {
             let (make, state) = state.unwrap_or_else(|| (quote!(|| ()), quote!(_)));
             let count = count.map_or_else(|| quote!(::anabranch::default_workers()), |count| quote!(#count));
             let deal = quote_spanned!(span=> ::anabranch::Shards::dealt(#count));
+            self.options_of(chain, segment);
             chain.extend(quote_spanned!(span=> .#name(#deal, #make, |#state, #takes| #result #body)));
-            self.settings(chain, segment);
         } else {
             let (make, state) = match state {
                 Some((make, state)) => (Some(quote!(#make,)), Some(quote!(#state,))),
@@ -114,12 +112,12 @@ impl Loop<'_> {
                 (false, true, _) => "try_map",
             };
             let name = method(name);
-            chain.extend(quote_spanned!(span=> .#name(#make |#state #takes| #result #body)));
+            self.options_of(chain, segment);
             if let Some(count) = count {
-                let name = Ident::new("replicate", replicate.span.resolved_at(Span::mixed_site()));
-                chain.extend(quote!(.#name(#count)));
+                let replicas = Ident::new("replicas", replicate.span.resolved_at(Span::mixed_site()));
+                chain.extend(quote!(.#replicas(#count)));
             }
-            self.settings(chain, segment);
+            chain.extend(quote_spanned!(span=> .#name(#make |#state #takes| #result #body)));
         }
         if skips && (fails || has_state || self.options.is_dealt) {
             self.kept(chain, span, is_guarded);
@@ -157,12 +155,12 @@ impl Loop<'_> {
         }
     }
 
-    /// The name of a stage, and whether it has a thread of its own.
-    fn settings(&self, chain: &mut TokenStream, segment: &Segment) {
+    /// Adds the name of the next stage, and whether it has a thread of its own.
+    fn options_of(&self, chain: &mut TokenStream, segment: &Segment) {
         let Some(options) = &segment.options else { return };
         let span = options.span.resolved_at(Span::mixed_site());
         if let Some(name) = &options.name {
-            chain.extend(quote_spanned!(span=> .name(#name)));
+            chain.extend(quote_spanned!(span=> .named(#name)));
         }
         if options.is_dedicated {
             chain.extend(quote_spanned!(span=> .dedicated()));

@@ -9,15 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The ways in which a stream can be run.
 type Setting = for<'e> fn(Stream<'e, u64>, &'e Pool) -> Stream<'e, u64>;
-const SETTINGS: [(&str, Setting); 9] = [
+const SETTINGS: [(&str, Setting); 8] = [
     ("inline", |items, _| items.inline()),
     ("one worker", |items, _| items.workers(1)),
     ("two workers", |items, _| items.workers(2)),
     ("four workers", |items, _| items.workers(4)),
     ("a narrow window", |items, _| items.workers(3).window(2)),
     ("spinning", |items, _| items.workers(2).with_plan(|plan| plan.settings.wait = Wait::Spin)),
-    ("a dedicated stage", |items, _| items.workers(2).serial_map(|n| n).dedicated()),
-    ("a dedicated source", |items, _| items.dedicated().workers(2)),
+    ("a dedicated stage", |items, _| items.workers(2).dedicated().serial_map(|n| n)),
     ("a pool", |items, pool| items.workers(3).pool(pool)),
 ];
 

@@ -1,6 +1,6 @@
 //! The builder.
 
-use anabranch::Stream;
+use anabranch::{Source, Stream};
 use measure_programs::contract::{Failure, System};
 
 /// See above.
@@ -25,6 +25,6 @@ impl System for Builder {
         stage: impl Fn(u64) -> Result<u64, Failure> + Send + Sync + Copy + 'static,
         sink: impl FnMut(u64) -> Result<(), Failure> + Send + 'static,
     ) -> Result<(), Failure> {
-        Stream::from_iter(source).dedicated().workers(workers).try_map(stage).try_for_each(sink)
+        Source::new(source).dedicated().into_stream().workers(workers).try_map(stage).try_for_each(sink)
     }
 }

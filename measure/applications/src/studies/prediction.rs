@@ -1,7 +1,7 @@
 //! The throughput of several workers, predicted from the report of one worker.
 
 use anabranch::plan::Machine;
-use anabranch::{Report, ReportSlot, Stream};
+use anabranch::{Report, ReportSlot, Source, Stream};
 use measure_harness::statistics::Summary;
 use measure_programs::{Data, Output, Scale, Workload, bzip2, dedup, farm, images, lzip, micro};
 
@@ -131,8 +131,9 @@ fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) 
         }
         "farm" => {
             let input = farm::Input::prepare(workload, scale, data).ok()??;
-            Stream::from_iter(input.tasks())
+            Source::new(input.tasks())
                 .in_blocks()
+                .into_stream()
                 .workers(1)
                 .map(farm::compute)
                 .report_to(&slot)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use anabranch::Stream;
+use anabranch::{Source, Stream};
 
 use super::{Setup, nanos};
 use measure_harness::rounds::{Contender, measure};
@@ -111,8 +111,9 @@ fn from_range(work: Work, items: u64, workers: usize) -> Digest {
 }
 
 fn in_blocks(work: Work, items: u64, workers: usize) -> Digest {
-    Stream::from_iter(0..items)
+    Source::new(0..items)
         .in_blocks()
+        .into_stream()
         .workers(workers)
         .map(move |item| work.run(item))
         .fold(Digest::EMPTY, Digest::with)

@@ -8,7 +8,7 @@ mod waiting;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anabranch::{Report, ReportSlot, Stream};
+use anabranch::{Report, ReportSlot, Source, Stream};
 
 use measure_harness::rounds::Ceiling;
 use measure_harness::work::{Digest, Work};
@@ -107,12 +107,9 @@ impl Job {
         move |item| work.run(item)
     }
 
-    /// Sets the replicas of the last stage.
-    fn replicated<'env, T: Send + 'env>(&self, stream: Stream<'env, T>) -> Stream<'env, T> {
-        match self.knobs.replicas {
-            Some(replicas) => stream.replicate(replicas),
-            None => stream,
-        }
+    /// A stream of the items.
+    fn read(&self, micros: f64) -> Stream<'static, u64> {
+        Source::new(self.source(micros)).named("read").into_stream()
     }
 
     /// Runs a stream into a fold that takes this many microseconds an item.

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use abz::{Pool, Report, RunOptions, Tools};
-use anabranch::{ReportSlot, Stream};
+use anabranch::ReportSlot;
 
 use self::action::{Action, Terms};
 use self::limits::Parallelism;
@@ -162,21 +162,22 @@ impl ManyFiles<'_> {
         let most = Parallelism { workers, window: (each * workers).min(MAX_OPEN) };
         let Parallelism { workers, window } = most.within(limits::free());
         let mut stdout = None;
-        let stream = Stream::from_iter(inputs)
-            .name("open")
-            .name_end("finish")
+        let stream = anabranch::Source::new(inputs)
+            .named("open")
+            .into_stream()
             .title("abz files")
             .workers(workers)
             .window(window)
             .pool(self.pool())
+            .named("convert")
             .map_init(Tools::new, move |tools, input| match input {
                 Ok(input) => {
                     let run_options = RunOptions { tools: Some(tools), ..RunOptions::default() };
                     take(action, setting, input, run_options)
                 }
                 Err(problem) => Err(problem).into(),
-            })
-            .name("convert");
+            });
+        const END: &str = "finish";
         let end = |messages: Messages| {
             console.tell(&messages);
             if let Some(outputs) = outputs.filter(|_| !messages.output.is_empty()) {
@@ -187,11 +188,11 @@ impl ManyFiles<'_> {
             if messages.is_hopeless { Err(()) } else { Ok(()) }
         };
         let result = match self.reports.is_wanted {
-            false => stream.try_for_each(end),
+            false => stream.named(END).try_for_each(end),
             true => {
                 let stream = if self.reports.traces { stream.trace() } else { stream };
                 let slot = ReportSlot::new();
-                let result = stream.report_to(&slot).try_for_each(end);
+                let result = stream.report_to(&slot).named(END).try_for_each(end);
                 if let Some(report) = slot.take() {
                     self.reports.tell(&report);
                 }

@@ -8,12 +8,12 @@ use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 use crate::clock::{Mean, Moment};
 use crate::engine::build::assembly::Assembly;
 use crate::engine::build::consumer::Consumer;
-use crate::engine::build::upstream::{Blocks, Upstream};
+use crate::engine::build::upstream::Upstream;
 use crate::engine::nodes::node::{Drive, Poked, SerialNode};
-use crate::engine::nodes::pull::{Pull, Pulled, SourceEnd};
+use crate::engine::nodes::pull::{Pull, Pulled};
 use crate::engine::nodes::step::{Demand, Out, Step, stop_at_panic};
 use crate::engine::state::blocks::{Length, is_in_blocks};
-use crate::engine::state::failure::{Cause, ErrorSlot, Position, caught};
+use crate::engine::state::failure::{Cause, ErrorSlot, caught};
 use crate::engine::state::gate::Gate;
 use crate::engine::state::run::Run;
 use crate::engine::state::site::{Site, Spot};
@@ -40,20 +40,6 @@ pub(crate) struct SourceUpstream<'env, P: Pull> {
 }
 
 impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
-    fn weighed<'w>(self: Box<Self>, weigher: Weigher<'w, P::Item>) -> Box<dyn Upstream<P::Item> + 'w>
-    where
-        Self: 'w,
-    {
-        Box::new(SourceUpstream { weigher: Some(weigher), ..*self })
-    }
-
-    fn in_blocks<'w>(self: Box<Self>) -> Box<dyn Blocks<P::Item> + 'w>
-    where
-        Self: 'w,
-    {
-        Box::new(Filling { pull: self.pull, errors: self.errors })
-    }
-
     fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Consumer<'run, P::Item>)
     where
         Self: 'run,
@@ -104,29 +90,6 @@ fn counted<'run, T: 'run>(window: usize) -> Weigher<'run, T> {
     // After the window was full, the source is asked again once a quarter of it is free, so that the next block is not
     // too short.
     Weigher { limit, resume: (limit - limit / 4).max(1), weigh: Box::new(Cell::len) }
-}
-
-/// A source that is asked for many items at a time.
-struct Filling<P: Pull> {
-    pull: P,
-    errors: Arc<ErrorSlot<P::Error>>,
-}
-
-impl<P: Pull> Blocks<P::Item> for Filling<P> {
-    fn fill(&mut self, most: usize, block: &mut Vec<P::Item>) -> Option<SourceEnd<()>> {
-        match self.pull.fill(most, block)? {
-            SourceEnd::Exhausted => Some(SourceEnd::Exhausted),
-            SourceEnd::Failed(error) => {
-                // Nothing else puts an error into this slot. The reader of the blocks takes it out.
-                self.errors.offer(Position::END, error);
-                Some(SourceEnd::Failed(()))
-            }
-        }
-    }
-
-    fn upper(&self) -> Option<usize> {
-        self.pull.upper()
-    }
 }
 
 /// A source of which only the type of the items is known. The nodes of sources are compiled once for each type of items. Only

@@ -16,6 +16,20 @@ pub(crate) struct Weigher<'env, T> {
     pub(crate) weigh: Weigh<'env, T>,
 }
 
+impl<'env, T> Weigher<'env, T> {
+    /// Weighs items by `weigh`, with room for `bytes` bytes of them.
+    ///
+    /// # Panics
+    /// If `bytes` is 0.
+    #[track_caller]
+    pub(crate) fn of_items(bytes: u64, weigh: impl Fn(&T) -> u64 + Send + 'env) -> Self {
+        assert!(bytes > 0, "`window_bytes(0, ..)`: a window is 1 byte or more");
+        let limit = bytes.min(1 << 63);
+        let weigh = Box::new(move |cell: &Cell<T>| cell.items().map(&weigh).fold(0, u64::saturating_add));
+        Self { limit, resume: limit, weigh }
+    }
+}
+
 /// Returns the weight of a cell.
 type Weigh<'env, T> = Box<dyn Fn(&Cell<T>) -> u64 + Send + 'env>;
 

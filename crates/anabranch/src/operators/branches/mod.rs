@@ -12,6 +12,7 @@ use anabranch_record::sync::Arc;
 
 use crate::engine::ErrorSlot;
 use crate::operators::Route;
+use crate::stream::options::ForAll;
 use crate::stream::{Blend, Draft, Mode, Stream};
 use fork::{BranchUpstream, Deal, Fork, InletSlot};
 use join::{BranchEnd, Combine, Ends, JoinUpstream, Ports};
@@ -78,7 +79,7 @@ type Forked<'env, K, T, M> = Branches<'env, K, T, M, M, ()>;
 /// The values that the branches of a list have for an index.
 type Values<'env, L> = <<L as Ends<'env>>::Ports as Ports>::Values;
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Gives each item to several branches. All but the first of them get clones; put large items into an
     /// [`Arc`].
     ///
@@ -96,6 +97,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn broadcast(self) -> Forked<'env, Broadcast, T, M>
     where
+        O: ForAll,
         T: Clone,
     {
         self.fork(Node::serial("broadcast"), Box::new(Broadcast))
@@ -118,6 +120,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn split<R>(self, route: R) -> Forked<'env, Split<R>, T, M>
     where
+        O: ForAll,
         R: Route<T> + 'env,
     {
         self.fork(Node::serial("split").schedule(R::SCHEDULE), Box::new(Split(route)))

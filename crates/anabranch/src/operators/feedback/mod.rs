@@ -9,9 +9,10 @@ use anabranch_record::sync::Arc;
 pub use lap::Lap;
 use node::{EntryUpstream, LeaveUpstream, Loop};
 
+use crate::stream::options::ForAll;
 use crate::stream::{Mode, Stream};
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Sends each item through some stages again and again, until the stages return [`Lap::Done`].
     ///
     /// The stages give a [`Lap`]: `Again` with an item that goes round again, or `Done` with a result that leaves. With
@@ -79,6 +80,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         stages: impl FnOnce(Stream<'env, T, M>) -> Stream<'env, Lap<T, V>, N>,
     ) -> Stream<'env, V, N>
     where
+        O: ForAll,
         V: Send + 'env,
         N: Mode<Error: 'env>,
     {
@@ -113,6 +115,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         stages: impl FnOnce(Stream<'env, T, M>) -> Stream<'env, Lap<T, V>, N>,
     ) -> Stream<'env, V, N>
     where
+        O: ForAll,
         V: Send + 'env,
         N: Mode<Error: 'env>,
     {

@@ -10,6 +10,7 @@ use anabranch_plan::{Node, State};
 
 use super::route::{ByKey, InTurn, Route};
 use crate::engine::ParallelEach;
+use crate::stream::options::ForAll;
 use crate::stream::{Admit, Mode, Stream, TryStream};
 use node::InShards;
 
@@ -90,7 +91,7 @@ impl<F> Shards<F> {
 /// An item and its shard.
 type Sharded<T> = (usize, T);
 
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Turns each item into another, with a state that all items of one shard share. The items of one shard
     /// are processed one at a time, in order. Several shards are processed at once.
     ///
@@ -98,7 +99,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// streams. The results have the order of the items. `make` creates the state of a shard before the first
     /// item of the shard.
     ///
-    /// After a [`flat_map`](Self::flat_map), or if the source [never waits](Self::in_blocks), the items become single
+    /// After a [`flat_map`](Self::flat_map), or if the source [never waits](crate::Source::in_blocks), the items become single
     /// items first, as by [`spread`](Self::spread).
     ///
     /// ```
@@ -120,6 +121,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn map_sharded<R, L, V, N, F>(self, shards: Shards<R>, make: N, f: F) -> Stream<'env, V, M>
     where
+        O: ForAll,
         R: Route<T> + 'env,
         L: Send + 'env,
         V: Send + 'env,
@@ -154,6 +156,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         f: F,
     ) -> TryStream<'env, V, M::Failure>
     where
+        O: ForAll,
         R: Route<T> + 'env,
         L: Send + 'env,
         V: Send + 'env,
@@ -183,8 +186,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     }
 
     /// The stream with one item or none at each index.
-    pub(crate) fn with_single_items(self) -> Self {
-        if self.draft.outline.gives_many { self.spread() } else { self }
+    pub(crate) fn with_single_items(self) -> Stream<'env, T, M> {
+        if self.draft.outline.gives_many { self.prepared(Stream::spread) } else { self.prepared(|same| same) }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::operators::windows::{
     partition,
 };
 use crate::operators::{Shards, with_states};
+use crate::stream::options::ForAll;
 use crate::stream::{Blocks, Mode, Stream, default_workers};
 
 /// The number of shards for each worker that a stream has by default. The load of the shards differs, and more shards even it
@@ -20,7 +21,7 @@ const SHARDS_A_WORKER: usize = 4;
 const SHARDS: usize = 64;
 
 /// The stream of what comes out of windows.
-impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
+impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Gives the items of each window.
     ///
     /// `windows` is a [`CountWindows`](crate::CountWindows), a [`TimeWindows`](crate::TimeWindows) or a
@@ -44,6 +45,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn windows<W>(self, windows: W) -> Stream<'env, Window<Vec<T>>, M>
     where
+        O: ForAll,
         T: Clone,
         W: Windows<T, Time: 'env, Late: 'env>,
     {
@@ -71,6 +73,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn aggregate_windows<W, V, L, C>(self, windows: W, lift: L, combine: C) -> Stream<'env, Window<V>, M>
     where
+        O: ForAll,
         W: Windows<T, Time: 'env, Late: 'env>,
         V: Clone + Send + 'env,
         L: Fn(T) -> V + Send + Sync + 'env,
@@ -90,7 +93,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Windows by count keep a state for each key until the stream ends; the others forget keys without items.
     ///
     /// Items go through the stage in blocks of those that are ready, so that no item waits for another. Items
-    /// that come from a source that [never waits](Self::in_blocks) cost the least. `key`, and the functions of `windows`,
+    /// that come from a source that [never waits](crate::Source::in_blocks) cost the least. `key`, and the functions of `windows`,
     /// run for several items at once.
     ///
     /// ```
@@ -105,6 +108,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     #[track_caller]
     pub fn windows_by_key<K, F, W>(self, key: F, windows: W) -> Stream<'env, KeyedWindow<K, Vec<T>>, M>
     where
+        O: ForAll,
         T: Clone,
         K: Hash + Eq + Clone + Send + 'env,
         F: Fn(&T) -> K + Send + Sync + 'env,
@@ -139,6 +143,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
         combine: C,
     ) -> Stream<'env, KeyedWindow<K, V>, M>
     where
+        O: ForAll,
         K: Hash + Eq + Clone + Send + 'env,
         F: Fn(&T) -> K + Send + Sync + 'env,
         W: Windows<T, Time: 'env, Late: 'env>,
@@ -209,6 +214,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// ```
     pub fn map_by_key<K, L, V, G, N, F>(self, key: G, make: N, f: F) -> Stream<'env, V, M>
     where
+        O: ForAll,
         K: Hash + Eq + Send + 'env,
         L: Send + 'env,
         V: Send + 'env,

@@ -32,25 +32,45 @@ where
     M: Mode<Error: 'env>,
 {
     let (sender, receiver) = queue(workers, Arc::clone(room), number);
-    let of_batch = Arc::clone(room);
-    let weigh = move |cell: &Cell<U>| of_batch.weight(cell.len() as usize);
-    let weigher = Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh: Box::new(weigh) };
     let feed = receiver.feed();
-    let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher).fed(feed);
+    let stream = Stream::pulled_in_batches(receiver, Node::source("post"), Some(of_batches(room))).fed(feed);
     (sender, stream.workers(workers))
 }
 
 /// Creates the sender and the stream of what it posts, whose stages may fail. At most as many items wait as `room` has
-/// room for, and at most as many are in the stages.
+/// room for, and at most as many are in the stages. `bytes` limits those in the stages further, as
+/// [`Source::window_bytes`](crate::Source::window_bytes) does. The source has the name `name`.
 ///
 /// # Panics
 /// If `workers` is 0.
-pub fn fallible<'env, T, E>(workers: usize, room: Room) -> (Sender<T>, TryStream<'env, T, E>)
+pub fn fallible<'env, T, E, W>(
+    workers: usize,
+    room: Room,
+    name: &str,
+    bytes: Option<(u64, W)>,
+) -> (Sender<T>, TryStream<'env, T, E>)
 where
     T: Send + 'static,
     E: Send + 'env,
+    W: Fn(&T) -> u64 + Send + 'env,
 {
     let room = Arc::new(room);
-    let (sender, stream) = posts(workers, &room, |_, item| item);
+    let (sender, receiver) = queue(workers, Arc::clone(&room), |_, item| item);
+    let limit = bytes.as_ref().map(|(bytes, _)| *bytes);
+    let weigher = match bytes {
+        Some((bytes, weigh)) => Weigher::of_items(bytes, weigh),
+        None => of_batches(&room),
+    };
+    let feed = receiver.feed();
+    let node = Node::source("post").named(name.to_owned());
+    let mut stream = Stream::pulled_in_batches(receiver, node, Some(weigher)).fed(feed).workers(workers);
+    stream.draft.outline.plan.settings.window_bytes = limit;
     (sender, stream.window(room.items()).window_behind(room.batches()))
+}
+
+/// Weighs batches as `room` does.
+fn of_batches<'env, U: 'env>(room: &Arc<Room>) -> Weigher<'env, U> {
+    let room = Arc::clone(room);
+    let weigh = Box::new(move |cell: &Cell<U>| room.weight(cell.len() as usize));
+    Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh }
 }

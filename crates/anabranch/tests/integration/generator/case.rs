@@ -139,6 +139,16 @@ impl Need {
 }
 
 impl Step {
+    /// Tells the parallel steps that are drawn with options.
+    pub fn is_parallel_with_options(&self) -> bool {
+        matches!(self, Step::Map | Step::Try | Step::With | Step::TryWith)
+    }
+
+    /// Tells the serial steps that are drawn with options.
+    pub fn is_serial_with_options(&self) -> bool {
+        matches!(self, Step::Each | Step::TryEach)
+    }
+
     /// The steps inside.
     fn lists(&self) -> &[Vec<Step>] {
         match self {
@@ -590,6 +600,11 @@ impl Case {
         nodes
     }
 
+    /// The settings at a place, and the options of the source (0) or of the step before it.
+    pub fn settings_at(&self, place: usize) -> impl Iterator<Item = Setting> {
+        self.settings.iter().filter(move |(at, _)| *at == place).map(|(_, setting)| *setting)
+    }
+
     /// Whether the sink may get the items in any order. The plain loop, which takes each item to the sink, keeps it.
     pub fn is_unordered(&self) -> bool {
         let has_workers = self.settings.iter().any(|(_, setting)| matches!(setting, Setting::WorkersFrom(_)));
@@ -776,9 +791,12 @@ impl Case {
         self.settings.retain(|&(at, setting)| {
             let before = at.checked_sub(1).map(|at| &steps[at]);
             match setting {
-                Setting::Dedicated => matches!(before, None | Some(Step::Each | Step::TryEach)),
-                Setting::WindowBytes(_) => at == 0,
-                Setting::Replicate(_) => matches!(before, Some(Step::Map | Step::Try | Step::With)),
+                Setting::Dedicated => match before {
+                    None => matches!(self.from, From::Iter | From::Fn | From::Blocks),
+                    Some(step) => step.is_serial_with_options(),
+                },
+                Setting::WindowBytes(_) => at == 0 && self.from != From::Select,
+                Setting::Replicate(_) => before.is_some_and(Step::is_parallel_with_options),
                 _ => true,
             }
         });

@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use anabranch::options::{ForAll, ForParallel, ForSerial};
 use anabranch::plan::{Passes, Wait};
 use anabranch::{
     Branches, ByKey, CountWindows, InTurn, Lap, May, Monitor, Operator, Pipeline, Pool, ReportSlot, Results,
@@ -245,10 +246,12 @@ fn add_all(mut line: Line, world: At, steps: &'static [Step], first: usize) -> L
     line
 }
 
-/// Adds a step.
-fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
-    let (f, tries, meets) = (map(world, node), try_map(world, node), each(world, node));
-    let try_meets = move |item: Item| world.try_meet(node, &item).map(|()| item.marked(node));
+/// A stream with options of its next step.
+type With<O> = Stream<'static, Item, May<Planted>, O>;
+
+/// Adds one of the parallel steps that are drawn with options.
+fn add_parallel<O: ForParallel>(line: With<O>, world: At, step: &'static Step, node: usize) -> Line {
+    let (f, tries) = (map(world, node), try_map(world, node));
     match *step {
         Step::Map => line.map(f),
         Step::Try => line.try_map(tries),
@@ -266,6 +269,49 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
                 tries(item)
             },
         ),
+        ref other => unreachable!("{other:?} is not drawn with options"),
+    }
+}
+
+/// Adds one of the serial steps that are drawn with options.
+fn add_serial<O: ForSerial>(line: With<O>, world: At, step: &'static Step, node: usize) -> Line {
+    let meets = each(world, node);
+    match *step {
+        Step::Each => line.serial_map(meets),
+        Step::TryEach => {
+            line.try_serial_map(move |item| world.try_meet(node, &item).map(|()| item.marked(node)))
+        }
+        ref other => unreachable!("{other:?} is not drawn with options"),
+    }
+}
+
+/// Adds a step with the options that were drawn for it.
+fn add_with(line: Line, world: At, step: &'static Step, node: usize, options: &[Setting]) -> Line {
+    let is_parallel = step.is_parallel_with_options();
+    if !is_parallel && !step.is_serial_with_options() {
+        return add(line, world, step, node);
+    }
+    let mut named = line.named("step");
+    for option in options {
+        match option {
+            Setting::Costs => named = named.cost(Duration::from_micros(3)),
+            Setting::Names => named = named.named("last"),
+            Setting::Dedicated => return add_serial(named.dedicated(), world, step, node),
+            Setting::Replicate(replicas) => {
+                return add_parallel(named.replicas(*replicas), world, step, node);
+            }
+            _ => {}
+        }
+    }
+    if is_parallel { add_parallel(named, world, step, node) } else { add_serial(named, world, step, node) }
+}
+
+/// Adds a step.
+fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
+    let (f, tries, meets) = (map(world, node), try_map(world, node), each(world, node));
+    match *step {
+        Step::Map | Step::Try | Step::With | Step::TryWith => add_parallel(line, world, step, node),
+        Step::Each | Step::TryEach => add_serial(line, world, step, node),
         Step::Inspect => line.inspect(move |item| world.visit(node, item)),
         Step::Filter => line.filter(move |item| {
             world.visit(node, item);
@@ -353,8 +399,6 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
             results.serial_map(|result| result.1.lock().unwrap().take().expect("each item leaves once"))
         }
         Step::Unordered => line.unordered(),
-        Step::Each => line.serial_map(meets),
-        Step::TryEach => line.try_serial_map(try_meets),
         Step::Option => line.serial_filter_map(move |item| {
             world.meet(node, &item);
             kept(node, item)
@@ -538,8 +582,7 @@ fn dealt<R: 'static, A: FnOnce(Line) -> Line>(
 /// Changes a setting of a stream.
 fn set(line: Line, setting: Setting) -> Line {
     match setting {
-        Setting::Dedicated => line.dedicated(),
-        Setting::Replicate(replicas) => line.replicate(replicas),
+        Setting::Dedicated | Setting::Replicate(_) | Setting::WindowBytes(_) => line, // options, which stand elsewhere
         Setting::Spin => line.with_plan(|plan| plan.settings.wait = Wait::Spin),
         Setting::Affinity => line.with_plan(|plan| plan.settings.pinned = true),
         Setting::Monitor => line.watch(&Monitor::new()),
@@ -547,16 +590,15 @@ fn set(line: Line, setting: Setting) -> Line {
             line.watch(Watch::stalls(Duration::from_secs(3_600), |_| panic!("the stream stands still")))
         }
         Setting::OnProgress => line.watch(Watch::progress(|_| {})),
-        Setting::Names => line.title("shape\0").name("last").name_end("sink"),
+        Setting::Names => line.title("shape\0"),
         Setting::Costs => {
             let slot = ReportSlot::new();
             Stream::from_iter(0..9).map(|n| n).report_to(&slot).count();
             let report = slot.take().unwrap();
-            line.cost(Duration::from_micros(3)).costs_from(&report)
+            line.costs_from(&report)
         }
         Setting::Passes => line.passes(Passes::all()),
         Setting::WithPlan => line.with_plan(|plan| plan.settings.window = plan.settings.window.max(2)),
-        Setting::WindowBytes(bytes) => line.window_bytes(bytes, |item| item.key % 8),
         Setting::WorkersFrom(workers) => line.workers(&Workers::new(workers)),
         Setting::Plan => {
             assert!(!line.explain().is_empty() && line.plan().nodes.len() > 1);
@@ -566,21 +608,68 @@ fn set(line: Line, setting: Setting) -> Line {
     }
 }
 
+/// Gives a source the options that were drawn for it.
+fn asked<I>(items: I, options: &[Setting], in_blocks: bool) -> Line
+where
+    I: Iterator<Item = Tried> + Send + 'static,
+{
+    let mut source = anabranch::Source::try_new(items);
+    if in_blocks {
+        source = source.in_blocks();
+    }
+    for option in options {
+        source = match *option {
+            Setting::Dedicated => source.dedicated(),
+            Setting::Costs => source.cost(Duration::from_nanos(5)),
+            Setting::Names => source.named("first"),
+            Setting::WindowBytes(bytes) => source.window_bytes(bytes, |item| item.key % 8),
+            _ => source,
+        };
+    }
+    source.into_stream()
+}
+
 fn source(world: At) -> Line {
     let case = &world.case;
     let mut source = Source { world, next: 0 };
+    let options: Vec<Setting> = case.settings_at(0).collect();
+    let bytes = options.iter().find_map(|option| match option {
+        Setting::WindowBytes(bytes) => Some(*bytes),
+        _ => None,
+    });
+    let weigh = |item: &Item| item.key % 8;
     match case.from {
-        From::Iter => Stream::try_from_iter(source),
-        From::Blocks => Stream::try_from_iter(source).in_blocks(),
+        From::Iter => asked(source, &options, false),
+        From::Blocks => asked(source, &options, true),
         From::Select => Stream::select_all([Stream::try_from_iter(source)]),
-        From::Fn => Stream::try_from_iter(std::iter::from_fn(move || source.next())),
+        From::Fn => asked(std::iter::from_fn(move || source.next()), &options, false),
         From::Async if case.faults.iter().all(|fault| fault.node > 0) => {
             let sure = |item: Tried| item.unwrap_or_else(|planted| unreachable!("{planted:?}"));
-            Stream::from_async(Hesitant { source, polls: 0 }.map(sure)).into()
+            let items = Hesitant { source, polls: 0 }.map(sure);
+            match bytes {
+                None => Stream::from_async(items).into(),
+                Some(bytes) => {
+                    anabranch::Source::from_async(items).window_bytes(bytes, weigh).into_stream().into()
+                }
+            }
         }
-        From::Async => Stream::try_from_async(Hesitant { source, polls: 0 }),
+        From::Async => {
+            let items = Hesitant { source, polls: 0 };
+            match bytes {
+                None => Stream::try_from_async(items),
+                Some(bytes) => {
+                    anabranch::Source::try_from_async(items).window_bytes(bytes, weigh).into_stream()
+                }
+            }
+        }
         From::Channel(capacity) => {
-            let (sender, line) = Stream::channel(capacity);
+            let (sender, line) = match bytes {
+                None => Stream::channel(capacity),
+                Some(bytes) => {
+                    let (sender, source) = anabranch::Source::channel(capacity);
+                    (sender, source.window_bytes(bytes, weigh).into_stream())
+                }
+            };
             // It ends when the stream takes no more, or is dropped.
             world.senders.fetch_add(1, Ordering::SeqCst);
             std::thread::spawn(move || {
@@ -610,11 +699,12 @@ fn build_and_run(world: At) -> Result<Ended, Planted> {
     };
     let mut node = 1;
     for at in 0..=case.steps.len() {
-        for (_, setting) in case.settings.iter().filter(|(place, _)| *place == at) {
-            line = set(line, *setting);
+        for setting in case.settings_at(at) {
+            line = set(line, setting);
         }
         if let Some(step) = case.steps.get(at) {
-            line = add(line, world, step, node);
+            let options: Vec<Setting> = case.settings_at(at + 1).collect();
+            line = add_with(line, world, step, node, &options);
             node += step.nodes();
         }
     }
@@ -634,12 +724,17 @@ fn build_and_run(world: At) -> Result<Ended, Planted> {
         How::IntoIter(_) | How::Detached(_) => {
             line.into_iter().try_for_each(|item| item.map(|item| world.deliver(&item))).map(done)
         }
+        How::Inline | How::Threads(_) | How::Pool(_)
+            if case.settings_at(case.steps.len()).any(|set| set == Setting::Names) =>
+        {
+            finish(line.named("sink"), world)
+        }
         How::Inline | How::Threads(_) | How::Pool(_) => finish(line, world),
     }
 }
 
 /// Runs a stream to its end.
-fn finish(line: Line, world: At) -> Result<Ended, Planted> {
+fn finish<O: ForAll>(line: With<O>, world: At) -> Result<Ended, Planted> {
     let done = |()| Ended::Complete;
     let found = |key: Option<u64>| key.map_or(Ended::Complete, Ended::Found);
     // The last key that the sink got.
