@@ -1,5 +1,7 @@
-//! Pages and manifests name one version of Rust, which `scripts/oldest.sh` tries.
+//! Pages and manifests name one version of Rust, which `scripts/oldest.sh` tries, and the two packages that compile the command of
+//! abz name the same crates.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,4 +64,43 @@ fn a_version_is_found_in_a_sentence_and_in_a_manifest() {
     assert_eq!(found("- The minimum supported Rust version is 1.90."), ["1.90"]);
     assert_eq!(found("rust-version = \"1.88\""), ["1.88"]);
     assert_eq!(found("`anabranch` 1.25 times as fast as Rust-SSP, with 1.5 GB"), [""; 0]);
+}
+
+/// The requirements of a manifest by the names of the crates, as they are written. A crate of the workspace has that of `workspace`.
+fn requirements(manifest: &str, workspace: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut section = "";
+    let mut found = BTreeMap::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if let (true, Some((name, written))) =
+            (section.contains("dependencies") && !section.contains("dev-"), line.split_once(" = "))
+        {
+            let written = written.replace(", optional = true", "");
+            let shared = workspace.get(name).filter(|_| written.contains("workspace = true"));
+            let written = shared.cloned().unwrap_or(written);
+            let version = written.strip_prefix("{ version = ").and_then(|rest| rest.strip_suffix(" }"));
+            // A version alone is the same with and without braces.
+            let version = version.filter(|version| !version.contains(','));
+            found.insert(name.to_owned(), version.unwrap_or(&written).to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_package_for_python_has_the_crates_of_the_command() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let manifest =
+        |folder: &str| fs::read_to_string(root.join(folder).join("Cargo.toml")).expect("a manifest");
+    let workspace = requirements(&manifest(""), &BTreeMap::new());
+    let (own, python) = (manifest("crates/abz"), manifest("crates/python"));
+    let [of_abz, of_python] = [&own, &python].map(|text| requirements(text, &workspace));
+    let (_, command) = own.split_once("command = [").expect("the command is a feature");
+    let (command, _) = command.split_once(']').expect("the list ends");
+    let crates: Vec<&str> = command.split('"').filter_map(|word| word.strip_prefix("dep:")).collect();
+    assert!(crates.len() > 5, "{crates:?}");
+    for name in crates {
+        assert_eq!(of_python.get(name), of_abz.get(name), "{name} in crates/python/Cargo.toml");
+    }
 }
