@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyMemoryView};
 
 use crate::errors::{check_garbage, exception};
 use crate::file::handle_signals;
-use crate::options::{Options, format_named, level_of, reading, seconds};
+use crate::options::{Options, count, format_named, level_of, reading, seconds};
 use crate::threads::Task;
 
 /// Up to this number of bytes, work takes no longer than a thread that would let signals be handled meanwhile.
@@ -52,8 +52,8 @@ pub(crate) fn compress(
     compresslevel: Option<&Bound<'_, PyAny>>,
     format: &str,
     level: Option<&Bound<'_, PyAny>>,
-    threads: Option<usize>,
-    block_size: Option<usize>,
+    #[pyo3(from_py_with = count)] threads: Option<usize>,
+    #[pyo3(from_py_with = count)] block_size: Option<usize>,
     mtime: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyBytes>> {
     let data = bytes_of(data)?;
@@ -136,8 +136,8 @@ pub(crate) fn to_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Py<PyBytes>> {
 pub(crate) fn decompress(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    #[pyo3(from_py_with = count)] threads: Option<usize>,
+    #[pyo3(from_py_with = count)] memory_limit: Option<u64>,
     allow_garbage: bool,
 ) -> PyResult<Py<PyBytes>> {
     let data = bytes_of(data)?;

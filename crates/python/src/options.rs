@@ -132,10 +132,25 @@ fn has_levels_of_zlib(format: Format) -> bool {
     matches!(format, Format::Gzip | Format::Zlib | Format::Zip)
 }
 
+/// An argument that counts something. A number that is negative or too large is out of the range, and no overflow.
+pub(crate) fn count<T: TryFrom<i128>>(argument: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
+    if argument.is_none() {
+        return Ok(None);
+    }
+    let number = match argument.extract::<i128>() {
+        Err(error) if !error.is_instance_of::<PyOverflowError>(argument.py()) => return Err(error),
+        number => number.ok().and_then(|number| number.try_into().ok()),
+    };
+    number.map(Some).ok_or_else(|| {
+        PyValueError::new_err(format!("expected a number from 0 to {}, found {argument}", usize::MAX))
+    })
+}
+
 /// A time in whole seconds since 1970, as a gzip file records it.
 pub(crate) fn seconds(time: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let whole: i128 = time.call_method0("__int__")?.extract()?;
-    whole.try_into().map_err(|_| {
-        PyValueError::new_err(format!("expected an mtime from 0 to {} seconds, found {whole}", u32::MAX))
+    let whole = time.extract::<f64>()?.floor();
+    let fits = (0.0..=f64::from(u32::MAX)).contains(&whole);
+    fits.then_some(whole as u32).ok_or_else(|| {
+        PyValueError::new_err(format!("expected an mtime from 0 to {} seconds, found {time}", u32::MAX))
     })
 }

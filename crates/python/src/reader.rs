@@ -1,6 +1,6 @@
 //! Files that are read, below Python's buffer.
 
-use std::io::{self, BufRead, Seek, SeekFrom};
+use std::io::{self, BufRead, SeekFrom};
 use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 use crate::errors::{check_garbage, exception, is_passing, without_frames};
 use crate::file::{File, Source, closed, format_like, is_path, no_file, path_of, unpicklable, unsupported};
 use crate::memory::{read_on, to_bytes};
-use crate::options::reading;
+use crate::options::{count, reading};
 use crate::threads::{Exclusive, Task};
 
 /// The number of bytes that are read at most before Python handles signals.
@@ -59,8 +59,8 @@ impl RawReader {
     fn new(
         py: Python<'_>,
         file: Py<PyAny>,
-        threads: Option<usize>,
-        memory_limit: Option<u64>,
+        #[pyo3(from_py_with = count)] threads: Option<usize>,
+        #[pyo3(from_py_with = count)] memory_limit: Option<u64>,
         index: Option<PathBuf>,
         allow_garbage: bool,
     ) -> PyResult<Self> {
@@ -148,7 +148,7 @@ impl RawReader {
     }
 
     /// Moves to a position in the contents, in bytes from the start (0), from the position (1) or from the end (2), and returns it.
-    /// A place before the start is the start, as in the modules `gzip`, `bz2` and `lzma`.
+    /// A place before the start is the start, and one after the end is the end, as in the modules `gzip`, `bz2` and `lzma`.
     #[pyo3(signature = (offset, whence = 0))]
     fn seek(&self, py: Python<'_>, offset: i64, whence: i64) -> PyResult<u64> {
         if !self.seekable()? {
@@ -157,10 +157,9 @@ impl RawReader {
                 "the file below cannot seek, so its contents cannot be read at any position",
             ));
         }
-        let position = self.position.load(Ordering::Relaxed);
         let to = match whence {
             0 => SeekFrom::Start(offset.max(0) as u64),
-            1 => SeekFrom::Start(position.saturating_add_signed(offset)),
+            1 => SeekFrom::Current(offset),
             2 => SeekFrom::End(offset),
             _ => {
                 let message = format!("expected 0, 1 or 2 as the start of a distance, found {whence}");
@@ -169,11 +168,7 @@ impl RawReader {
         };
         let seek = |state: &mut State| {
             let reader = state.reader.as_mut().ok_or_else(unusable)?;
-            Ok(py.detach(|| match reader.seek(to) {
-                // A distance from the end is refused if it leads to before the start.
-                Err(error) if error.kind() == io::ErrorKind::InvalidInput => reader.seek(SeekFrom::Start(0)),
-                sought => sought,
-            }))
+            Ok(py.detach(|| reader.seek_within(to)))
         };
         // After an error, the reader is where it was.
         let position = self.with(py, seek)?.map_err(|error| self.exception(py, error))?;
@@ -356,7 +351,10 @@ impl Drop for RawReader {
 /// Makes the index of a file.
 #[pyfunction]
 #[pyo3(signature = (file, *, threads = None))]
-pub(crate) fn make_index(file: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<Py<PyBytes>> {
+pub(crate) fn make_index(
+    file: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = count)] threads: Option<usize>,
+) -> PyResult<Py<PyBytes>> {
     let py = file.py();
     // Only the calling thread may read a file object: see `Later` in `file.rs`.
     let threads = if is_path(file) { threads } else { Some(1) };

@@ -17,7 +17,7 @@ use rustix::fs::OFlags;
 use crate::errors::{exception, without_frames};
 use crate::file::{File, Later, Source, closed, format_like, no_file, path_of, unpicklable, unsupported};
 use crate::memory::bytes_of;
-use crate::options::{Options, format_named, level_of, seconds};
+use crate::options::{Options, count, format_named, level_of, seconds};
 use crate::threads::{Exclusive, Task};
 
 /// The number of bytes that one call of `write` takes at most. Between calls, Python handles signals.
@@ -118,9 +118,9 @@ impl RawWriter {
         format: Option<&str>,
         level: Option<&Bound<'_, PyAny>>,
         compresslevel: Option<&Bound<'_, PyAny>>,
-        threads: Option<usize>,
-        block_size: Option<usize>,
-        memory_limit: Option<u64>,
+        #[pyo3(from_py_with = count)] threads: Option<usize>,
+        #[pyo3(from_py_with = count)] block_size: Option<usize>,
+        #[pyo3(from_py_with = count)] memory_limit: Option<u64>,
         mtime: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let bound = file.bind(py);

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import importlib
+import io
 import lzma
 import random
 
@@ -46,6 +47,13 @@ def read(path, **settings):
     """The contents of a compressed file."""
     with abz.open(path, **settings) as file:
         return file.read()
+
+
+class Plain(io.BytesIO):
+    """Contents in memory. A place after their end is the end, as in the standard modules."""
+
+    def seek(self, offset, whence=0):
+        return super().seek(min(super().seek(offset, whence), len(self.getbuffer())))
 
 
 def text(size, seed=0):

@@ -53,10 +53,11 @@ def test_an_index_of_another_file_is_told(tmp_path, large):
     index = abz.index(other)
     with pytest.raises((ValueError, OSError)), abz.open(path, index=index) as file:
         file.seek(10_000_000)
-    with pytest.raises(OSError):
+    with pytest.raises(FileNotFoundError) as caught:
         abz.open(path, index=tmp_path / "none")
+    assert caught.value.filename == str(tmp_path / "none")
     (tmp_path / "none").write_bytes(b"no index")
-    with pytest.raises((ValueError, OSError)):
+    with pytest.raises(OSError, match=f"^{tmp_path}/none: "):
         abz.open(path, index=tmp_path / "none")
 
 

@@ -42,7 +42,8 @@ def check_same(ours, theirs, what):
 def reading_call(draw, size):
     """The name of a random call and the call, as a function of a file that is read."""
     length = draw.choice([0, 1, 7, 5000, 40_000, 2 * size, -1, -2, -100, None])
-    place, far = draw.randrange(-50, size), draw.choice([-1, -20, 30, -(10**7)])
+    place, far = draw.randrange(-50, size + 50), draw.choice([-1, -20, 30, 10**5, -(10**7)])
+    from_end = draw.choice([-abs(place), 0, 9])
 
     def readinto(file):
         buffer = bytearray(abs(length or 5) % 50_000)
@@ -56,8 +57,8 @@ def reading_call(draw, size):
         "readlines": lambda file: file.readlines(5 if length is None else length),
         "next": lambda file: next(file, None),
         "seek": lambda file: (file.seek(place), file.tell()),
-        "seek on": lambda file: (file.seek(max(far, -file.tell() - 9), 1) if file.tell() < size - 30 else 0, file.tell()),
-        "seek from the end": lambda file: (file.seek(-abs(place), 2), file.tell()),
+        "seek on": lambda file: (file.seek(max(far, -file.tell() - 9), 1), file.tell()),
+        "seek from the end": lambda file: (file.seek(from_end, 2), file.tell()),
         "seek from nowhere": lambda file: file.seek(0, 7),
         "seek a fraction": lambda file: file.seek(1.5),
         "seek too far": lambda file: file.seek(1 << 80),

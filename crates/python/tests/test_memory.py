@@ -66,6 +66,31 @@ def test_wrong_arguments_are_told():
             function(abz.compress(b""), threads=0)
 
 
+@pytest.mark.parametrize("argument", ["threads", "block_size", "memory_limit", "mtime", "level", "compresslevel"])
+def test_numbers_out_of_their_range_are_value_errors(tmp_path, argument):
+    path = tmp_path / "a.gz"
+    path.write_bytes(abz.compress(b"a branch"))
+    calls = {
+        "compress": lambda setting: abz.compress(b"", **setting),
+        "decompress": lambda setting: abz.decompress(path.read_bytes(), **setting),
+        "read": lambda setting: abz.open(path, **setting).read(),
+        "write": lambda setting: abz.open(tmp_path / "b.gz", "wb", **setting).close(),
+        "index": lambda setting: abz.index(path, **setting),
+    }
+    takes = {
+        "threads": list(calls),
+        "memory_limit": ["decompress", "read", "write"],
+        "block_size": ["compress", "write"],
+    }
+    for name in takes.get(argument, ["compress", "write"]):
+        for number in (-2, -(1 << 63), -(1 << 80), 1 << 80, 1 << 200):
+            with pytest.raises(ValueError, match=f"found {number}"):
+                calls[name]({argument: number})
+        for other in ("2", b"2", [], object()):
+            with pytest.raises(TypeError):
+                calls[name]({argument: other})
+
+
 def test_damage_is_told(format, contents):
     file = bytearray(abz.compress(contents, format=format, level=1))
     with pytest.raises(EOFError):

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import abz
-from conftest import STANDARD, read
+from conftest import STANDARD, Plain, read
 
 
 def test_contents_come_back(written, contents):
@@ -72,7 +72,7 @@ def test_it_has_what_a_buffered_reader_has(written, contents):
 
 
 def test_random_reads_and_seeks_are_those_of_a_plain_file(written, contents):
-    draw, plain = random.Random(1), io.BytesIO(contents)
+    draw, plain = random.Random(1), Plain(contents)
     with abz.open(written) as file:
         for _ in range(200):
             size, position = draw.choice([0, 1, 1000, 70_000, 2_000_000]), draw.randrange(len(contents) + 1000)

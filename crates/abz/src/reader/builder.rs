@@ -10,7 +10,7 @@ use anabranch::Pool;
 
 use super::Reader;
 use crate::decompress::Decompression;
-use crate::error::Failure;
+use crate::error::{Error, Failure};
 use crate::formats::Format;
 use crate::threads::Threads;
 use crate::tools::{Lender, Tools};
@@ -161,8 +161,10 @@ impl ReaderBuilder {
 }
 
 fn read_index(path: &Path) -> io::Result<Index> {
-    Index::parse(&fs::read(path)?).map_err(|error| {
-        let message = format!("{}: {error}: make the index again", path.display());
-        io::Error::new(io::ErrorKind::InvalidData, message)
-    })
+    let parsed = fs::read(path).and_then(|bytes| {
+        Index::parse(&bytes).map_err(|error| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{error}: make the index again"))
+        })
+    });
+    parsed.map_err(|error| Error::File(path.to_owned(), Box::new(Error::Read(error))).into())
 }

@@ -570,6 +570,61 @@ impl<R: Read + Seek + Send> Seek for Reader<R> {
 }
 
 impl<R: Read + Seek + Send> Reader<R> {
+    /// Goes to a place among the contents, in bytes, as [`seek`](Seek::seek) does, but never leaves them: a place before their start is
+    /// the start, and one after their end is the end. Returns the place. A file that does not tell the size of its contents is decoded
+    /// up to the place.
+    ///
+    /// ```
+    /// use std::io::{Cursor, SeekFrom, Write};
+    ///
+    /// let mut writer = abz::Writer::new(Vec::new())?;
+    /// writer.write_all(b"a branch of a river\n")?;
+    /// let mut reader = abz::Reader::new(Cursor::new(writer.finish()?))?;
+    /// assert_eq!(reader.seek_within(SeekFrom::Start(1_000))?, 20);
+    /// assert_eq!(reader.seek_within(SeekFrom::End(-1_000))?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged up to the place or cannot be read. The position is then where it was, and the reader can still be used.
+    pub fn seek_within(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.failure.check()?;
+        let from = self.position();
+        let sought = self.find_places().and_then(|()| self.go_within(to));
+        if sought.is_err() {
+            self.go_to(from).map_err(|error| self.fail(error))?;
+        }
+        sought.map_err(|error| self.named(error).into())
+    }
+
+    fn go_within(&mut self, to: SeekFrom) -> Result<u64, Error> {
+        let target = match to {
+            SeekFrom::Start(target) => target,
+            SeekFrom::Current(distance) => self.position().saturating_add_signed(distance),
+            SeekFrom::End(distance) => self.size()?.saturating_add_signed(distance),
+        };
+        self.go_to(target)?;
+        let places = self.places.as_ref().expect("they were found");
+        let tells_size = places.size.is_some() || places.are_all_known;
+        if !tells_size && target > self.line_at {
+            // Up to the place, or to the end.
+            let filled = self.fill();
+            if filled.as_ref().is_err_and(|error| !error.is_passing()) {
+                // A line does not go on after an error.
+                self.start_again(None);
+            }
+            filled?;
+        }
+        if tells_size || self.has_ended {
+            let end = self.size()?;
+            if end < target {
+                return self.go_to(end).map(|()| end);
+            }
+        }
+        Ok(target)
+    }
+
     /// Makes an index of the file, to be saved for [`ReaderBuilder::index`]: its [bytes](Index::to_bytes). Decodes the whole
     /// file, unless the reader has an index. The position does not change. In a gzip file that does not record where its blocks
     /// lie, it has a place for each 256 KiB of contents, and fewer if the file is larger than 1 GiB.

@@ -136,18 +136,23 @@ fn same(name: &str, mut reader: Reader<Uneven>, data: &[u8], random: &mut Random
                 let size = data.len() as i64;
                 // Some are refused: those before the start.
                 let refused = -1 - random.below(1 << 40) as i64;
-                let target = random.below(size as u64 + 1) as i64 + if random.below(20) == 0 { 9 } else { 0 };
+                let past_end = [0, 9, 1 << 40][random.below(40).saturating_sub(37) as usize];
+                let target = random.below(size as u64 + 1) as i64 + past_end;
                 let target = if kind != 5 && random.below(4) == 0 { refused } else { target };
                 let to = match kind {
                     5 => SeekFrom::Start(target as u64),
                     6 => SeekFrom::End(target - size),
                     _ => SeekFrom::Current(target - plain.position() as i64),
                 };
-                let may_fail = random.below(3) == 0;
+                let (may_fail, is_within) = (random.below(3) == 0, random.below(3) == 0);
                 fails.store(may_fail, Ordering::Relaxed);
-                let found = again(|| reader.seek(to));
+                let found = again(|| if is_within { reader.seek_within(to) } else { reader.seek(to) });
                 fails.store(false, Ordering::Relaxed);
                 match found {
+                    Ok(found) if is_within => {
+                        assert_eq!(found, target.clamp(0, size) as u64, "{name}: step {step}, {to:?}");
+                        plain.set_position(found);
+                    }
                     Ok(found) => assert_eq!(found, plain.seek(to).unwrap(), "{name}: step {step}"),
                     Err(error) if error.kind() == ErrorKind::InvalidInput => {
                         plain.seek(to).unwrap_err();
