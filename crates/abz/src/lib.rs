@@ -4,7 +4,7 @@
 //! ```
 //! use std::io::{BufRead, Write};
 //!
-//! let mut writer = abz::Writer::new(Vec::new())?; // gzip, or another format by `Writer::builder` or `Writer::create`
+//! let mut writer = abz::Writer::new(Vec::new())?; // gzip, or another format by `WriterBuilder` or `Writer::create`
 //! (0..1000).try_for_each(|number| writeln!(writer, "line {number}"))?;
 //! let file = writer.finish()?;
 //!

@@ -16,7 +16,8 @@ unsafe extern "C" {
 
 /// Starts a writer on the threads of the process, and gives it some blocks.
 fn begin(text: &[u8]) -> abz::Writer<Vec<u8>> {
-    let mut writer = abz::Writer::builder().format(abz::Format::Gzip).workers(2).new(Vec::new()).unwrap();
+    let mut writer =
+        abz::WriterBuilder::new().format(abz::Format::Gzip).workers(2).build(Vec::new()).unwrap();
     writer.write_all(text).unwrap();
     writer
 }
@@ -25,7 +26,7 @@ fn begin(text: &[u8]) -> abz::Writer<Vec<u8>> {
 fn reads_back(writer: abz::Writer<Vec<u8>>, text: &[u8]) -> bool {
     let file = writer.finish().unwrap();
     let mut read = Vec::new();
-    let mut reader = abz::Reader::builder().workers(2).new(&file[..]).unwrap();
+    let mut reader = abz::ReaderBuilder::new().workers(2).build(&file[..]).unwrap();
     reader.read_to_end(&mut read).unwrap();
     read == text
 }

@@ -62,7 +62,7 @@ pub(crate) fn compress(
     let options = Options { level, threads, block_size, memory_limit: None, mtime };
     let builder = options.builder(py, format)?;
     let file = process(py, data, threads, move |data, look| {
-        let mut writer = builder.new(Growing::default())?;
+        let mut writer = builder.build(Growing::default())?;
         for portion in data.chunks(PORTION) {
             writer.write_all(portion)?;
             look()?;
@@ -147,7 +147,7 @@ pub(crate) fn decompress(
     let builder = reading(py, threads, memory_limit);
     let (contents, garbage) = process(py, data, threads, move |data, look| {
         let mut contents = Vec::new();
-        let mut reader = builder.new(data)?;
+        let mut reader = builder.build(data)?;
         while read_on(&mut reader, PORTION, &mut contents)? > 0 {
             look()?;
         }

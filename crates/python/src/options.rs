@@ -1,7 +1,7 @@
 //! The settings of readers and writers, as Python passes them.
 
 use abz::gzip::Origin;
-use abz::{Format, Reader, ReaderBuilder, Writer, WriterBuilder};
+use abz::{Format, ReaderBuilder, WriterBuilder};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -31,7 +31,7 @@ impl Options {
     ///
     /// If the format has no place for a time that was given.
     pub(crate) fn builder(&self, py: Python<'_>, format: Format) -> PyResult<WriterBuilder> {
-        let mut builder = Writer::builder().format(format);
+        let mut builder = WriterBuilder::new().format(format);
         if let Some(mtime) = self.mtime {
             if !format.tells_origin() {
                 let message = format!("expected no mtime, found one: a file of {format} does not record it");
@@ -75,7 +75,7 @@ impl Options {
 
 /// A builder of readers with these settings. Each thread keeps the buffers into which its readers read.
 pub(crate) fn reading(py: Python<'_>, threads: Option<usize>, memory_limit: Option<u64>) -> ReaderBuilder {
-    let mut builder = Reader::builder();
+    let mut builder = ReaderBuilder::new();
     if let Some(threads) = threads {
         builder = builder.workers(threads);
     }

@@ -73,7 +73,7 @@ impl RawReader {
         if let Some(index) = index {
             builder = builder.index(index);
         }
-        let reader = py.detach(|| builder.new(inner));
+        let reader = py.detach(|| builder.build(inner));
         let reader = reader.map_err(|error| exception(py, error, source.path(py)))?;
         let state = State { reader: Some(reader), failed: None, garbage_at: None, has_checked_end: false };
         Ok(RawReader {
@@ -362,7 +362,7 @@ pub(crate) fn make_index(
     if !inner.is_seekable(py)? {
         return Err(unsupported(py, "the file below cannot seek, so it cannot have an index"));
     }
-    let make = move || Ok(builder.new(inner)?.index()?.to_bytes());
+    let make = move || Ok(builder.build(inner)?.index()?.to_bytes());
     let made = if threads == Some(1) { py.detach(make) } else { Task::start(make).wait(py)? };
     let bytes = made.map_err(|error| exception(py, error, is_path(file).then_some(file)))?;
     to_bytes(py, &bytes)

@@ -147,7 +147,7 @@ impl RawWriter {
         };
         let open = || {
             // A file that is there is not emptied if a setting is wrong.
-            builder.clone().new(io::sink())?;
+            builder.clone().build(io::sink())?;
             File::open(OFlags::WRONLY | OFlags::CREATE | how, path.as_deref().unwrap_or(Path::new("")))
         };
         let inner = match &path {
@@ -158,7 +158,7 @@ impl RawWriter {
         let source = inner.source(bound);
         let is_slow = options.is_slow(format);
         let (inner, later) = if is_slow { inner.written_later() } else { (inner, None) };
-        let writer = builder.new(inner).map_err(|error| exception(py, error, None))?;
+        let writer = builder.build(inner).map_err(|error| exception(py, error, None))?;
         let line = Line { writer: Some(writer), task: None, is_slow, later, failed: None };
         Ok(RawWriter {
             line: Exclusive::new(line),

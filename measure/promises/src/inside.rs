@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abz::gzip::Layout;
-use abz::{Compression, Format, Pool, Reader, Writer, WriterBuilder};
+use abz::{Compression, Format, Pool, Reader, ReaderBuilder, Writer, WriterBuilder};
 use flate2::read::MultiGzDecoder;
 use gzp::ZBuilder;
 use gzp::deflate::Gzip;
@@ -78,7 +78,7 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
         let decompress = vec![reader(&file, len), process("abz -dc", &abz, &["-dc"], &file, len)];
         let what = format!("{format}: `Reader` to nowhere: of the time of `abz -dc`");
         rows.push(row(format.name(), &what, 103.0, look, decompress));
-        let own = || Writer::builder().format(format).level(level);
+        let own = || WriterBuilder::new().format(format).level(level);
         let compress = vec![writer(own, &text), process("abz -c", &abz, &how, &plain, len)];
         let what = format!("{format}, level {level}: `Writer` to nowhere: of the time of `abz -c`");
         rows.push(row(format.name(), &what, 103.0, look, compress));
@@ -97,7 +97,7 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
     }
     if look.at(CRATES) {
         let level = u32::from(LEVEL);
-        let gzip = move || Writer::builder().level(level).workers(WORKERS.get());
+        let gzip = move || WriterBuilder::new().level(level).workers(WORKERS.get());
         let contenders = vec![writer(gzip, &text), gzp(&text)];
         rows.push(row(
             CRATES,
@@ -108,7 +108,7 @@ fn files(look: &Look) -> Result<Vec<Row>, String> {
         ));
         let bgzf = move || {
             let settings = Compression { layout: Layout::Bgzf, level, ..Compression::default() };
-            Writer::builder().settings(settings).workers(WORKERS.get())
+            WriterBuilder::new().settings(settings).workers(WORKERS.get())
         };
         let contenders = vec![writer(bgzf, &text), noodles(&text)];
         rows.push(row(
@@ -132,7 +132,7 @@ fn idle(text: &[u8]) -> Result<[Row; 2], String> {
     let file = made.map_err(|error| error.to_string())?;
     let before = taken()?;
     let pool = Arc::new(Pool::new(WORKERS.get()));
-    let open = || Reader::builder().workers(WORKERS.get()).pool(&pool).new(&file[..]);
+    let open = || ReaderBuilder::new().workers(WORKERS.get()).pool(&pool).build(&file[..]);
     let readers: Vec<_> =
         (0..READERS).map(|_| open().map_err(|error| error.to_string())).collect::<Result<_, _>>()?;
     let after = taken()?;
@@ -214,7 +214,7 @@ fn flate2(file: &Path, len: usize) -> Contender<'_> {
 
 fn writer<'a>(builder: impl Fn() -> WriterBuilder + 'a, text: &'a [u8]) -> Contender<'a> {
     writing("Writer", text, move || {
-        let mut writer = builder().new(io::sink())?;
+        let mut writer = builder().build(io::sink())?;
         write(&mut writer, text)?;
         writer.finish().map(drop)
     })

@@ -43,9 +43,9 @@ impl<R: AsyncRead + Unpin> AsyncReader<R> {
     ///
     /// # Errors
     ///
-    /// None with these settings. It returns a result as [`ReaderBuilder::new_async`] does.
+    /// None with these settings. It returns a result as [`ReaderBuilder::build_async`] does.
     pub fn new(inner: R) -> io::Result<AsyncReader<R>> {
-        ReaderBuilder::default().new_async(inner)
+        ReaderBuilder::new().build_async(inner)
     }
 
     /// The format of the file; `None` before the first read has found it out.
@@ -76,7 +76,7 @@ impl ReaderBuilder {
     ///
     /// If a setting is out of its range ([`InvalidInput`](io::ErrorKind::InvalidInput)). An [index](Self::index) is of no use
     /// to it.
-    pub fn new_async<R: AsyncRead + Unpin>(self, inner: R) -> io::Result<AsyncReader<R>> {
+    pub fn build_async<R: AsyncRead + Unpin>(self, inner: R) -> io::Result<AsyncReader<R>> {
         let reader = self.begin(Polled { inner, waker: Waker::noop().clone() }, None)?;
         Ok(AsyncReader { reader })
     }

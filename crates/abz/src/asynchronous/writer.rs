@@ -21,12 +21,12 @@ use crate::writer::{WriterBuilder, check_size};
 /// writer that is dropped before leaves its file incomplete.
 ///
 /// ```
-/// use abz::{AsyncWriter, Format, Writer};
+/// use abz::{Format, WriterBuilder};
 /// use tokio::io::AsyncWriteExt;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> std::io::Result<()> {
-/// let mut writer = Writer::builder().format(Format::Zstd).new_async(Vec::new())?;
+/// let mut writer = WriterBuilder::new().format(Format::Zstd).build_async(Vec::new())?;
 /// writer.write_all(b"a branch of a river\n").await?;
 /// writer.shutdown().await?;
 /// assert!(writer.into_inner().starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
@@ -55,13 +55,13 @@ enum State {
 }
 
 impl<W: AsyncWrite + Unpin> AsyncWriter<W> {
-    /// Compresses to `inner`, as gzip at level 6. [`WriterBuilder::new_async`] has other formats and settings.
+    /// Compresses to `inner`, as gzip at level 6. [`WriterBuilder::build_async`] has other formats and settings.
     ///
     /// # Errors
     ///
-    /// None with these settings. It returns a result as [`WriterBuilder::new_async`] does.
+    /// None with these settings. It returns a result as [`WriterBuilder::build_async`] does.
     pub fn new(inner: W) -> io::Result<AsyncWriter<W>> {
-        WriterBuilder::default().new_async(inner)
+        WriterBuilder::new().build_async(inner)
     }
 
     /// The inner writer. Bytes that were written to this writer may not have arrived there yet.
@@ -141,12 +141,12 @@ impl WriterBuilder {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// As [`build`](Self::build).
     ///
     /// # Panics
     ///
-    /// As [`new`](Self::new).
-    pub fn new_async<W: AsyncWrite + Unpin>(self, inner: W) -> io::Result<AsyncWriter<W>> {
+    /// As [`build`](Self::build).
+    pub fn build_async<W: AsyncWrite + Unpin>(self, inner: W) -> io::Result<AsyncWriter<W>> {
         let (coding, stated) = self.begin(true)?;
         let (state, failure) = (State::Writing, Failure::default());
         Ok(AsyncWriter { inner, coding, taken: 0, stated, written: 0, state, failure })

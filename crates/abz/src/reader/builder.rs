@@ -21,13 +21,13 @@ use crate::zeros::Zeros;
 /// ```no_run
 /// use std::io::Read;
 ///
-/// let mut reader = abz::Reader::builder().workers(4).memory_limit(64 << 20).open("log.gz")?;
+/// let mut reader = abz::ReaderBuilder::new().workers(4).memory_limit(64 << 20).open("log.gz")?;
 /// let mut text = String::new();
 /// reader.read_to_string(&mut text)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "call new or open to make a reader"]
+#[must_use = "call build or open to make a reader"]
 pub struct ReaderBuilder {
     settings: Decompression,
     pool: Option<Arc<Pool>>,
@@ -36,6 +36,11 @@ pub struct ReaderBuilder {
 }
 
 impl ReaderBuilder {
+    /// Begins with the default settings.
+    pub fn new() -> Self {
+        ReaderBuilder::default()
+    }
+
     /// Sets the number of pieces that are decoded at a time; at least 1. If it is 1, the thread that reads does all. By
     /// default, it is the number of cores that the process may use.
     pub fn workers(mut self, workers: usize) -> Self {
@@ -83,20 +88,18 @@ impl ReaderBuilder {
     /// If `inner` cannot be read, is of no known format ([`InvalidData`](io::ErrorKind::InvalidData)), or is too short to have one
     /// ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)); if the file of the index is none; or if a setting is out of its range
     /// ([`InvalidInput`](io::ErrorKind::InvalidInput)).
-    #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // a builder makes what it is named for
-    pub fn new<R: Read>(self, inner: R) -> io::Result<Reader<R>> {
+    pub fn build<R: Read>(self, inner: R) -> io::Result<Reader<R>> {
         self.make(inner, None)
     }
 
-    /// As [`new`](Self::new), for an inner reader that can perhaps seek. Some files have to be read twice
-    /// ([`Remedy::RegularFile`](crate::Remedy::RegularFile)): `new` gives an error for them, and this reader decodes them if
+    /// As [`build`](Self::build), for an inner reader that can perhaps seek. Some files have to be read twice
+    /// ([`Remedy::RegularFile`](crate::Remedy::RegularFile)): `build` gives an error for them, and this reader decodes them if
     /// the inner one can seek. A reader that [`open`](Self::open) makes does so, too.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
-    #[allow(clippy::wrong_self_convention)]
-    pub fn new_seekable<R: Read + Seek + Send>(self, inner: R) -> io::Result<Reader<R>> {
+    /// As [`build`](Self::build).
+    pub fn build_seekable<R: Read + Seek + Send>(self, inner: R) -> io::Result<Reader<R>> {
         self.make_seekable(inner, None)
     }
 
@@ -104,7 +107,7 @@ impl ReaderBuilder {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), or if the file cannot be opened.
+    /// As [`build`](Self::build), or if the file cannot be opened.
     pub fn open(self, path: impl AsRef<Path>) -> io::Result<Reader<File>> {
         let path = path.as_ref();
         self.make_seekable(File::open(path)?, Some(path.to_owned()))

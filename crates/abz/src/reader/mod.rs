@@ -38,7 +38,7 @@ use crate::zeros::Zeros;
 /// ```
 /// use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 ///
-/// let mut writer = abz::Writer::builder().format(abz::Format::Xz).new(Vec::new())?;
+/// let mut writer = abz::WriterBuilder::new().format(abz::Format::Xz).build(Vec::new())?;
 /// (0..1000).try_for_each(|number| writeln!(writer, "line {number}"))?;
 /// let file = std::io::Cursor::new(writer.finish()?);
 ///
@@ -132,14 +132,7 @@ impl Reader<File> {
     /// If the file cannot be read, is of no known format ([`InvalidData`](io::ErrorKind::InvalidData)), or is too short to have one
     /// ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)).
     pub fn open(path: impl AsRef<Path>) -> io::Result<Reader<File>> {
-        ReaderBuilder::default().open(path)
-    }
-}
-
-impl Reader<io::Empty> {
-    /// The settings of a new reader, of any type.
-    pub fn builder() -> ReaderBuilder {
-        ReaderBuilder::default()
+        ReaderBuilder::new().open(path)
     }
 }
 
@@ -151,7 +144,7 @@ impl<R: Read> Reader<R> {
     /// If `inner` cannot be read, is of no known format ([`InvalidData`](io::ErrorKind::InvalidData)), or is too short to have one
     /// ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)).
     pub fn new(inner: R) -> io::Result<Reader<R>> {
-        ReaderBuilder::default().new(inner)
+        ReaderBuilder::new().build(inner)
     }
 
     /// The format of the file. It is gzip until the first read, if the inner reader had no bytes yet when this reader was made.

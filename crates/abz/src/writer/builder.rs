@@ -22,15 +22,15 @@ use crate::tools::{Lender, Tools};
 ///
 /// ```
 /// use std::io::Write;
-/// use abz::{Format, Writer};
+/// use abz::{Format, WriterBuilder};
 ///
-/// let mut writer = Writer::builder().format(Format::Gzip).level(9).members(true).workers(2).new(Vec::new())?;
+/// let mut writer = WriterBuilder::new().format(Format::Gzip).level(9).members(true).workers(2).build(Vec::new())?;
 /// writer.write_all(&[7; 5_000_000])?;
 /// assert!(writer.finish()?.len() < 10_000);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "call new or create to make a writer"]
+#[must_use = "call build or create to make a writer"]
 pub struct WriterBuilder {
     settings: Compression,
     format: Option<Format>,
@@ -41,6 +41,11 @@ pub struct WriterBuilder {
 }
 
 impl WriterBuilder {
+    /// Begins with the default settings.
+    pub fn new() -> Self {
+        WriterBuilder::default()
+    }
+
     /// Sets the format, one of [`Format::written`]. By default it is gzip, or the one of the name for
     /// [`create`](Self::create).
     pub fn format(self, format: Format) -> Self {
@@ -121,8 +126,7 @@ impl WriterBuilder {
     /// # Panics
     ///
     /// If a setting of [`settings`](Self::settings) that this builder has no method for is out of its range.
-    #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // a builder makes what it is named for
-    pub fn new<W: Write>(self, inner: W) -> io::Result<Writer<W>> {
+    pub fn build<W: Write>(self, inner: W) -> io::Result<Writer<W>> {
         let (coding, stated) = self.begin(false)?;
         Ok(Writer { inner: Some(inner), coding, stated, written: 0, failure: Failure::default() })
     }
@@ -157,7 +161,7 @@ impl WriterBuilder {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), if the suffix is not that of a format that is written
+    /// As [`build`](Self::build), if the suffix is not that of a format that is written
     /// ([`InvalidInput`](io::ErrorKind::InvalidInput)), or if the file cannot be created. An existing file is not emptied
     /// if a setting is wrong.
     pub fn create(mut self, path: impl AsRef<Path>) -> io::Result<Writer<File>> {
@@ -165,8 +169,8 @@ impl WriterBuilder {
         if self.format.is_none() {
             self.format = Some(format_of(path)?);
         }
-        self.clone().new(io::sink())?;
-        self.new(File::create(path)?)
+        self.clone().build(io::sink())?;
+        self.build(File::create(path)?)
     }
 }
 

@@ -25,7 +25,7 @@ use crate::wait::block_on;
 /// ```
 /// use std::io::Write;
 ///
-/// let mut writer = abz::Writer::builder().format(abz::Format::Zstd).new(Vec::new())?;
+/// let mut writer = abz::WriterBuilder::new().format(abz::Format::Zstd).build(Vec::new())?;
 /// for number in 0..1000 {
 ///     writeln!(writer, "line {number}")?;
 /// }
@@ -78,19 +78,12 @@ impl Writer<File> {
     /// If the suffix is not that of a format that is written ([`InvalidInput`](io::ErrorKind::InvalidInput)), or the file
     /// cannot be created.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Writer<File>> {
-        WriterBuilder::default().create(path)
-    }
-}
-
-impl Writer<Vec<u8>> {
-    /// The settings of a new writer, of any type.
-    pub fn builder() -> WriterBuilder {
-        WriterBuilder::default()
+        WriterBuilder::new().create(path)
     }
 }
 
 impl<W: Write> Writer<W> {
-    /// Compresses to `inner`, as gzip at level 6. [`builder`](Writer::builder) has other formats and settings.
+    /// Compresses to `inner`, as gzip at level 6. A [`WriterBuilder`] has other formats and settings.
     ///
     /// ```
     /// use std::io::Write;
@@ -103,9 +96,9 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// None with these settings. It returns a result as [`WriterBuilder::new`] does.
+    /// None with these settings. It returns a result as [`WriterBuilder::build`] does.
     pub fn new(inner: W) -> io::Result<Writer<W>> {
-        WriterBuilder::default().new(inner)
+        WriterBuilder::new().build(inner)
     }
 
     /// The inner writer. Bytes that were written to this writer may not have arrived there yet.

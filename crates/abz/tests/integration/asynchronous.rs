@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use abz::{AsyncReader, AsyncWriter, Format, Pool, Reader, Setting, Writer, WriterBuilder};
+use abz::{AsyncReader, AsyncWriter, Format, Pool, Reader, ReaderBuilder, Setting, WriterBuilder};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::error::Elapsed;
@@ -95,7 +95,7 @@ impl AsyncWrite for Pausing {
 /// A builder of each format, with small blocks where the format has blocks.
 fn builders() -> impl Iterator<Item = (Format, WriterBuilder)> {
     Format::written().map(|format| {
-        let builder = Writer::builder().format(format).level(*format.levels().start());
+        let builder = WriterBuilder::new().format(format).level(*format.levels().start());
         (format, if format.has(Setting::BlockSize) { builder.block_size(30_000) } else { builder })
     })
 }
@@ -107,17 +107,17 @@ fn contents_are_those_of_a_reader() {
     let data = [prose(700_000), noise(100_000, 7), vec![b'x'; 900_000]].concat();
     let mut forms: Vec<_> = files(&data).into_iter().map(|(name, file)| (name.to_owned(), file)).collect();
     for (format, builder) in builders() {
-        let mut writer = builder.new(Vec::new()).unwrap();
+        let mut writer = builder.build(Vec::new()).unwrap();
         writer.write_all(&data).unwrap();
         forms.push((format.to_string(), writer.finish().unwrap()));
     }
     for (name, file) in forms {
         let mut random = Random(3);
         for round in 0..rounds(3) {
-            let builder = Reader::builder().workers(1 + (round % 3) as usize).pool(&pool);
+            let builder = ReaderBuilder::new().workers(1 + (round % 3) as usize).pool(&pool);
             let is_cut = random.below(3) == 0;
             let len = if is_cut { file.len() * 3 / 4 } else { file.len() };
-            let mut reader = builder.new_async(Pausing::new(file[..len].to_vec(), &mut random)).unwrap();
+            let mut reader = builder.build_async(Pausing::new(file[..len].to_vec(), &mut random)).unwrap();
             assert_eq!(reader.format(), None);
             let mut found = Vec::new();
             let read = runtime.block_on(within(reader.read_to_end(&mut found)));
@@ -141,7 +141,7 @@ fn bytes_are_those_of_a_writer_and_a_flush_makes_them_readable() {
     let (runtime, pool) = (runtime(), Arc::new(Pool::new(2)));
     let data = [prose(300_000), noise(20_000, 7), vec![b'x'; 100_000]].concat();
     for (format, builder) in builders() {
-        let mut plain = builder.clone().new(Vec::new()).unwrap();
+        let mut plain = builder.clone().build(Vec::new()).unwrap();
         plain.write_all(&data).unwrap();
         let plain = plain.finish().unwrap();
         let mut random = Random(5);
@@ -149,7 +149,7 @@ fn bytes_are_those_of_a_writer_and_a_flush_makes_them_readable() {
             let builder = builder.clone().workers(1 + (round % 3) as usize).pool(&pool);
             let flushes = random.below(2) == 0 && format != Format::Lzma;
             let written = runtime.block_on(within(async {
-                let mut writer = builder.new_async(Pausing::new(Vec::new(), &mut random))?;
+                let mut writer = builder.build_async(Pausing::new(Vec::new(), &mut random))?;
                 let mut rest = &data[..];
                 while !rest.is_empty() {
                     let most = random.below(18);
@@ -193,12 +193,12 @@ fn a_connection_carries_many_files_on_one_thread() {
             let (ours, theirs) = tokio::io::duplex(5000);
             let (sent, expected) = (Arc::clone(&data), Arc::clone(&data));
             tasks.push(tokio::spawn(async move {
-                let mut writer = builder.workers(2).new_async(ours).unwrap();
+                let mut writer = builder.workers(2).build_async(ours).unwrap();
                 writer.write_all(&sent).await.unwrap();
                 writer.shutdown().await.unwrap();
             }));
             tasks.push(tokio::spawn(async move {
-                let mut reader = Reader::builder().workers(2).new_async(theirs).unwrap();
+                let mut reader = ReaderBuilder::new().workers(2).build_async(theirs).unwrap();
                 let mut found = Vec::new();
                 reader.read_to_end(&mut found).await.unwrap();
                 assert!(found == *expected);
@@ -214,7 +214,7 @@ fn a_connection_carries_many_files_on_one_thread() {
 #[test]
 fn what_is_dropped_in_the_middle_leaves_nothing_behind() {
     let (runtime, data) = (runtime(), prose(2_000_000));
-    let mut writer = Writer::builder().block_size(20_000).new(Vec::new()).unwrap();
+    let mut writer = WriterBuilder::new().block_size(20_000).build(Vec::new()).unwrap();
     writer.write_all(&data).unwrap();
     let file = writer.finish().unwrap();
     runtime.block_on(async {
@@ -231,8 +231,8 @@ fn what_is_dropped_in_the_middle_leaves_nothing_behind() {
 #[test]
 fn a_wrong_size_and_a_failing_writer_are_errors_for_ever() {
     runtime().block_on(async {
-        let builder = Writer::builder().format(Format::Zstd).contents(10);
-        let mut writer = builder.new_async(Vec::new()).unwrap();
+        let builder = WriterBuilder::new().format(Format::Zstd).contents(10);
+        let mut writer = builder.build_async(Vec::new()).unwrap();
         writer.write_all(b"five5").await.unwrap();
         let error = writer.shutdown().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
@@ -255,8 +255,8 @@ fn ticks_while_it_writes(format: Format, workers: usize, data: &[u8]) -> u32 {
     let runtime = Builder::new_current_thread().build().unwrap();
     let over = Cell::new(false);
     let write = async {
-        let builder = Writer::builder().format(format).workers(workers);
-        let mut writer = builder.new_async(Vec::new()).unwrap();
+        let builder = WriterBuilder::new().format(format).workers(workers);
+        let mut writer = builder.build_async(Vec::new()).unwrap();
         writer.write_all(data).await.unwrap();
         if format != Format::Lzma {
             writer.flush().await.unwrap();

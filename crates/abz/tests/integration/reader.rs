@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
 use abz::gzip::Layout;
-use abz::{Compression, Error, Format, Pool, Reader, Setting, Writer};
+use abz::{Compression, Error, Format, Pool, Reader, ReaderBuilder, Setting, Writer, WriterBuilder};
 use flate2::write::GzEncoder;
 
 use crate::support::{Folder, Random, files, noise, prose, rounds};
@@ -86,7 +86,7 @@ fn forms(data: &[u8]) -> Vec<(String, Vec<u8>)> {
             let block_size = block_size.filter(|_| format.has(Setting::BlockSize));
             let level = *format.levels().start();
             let how = Compression { format, level, block_size, ..Compression::default() };
-            let mut writer = Writer::builder().settings(how).new(Vec::new()).unwrap();
+            let mut writer = WriterBuilder::new().settings(how).build(Vec::new()).unwrap();
             writer.write_all(data).unwrap();
             forms.push((format!("{format} {block_size:?}"), writer.finish().unwrap()));
         }
@@ -173,8 +173,8 @@ fn reading_and_seeking_are_those_of_the_contents() {
     for (name, file) in forms(&data) {
         let mut random = Random(11);
         for round in 0..rounds(6) {
-            let builder = Reader::builder().workers(1 + (round % 3) as usize).pool(&pool);
-            let reader = builder.new(Uneven::new(&file, &mut random)).unwrap();
+            let builder = ReaderBuilder::new().workers(1 + (round % 3) as usize).pool(&pool);
+            let reader = builder.build(Uneven::new(&file, &mut random)).unwrap();
             same(&name, reader, &data, &mut random, 12);
         }
     }
@@ -187,7 +187,9 @@ fn a_seek_to_the_end_of_a_damaged_file_leaves_what_is_before_the_damage() {
         let cut = file.len() / 2;
         file.truncate(cut);
         for workers in [1, 3] {
-            let Ok(mut reader) = Reader::builder().workers(workers).new(Cursor::new(&file)) else { continue };
+            let Ok(mut reader) = ReaderBuilder::new().workers(workers).build(Cursor::new(&file)) else {
+                continue;
+            };
             let mut some = vec![0; 1000];
             if reader.read_exact(&mut some).is_err() {
                 continue; // it is one part
@@ -233,7 +235,7 @@ fn an_index_tells_where_the_parts_are() {
     assert!(some[..] == data[5_000_000..5_000_100]);
     folder.write("one.abzi", &index.to_bytes());
 
-    let mut reader = Reader::builder().index(folder.path("one.abzi")).open(folder.path("one.gz")).unwrap();
+    let mut reader = ReaderBuilder::new().index(folder.path("one.abzi")).open(folder.path("one.gz")).unwrap();
     for place in [8_999_900, 0, 4_000_000] {
         reader.seek(SeekFrom::Start(place)).unwrap();
         reader.read_exact(&mut some).unwrap();
@@ -242,13 +244,13 @@ fn an_index_tells_where_the_parts_are() {
     assert_eq!(reader.index().unwrap(), index);
 
     folder.write("two.gz", &[&file[..], &file[..]].concat());
-    let mut reader = Reader::builder().index(folder.path("one.abzi")).open(folder.path("two.gz")).unwrap();
+    let mut reader = ReaderBuilder::new().index(folder.path("one.abzi")).open(folder.path("two.gz")).unwrap();
     let error =
         reader.seek(SeekFrom::Start(100)).and_then(|_| reader.seek(SeekFrom::Start(9_000_000))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidData);
     assert!(error.to_string().contains("the index of this file"), "{error}");
     folder.write("none.abzi", b"no index");
-    let error = Reader::builder().index(folder.path("none.abzi")).open(folder.path("one.gz")).unwrap_err();
+    let error = ReaderBuilder::new().index(folder.path("none.abzi")).open(folder.path("one.gz")).unwrap_err();
     assert!(error.to_string().contains("none.abzi"), "{error}");
 }
 
@@ -270,7 +272,7 @@ fn a_file_of_no_format_is_refused_with_what_was_found() {
         assert!(error.to_string().contains("/file: "), "{error}");
     }
     assert_eq!(Reader::open(folder.path("nothing")).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(Reader::builder().workers(0).new(&b""[..]).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(ReaderBuilder::new().workers(0).build(&b""[..]).unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
 /// A file that ends within the first bytes of its format is told as any other that was cut, and not as one of no format.
@@ -303,7 +305,7 @@ fn a_damaged_file_gives_its_contents_up_to_the_damage_and_then_errors_for_ever()
             file[cut..].iter_mut().for_each(|byte| *byte ^= 0x55);
         }
         for workers in [1, 3] {
-            let mut reader = Reader::builder().workers(workers).new(&file[..]).unwrap();
+            let mut reader = ReaderBuilder::new().workers(workers).build(&file[..]).unwrap();
             let mut found = Vec::new();
             let Err(error) = reader.read_to_end(&mut found) else { panic!("{name}: no error") };
             assert!(
@@ -344,7 +346,7 @@ fn what_has_come_is_given_before_more_is_read() {
             }
             writer.finish().unwrap();
         });
-        let mut reader = Reader::builder().workers(workers).new(&mut ours).unwrap();
+        let mut reader = ReaderBuilder::new().workers(workers).build(&mut ours).unwrap();
         reader.read_exact(&mut vec![0; 600_000]).unwrap();
         answer.write_all(&[0]).unwrap();
         for number in 1..=300u32 {
@@ -362,12 +364,12 @@ fn what_has_come_is_given_before_more_is_read() {
 fn a_thousand_readers_share_two_threads() {
     let pool = Arc::new(Pool::new(2));
     let data = prose(600_000);
-    let mut writer = Writer::builder().block_size(50_000).pool(&pool).new(Vec::new()).unwrap();
+    let mut writer = WriterBuilder::new().block_size(50_000).pool(&pool).build(Vec::new()).unwrap();
     writer.write_all(&data).unwrap();
     let file = writer.finish().unwrap();
     let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
     let before = threads();
-    let make = || Reader::builder().workers(2).pool(&pool).new(&file[..]).unwrap();
+    let make = || ReaderBuilder::new().workers(2).pool(&pool).build(&file[..]).unwrap();
     let mut readers: Vec<_> = (0..1000).map(|_| make()).collect();
     // Other tests of this process start and end threads of their own, so only many more would be wrong.
     assert!(threads() < before + 500);
@@ -385,7 +387,7 @@ fn a_thousand_readers_share_two_threads() {
 #[test]
 fn bytes_behind_the_file_are_told() {
     for format in [Format::Gzip, Format::Lzip] {
-        let mut writer = Writer::builder().format(format).new(Vec::new()).unwrap();
+        let mut writer = WriterBuilder::new().format(format).build(Vec::new()).unwrap();
         writer.write_all(b"a branch").unwrap();
         let mut file = writer.finish().unwrap();
         let end = file.len() as u64;
@@ -395,9 +397,9 @@ fn bytes_behind_the_file_are_told() {
         reader.read_to_string(&mut text).unwrap();
         assert_eq!((text.as_str(), reader.garbage_at()), ("a branch", Some(end)), "{format}");
     }
-    let bgzf = Writer::builder()
+    let bgzf = WriterBuilder::new()
         .settings(Compression { layout: Layout::Bgzf, ..Compression::default() })
-        .new(Vec::new())
+        .build(Vec::new())
         .and_then(Writer::finish)
         .unwrap();
     assert_eq!(Reader::new(&bgzf[..]).unwrap().read(&mut [0]).unwrap(), 0);

@@ -376,15 +376,15 @@ fn a_large_member_of_lzip_whose_first_flush_comes_late_is_read_from_a_file() {
     assert!(folder.read("x") == contents.repeat(2));
     // A program needs an input that can seek.
     for workers in [1, 3] {
-        let builder = abz::Reader::builder().memory_limit(2 << 20).workers(workers);
+        let builder = abz::ReaderBuilder::new().memory_limit(2 << 20).workers(workers);
         let mut found = Vec::new();
         builder.clone().open(folder.path("x.lz")).unwrap().read_to_end(&mut found).unwrap();
         assert!(found == contents.repeat(2), "{workers} workers");
         found.clear();
-        builder.clone().new_seekable(Cursor::new(&file)).unwrap().read_to_end(&mut found).unwrap();
+        builder.clone().build_seekable(Cursor::new(&file)).unwrap().read_to_end(&mut found).unwrap();
         assert!(found == contents, "{workers} workers");
         found.clear();
-        let error = builder.new(&file[..]).unwrap().read_to_end(&mut found).unwrap_err();
+        let error = builder.build(&file[..]).unwrap().read_to_end(&mut found).unwrap_err();
         assert!(error.to_string().contains("found a flush in it"), "{error}");
         assert!(found == first, "{workers} workers");
     }

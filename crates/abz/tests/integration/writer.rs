@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
 use abz::gzip::Layout;
-use abz::{Compression, Decompression, Error, Format, Pool, Reader, Setting, Writer};
+use abz::{Compression, Decompression, Error, Format, Pool, Reader, Setting, Writer, WriterBuilder};
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use zstd_safe::{CCtx, DCtx, InBuffer, OutBuffer};
 
@@ -15,7 +15,7 @@ use crate::support::{Folder, Random, noise, prose, rounds};
 
 /// Compresses `data` in random pieces.
 fn write(settings: &Compression, data: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut writer = Writer::builder().settings(settings.clone()).new(Vec::new()).unwrap();
+    let mut writer = WriterBuilder::new().settings(settings.clone()).build(Vec::new()).unwrap();
     let mut rest = data;
     while !rest.is_empty() {
         let most = random.below(16);
@@ -103,7 +103,7 @@ fn the_bytes_are_those_of_the_command_at_its_default_level() {
     let data = prose(3_000_000);
     for format in Format::written() {
         let command = folder.abz_fed(&["-n", "-c", "--format", format.name()], &data).exits(0).stdout();
-        let mut writer = Writer::builder().format(format).new(Vec::new()).unwrap();
+        let mut writer = WriterBuilder::new().format(format).build(Vec::new()).unwrap();
         writer.write_all(&data).unwrap();
         assert!(writer.finish().unwrap() == command, "{format}");
     }
@@ -121,7 +121,7 @@ fn a_stated_size_is_recorded_and_checked() {
         assert!(write(&settings, &data, &mut Random(1)) == expected);
         for wrong in [len - 1, len + 1] {
             let settings = Compression { contents: Some(wrong), ..settings.clone() };
-            let mut writer = Writer::builder().settings(settings).new(Vec::new()).unwrap();
+            let mut writer = WriterBuilder::new().settings(settings).build(Vec::new()).unwrap();
             writer.write_all(&data).unwrap();
             assert_eq!(writer.finish().map(drop).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         }
@@ -173,7 +173,7 @@ fn what_was_flushed_can_be_decoded_and_a_dropped_writer_ends_its_file() {
             let stated = pieces.iter().map(|(data, _)| data.len() as u64).sum();
             let contents_stated = Some(stated).filter(|_| contents_are_stated);
             let settings = Compression { contents: contents_stated, ..settings.clone() };
-            let mut writer = Writer::builder().settings(settings.clone()).new(shared.clone()).unwrap();
+            let mut writer = WriterBuilder::new().settings(settings.clone()).build(shared.clone()).unwrap();
             let check = |plain: &[u8]| {
                 let file = shared.bytes();
                 assert!(contents(&file).0 == plain, "{} bytes: {settings:?}", plain.len());
@@ -218,7 +218,7 @@ fn log_lines(count: usize) -> Vec<Vec<u8>> {
 fn lines_that_are_flushed_one_by_one_take_no_more_than_with_the_format_s_own_library() {
     let lines = log_lines(20_000);
     let ours = |format, before: &[u8]| {
-        let mut writer = Writer::builder().format(format).new(Vec::new()).unwrap();
+        let mut writer = WriterBuilder::new().format(format).build(Vec::new()).unwrap();
         writer.write_all(before).unwrap();
         for line in &lines {
             writer.write_all(line).unwrap();
@@ -269,7 +269,7 @@ impl Write for Small {
 fn after_an_error_every_call_fails() {
     let data = noise(400_000, 1);
     for settings in settings() {
-        let mut writer = Writer::builder().settings(settings).new(Small(10_000)).unwrap();
+        let mut writer = WriterBuilder::new().settings(settings).build(Small(10_000)).unwrap();
         let written = writer.write_all(&data).and_then(|()| writer.flush());
         let Err(error) = written else {
             // All of it may still be in the encoder of .lzma.
@@ -333,7 +333,7 @@ fn after_a_caught_panic_of_the_output_nothing_is_written() {
     for settings in settings() {
         let taken = Shared::default();
         let output = Panics { taken: taken.clone(), calls_left: 1 + random.below(6) };
-        let mut writer = Writer::builder().settings(settings.clone()).new(output).unwrap();
+        let mut writer = WriterBuilder::new().settings(settings.clone()).build(output).unwrap();
         let mut write = || {
             loop {
                 writer.write_all(&noise(20_000, 3)).unwrap();
@@ -357,7 +357,7 @@ fn many_writers_share_a_pool_and_borrow_their_outputs() {
     let pool = Arc::new(Pool::new(2));
     let data = prose(60_000);
     let mut outputs = vec![Vec::new(); 40];
-    let make = |output| Writer::builder().block_size(10_000).workers(2).pool(&pool).new(output).unwrap();
+    let make = |output| WriterBuilder::new().block_size(10_000).workers(2).pool(&pool).build(output).unwrap();
     let mut writers: Vec<_> = outputs.iter_mut().map(make).collect();
     for piece in data.chunks(7_000) {
         writers.iter_mut().for_each(|writer| writer.write_all(piece).unwrap());
@@ -393,13 +393,13 @@ fn a_name_says_the_format_and_a_wrong_setting_empties_no_file() {
     }
     folder.write("kept.gz", b"kept");
     let wrong = [
-        Writer::builder().level(13),
-        Writer::builder().level(0),
-        Writer::builder().format(Format::Pack),
-        Writer::builder().block_size(0),
-        Writer::builder().block_size(5 << 20),
-        Writer::builder().workers(0),
-        Writer::builder().memory_limit(1 << 20),
+        WriterBuilder::new().level(13),
+        WriterBuilder::new().level(0),
+        WriterBuilder::new().format(Format::Pack),
+        WriterBuilder::new().block_size(0),
+        WriterBuilder::new().block_size(5 << 20),
+        WriterBuilder::new().workers(0),
+        WriterBuilder::new().memory_limit(1 << 20),
     ];
     for builder in wrong {
         let error = builder.create(folder.path("kept.gz")).unwrap_err();

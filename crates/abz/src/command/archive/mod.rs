@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::PoisonError;
 
-use abz::{Error, Reader, RunOptions};
+use abz::{Error, Reader, ReaderBuilder, RunOptions};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
@@ -107,7 +107,7 @@ fn take_one_apart(
             .run(&mut reader)
             .or_else(no_archive);
     }
-    let reader = Reader::builder().settings(request.decompression.clone()).new_seekable(reader);
+    let reader = ReaderBuilder::new().settings(request.decompression.clone()).build_seekable(reader);
     let reader = reader.map_err(|error| match error.downcast() {
         Ok(Error::Read(error)) | Err(error) => cannot(error),
         Ok(error) => Problem::of_run(name, "the folder", &error),
