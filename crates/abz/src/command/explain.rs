@@ -2,18 +2,59 @@
 
 use std::path::Path;
 
-use abz::{Decompression, Expected, Format, Plan, Speculation};
+use abz::{Decompression, Expected, Format, Plan, RunOptions, Speculation};
 
+use super::action::{Action, Done, Failure, Setting, Terms};
 use super::arguments::Explained;
 use super::input::Input;
 use super::request::{Explain, Explainable, Source};
+use crate::command::messages::Messages;
 use crate::command::messages::problem::Problem;
 use crate::command::messages::stdout::print;
 use crate::command::one_file::compressing;
 use crate::command::one_file::indices::{find_index, index_of, is_for_use};
+use crate::command::output::Output;
 
-/// Prints the plan for `input`.
-pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem> {
+impl Action for Explain {
+    fn terms(&self) -> Terms<'_> {
+        let workers = match &self.of {
+            Explainable::Compression(compression) => compression.workers,
+            Explainable::Decompression(decompression, _) => decompression.workers,
+        };
+        Terms {
+            inputs: &self.inputs,
+            outputs: None,
+            joins: false,
+            tells_checksum: false,
+            reporting: None,
+            workers,
+            workers_side_by_side: workers,
+        }
+    }
+
+    fn may_be_side_by_side(&self, _: &Input) -> bool {
+        false
+    }
+
+    /// Prints the plan for `input`.
+    fn convert(
+        &self,
+        input: &Input,
+        _: &mut Output,
+        _: RunOptions<'_>,
+        _: Setting<'_>,
+        _: &mut Messages,
+    ) -> Result<Option<Done>, Failure> {
+        print_plan(self, input)?;
+        Ok(Some(Done::new(0, 0)))
+    }
+
+    fn details(&self, _: &Input, _: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
+        Ok(Some(Vec::new()))
+    }
+}
+
+fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem> {
     let (plan, choice) = match &request.of {
         Explainable::Compression(compression) => {
             (compressing::of_input(compression, input).plan(), String::new())

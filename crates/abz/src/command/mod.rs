@@ -5,6 +5,7 @@
 //! | [`arguments`] | the command lines of abz and of other tools, and their translation to a request |
 //! | [`request`] | the checked command line: an action with its settings, and the behaviour of the tool |
 //! | [`many_files`] | the main loop: large files one by one, small ones in parallel; the limits of the run, and its reports |
+//! | [`action`] | the interface of an action on each input |
 //! | [`one_file`] | the way of one file: compressing, decompressing, indices, ranges, verification |
 //! | [`input`] | finding, opening, checking and removing of inputs |
 //! | [`output`] | output files: where they go, and how they get their names |
@@ -19,6 +20,7 @@
 #[cfg(not(unix))]
 compile_error!("the command knows files by their Unix attributes; the library `abz` runs anywhere");
 
+mod action;
 mod archive;
 mod arguments;
 pub mod bench;

@@ -246,7 +246,7 @@ impl RawArguments {
         if let Some(span) = self.span {
             return Request::Access(Access {
                 inputs,
-                outputs: outputs(Made::Plain),
+                outputs: Outputs { keep: true, ..outputs(Made::Plain) },
                 decompression,
                 span,
                 index_file: self.index_file,
@@ -311,7 +311,7 @@ impl RawArguments {
             }),
             Action::Index => Request::Index(MakeIndex {
                 inputs,
-                outputs: outputs(Made::Index),
+                outputs: Outputs { keep: true, ..outputs(Made::Index) },
                 decompression,
                 every: self.index_every,
                 mode,

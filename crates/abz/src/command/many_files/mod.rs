@@ -1,7 +1,6 @@
 //! The main loop over all inputs, in order. All threads together process each large input; small inputs between them
 //! are processed in parallel, each on one thread.
 
-pub(crate) mod action;
 pub(crate) mod join;
 pub(crate) mod limits;
 pub(crate) mod reports;
@@ -13,15 +12,14 @@ use std::sync::OnceLock;
 use abz::{Pool, Report, RunOptions, Tools};
 use anabranch::ReportSlot;
 
-use self::action::{Action, Terms};
 use self::limits::Parallelism;
 use self::reports::Reports;
+use super::action::{Action, Setting, Terms};
 use super::archive;
 use super::bench;
 use super::input::Input;
 use super::list::Listing;
 use super::messages::Messages;
-use super::one_file::Setting;
 use super::output::{Attributes, Output};
 use super::recover;
 use super::request::{Asked, Destination, List, Outputs, Reporting, Request, Source, Talk};
@@ -110,11 +108,9 @@ impl ManyFiles<'_> {
         let tell = |report: &Report| self.reports.tell(report);
         let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
         let run_options = RunOptions { report, traces: self.reports.traces, ..RunOptions::default() };
-        if let Some(conversion) = self.action.as_conversion()
-            && let Some(outputs) = join::is_asked_for(conversion)
-        {
+        if let Some(outputs) = join::is_asked_for(self.action) {
             let run_options = RunOptions { pool: Some(self.pool()), ..run_options };
-            return join::run(conversion, outputs, self.setting, run_options, console);
+            return join::run(self.action, outputs, self.setting, run_options, console);
         }
         let inputs = self.action.terms().inputs;
         let is_only_one = inputs.sources.len() == 1 && !inputs.recursive;
@@ -227,7 +223,7 @@ impl ManyFiles<'_> {
 /// Processes one input.
 fn take(action: &dyn Action, setting: Setting<'_>, input: Input, run_options: RunOptions<'_>) -> Messages {
     let mut messages = Messages::default();
-    let result = action.take(input, run_options, setting, &mut messages);
+    let result = setting.convert_file(action, input, run_options, &mut messages);
     messages.add(result);
     messages
 }

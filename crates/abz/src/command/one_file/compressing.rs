@@ -4,25 +4,33 @@ use abz::{Compression, Decompression, RunOptions};
 
 use super::io_mode;
 use super::sums::Summed;
-use super::verify::{self, Failure};
+use super::{verify, volumes};
+use crate::command::action::{Action, Done, Failure, Setting, Terms, replaces_one_by_one};
 use crate::command::input::Input;
 use crate::command::messages::Messages;
 use crate::command::messages::problem::Problem;
-use crate::command::one_file::{Conversion, Done, Setting};
 use crate::command::output::Output;
-use crate::command::request::{Compress, Inputs, Outputs};
+use crate::command::request::Compress;
 
-impl Conversion for Compress {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
+impl Action for Compress {
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            inputs: &self.inputs,
+            outputs: Some(&self.outputs),
+            joins: true,
+            tells_checksum: self.checksum,
+            reporting: Some(&self.reporting),
+            workers: self.compression.workers,
+            workers_side_by_side: self.compression.workers,
+        }
     }
 
-    fn outputs(&self) -> Option<&Outputs> {
-        Some(&self.outputs)
+    fn may_be_side_by_side(&self, _: &Input) -> bool {
+        !replaces_one_by_one(&self.outputs)
     }
 
-    fn tells_checksum(&self) -> bool {
-        self.checksum
+    fn volumes(&self, input: &Input) -> Option<(&Compress, u64)> {
+        volumes::size(self, input).map(|size| (self, size))
     }
 
     fn convert(

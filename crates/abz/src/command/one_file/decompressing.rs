@@ -8,30 +8,32 @@ use abz::{Decompressed, Decompression, Error, Format, RunOptions, lzip};
 use super::indices::Indexed;
 use super::io_mode;
 use super::sums::Summed;
-use super::verify::Failure;
+use crate::command::action::{Action, Done, Failure, Setting, Terms, fits, replaces_one_by_one};
 use crate::command::input::Input;
 use crate::command::list::{self, lzip_contents};
 use crate::command::messages::Messages;
 use crate::command::messages::problem::Problem;
-use crate::command::one_file::{Conversion, Done, Setting};
 use crate::command::output::Output;
 use crate::command::request::behaviour::{Behaviour, Lists};
-use crate::command::request::{Decoding, Decompress, Inputs, Outputs, Test};
+use crate::command::request::{Decoding, Decompress, Destination, Test};
 
 /// An input counts as paused after this time without bytes. Decoded data is then written within a tenth of a second.
 const PAUSE: Duration = Duration::from_millis(40);
 
-impl Conversion for Decompress {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
+impl Action for Decompress {
+    fn terms(&self) -> Terms<'_> {
+        let Decoding { decompression, checksum, .. } = &self.decoding;
+        let terms = Terms::to_decode(&self.inputs, Some(&self.outputs), &self.reporting, decompression);
+        Terms { joins: true, tells_checksum: *checksum, ..terms }
     }
 
-    fn outputs(&self) -> Option<&Outputs> {
-        Some(&self.outputs)
-    }
-
-    fn tells_checksum(&self) -> bool {
-        self.decoding.checksum
+    fn may_be_side_by_side(&self, input: &Input) -> bool {
+        // The contents of a small compressed file may be large, and must not wait in memory.
+        self.outputs.destination != Destination::Stdout
+            // No input after a failed one may be processed.
+            && !self.outputs.behaviour.stops_at_failure
+            && !replaces_one_by_one(&self.outputs)
+            && fits(input, self.decoding.decompression.memory_limit)
     }
 
     fn convert(
@@ -46,17 +48,15 @@ impl Conversion for Decompress {
     }
 }
 
-impl Conversion for Test {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
+impl Action for Test {
+    fn terms(&self) -> Terms<'_> {
+        let Decoding { decompression, checksum, .. } = &self.decoding;
+        let terms = Terms::to_decode(&self.inputs, None, &self.reporting, decompression);
+        Terms { tells_checksum: *checksum, ..terms }
     }
 
-    fn outputs(&self) -> Option<&Outputs> {
-        None
-    }
-
-    fn tells_checksum(&self) -> bool {
-        self.decoding.checksum
+    fn may_be_side_by_side(&self, input: &Input) -> bool {
+        fits(input, self.decoding.decompression.memory_limit)
     }
 
     fn convert(

@@ -5,18 +5,17 @@ use std::fs;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use abz::{Decompressed, Decompression, Error, Format, Index, RunOptions};
+use abz::{Decompressed, Decompression, Error, Format, Index, ReadAt, RunOptions};
 
 use super::io_mode;
-use super::verify::Failure;
+use crate::command::action::{Action, Done, Failure, Setting, Terms, fits};
 use crate::command::input::Input;
 use crate::command::messages::Messages;
 use crate::command::messages::problem::{Problem, Severity};
-use crate::command::one_file::Setting;
 use crate::command::output::target::Target;
 use crate::command::output::{Attributes, Output};
 use crate::command::request::suffix::INDEX_SUFFIX;
-use crate::command::request::{Indexing, MakeIndex, Outputs, Source};
+use crate::command::request::{Destination, Indexing, MakeIndex, Source};
 
 /// The advice for an index that cannot be used.
 const GO_ON: &str = "it is not used: make a new one with abz --index -f";
@@ -25,59 +24,57 @@ const GO_ON: &str = "it is not used: make a new one with abz --index -f";
 const NOT_IN_PARTS: &str =
     "cannot be read in parts: an index needs a regular file, and not --input-io stream";
 
-/// Makes an index of `input`.
-pub(crate) fn make_index(
-    request: &MakeIndex,
-    setting: Setting<'_>,
-    input: &Input,
-    run_options: RunOptions<'_>,
-    messages: &mut Messages,
-) -> Result<(), Problem> {
-    let outputs = &request.outputs;
-    let is_index =
-        matches!(&input.source, Source::File(path) if path.to_string_lossy().ends_with(INDEX_SUFFIX));
-    if input.was_found && is_index {
-        return Ok(());
+impl Action for MakeIndex {
+    fn terms(&self) -> Terms<'_> {
+        Terms::to_decode(&self.inputs, Some(&self.outputs), &self.reporting, &self.decompression)
     }
-    let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
-    let (input_name, output_name) = (input.to_string(), output.to_string());
-    let Some(source) = io_mode::source(input, request.mode, setting.progress) else {
-        return Err(Problem::error(input, NOT_IN_PARTS));
-    };
-    let mut decompression = input.decompression(&request.decompression);
-    if run_options.tools.is_some() {
-        decompression.workers = 1;
+
+    fn may_be_side_by_side(&self, input: &Input) -> bool {
+        self.outputs.destination != Destination::Stdout && fits(input, self.decompression.memory_limit)
     }
-    let index = decompression.index(run_options, &source, request.every).and_then(|index| {
+
+    /// An index has no index.
+    fn passes_over(&self, input: &Input) -> bool {
+        matches!(&input.source, Source::File(path) if path.to_string_lossy().ends_with(INDEX_SUFFIX))
+    }
+
+    /// Writes the index of `input`.
+    fn convert(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        run_options: RunOptions<'_>,
+        setting: Setting<'_>,
+        messages: &mut Messages,
+    ) -> Result<Option<Done>, Failure> {
+        let Some(source) = io_mode::source(input, self.mode, setting.progress) else {
+            return Err(Problem::error(input, NOT_IN_PARTS).into());
+        };
+        let mut decompression = input.decompression(&self.decompression);
+        if run_options.tools.is_some() {
+            decompression.workers = 1;
+        }
+        let index = decompression.index(run_options, &source, self.every)?;
         output.write_all(&index.to_bytes()).map_err(Error::Write)?;
-        Ok(index)
-    });
-    let index = index
-        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), messages))?;
-    tell_of((&index, request.every), output, outputs, input, setting, messages);
-    Ok(())
+        note((&index, self.every), input, messages);
+        let summary = Some(summary(&index, input, output));
+        Ok(Some(Done { summary, ..Done::new(index.contents(), source.size()) }))
+    }
 }
 
-/// Completes an index file, and reports it.
-fn tell_of(
-    (index, every): (&Index, u64),
-    output: Output,
-    outputs: &Outputs,
-    input: &Input,
-    setting: Setting<'_>,
-    messages: &mut Messages,
-) {
-    let (input_name, output_name) = (input.to_string(), output.to_string());
-    let parts = index.parts().len().max(1);
-    if parts == 1 && index.contents() > every {
+/// Notes that an index is of no use.
+fn note((index, every): (&Index, u64), input: &Input, messages: &mut Messages) {
+    if index.parts().len() <= 1 && index.contents() > every {
         let message = "has only one place where decoding can begin, its start: ranges are decoded from there";
-        messages.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+        messages.add(Err(Problem::new(Severity::Note, input, message).afterwards()));
     }
-    messages.add(output.commit(Attributes::Of(input), outputs));
-    if setting.talk.is_verbose() && !messages.has_failed() {
-        let places = if parts == 1 { "place" } else { "places" };
-        messages.say(format!("{input_name}: {parts} {places} -- created {output_name}"));
-    }
+}
+
+/// Returns the summary of `--verbose` for an index.
+fn summary(index: &Index, input: &Input, output: &Output) -> String {
+    let parts = index.parts().len().max(1);
+    let places = if parts == 1 { "place" } else { "places" };
+    format!("{input}: {parts} {places} -- created {output}")
 }
 
 /// The settings to decode a file that has an index, or gets one.
@@ -103,7 +100,7 @@ impl Indexed<'_> {
         let is_for_use = is_for_use(self.decompression, input);
         let Some(source) = &self.source else {
             return match made {
-                Some(_) => Err(Failure::Problem(Problem::error(input, NOT_IN_PARTS))),
+                Some(_) => Err(Problem::error(input, NOT_IN_PARTS).into()),
                 None => Ok(None),
             };
         };
@@ -141,7 +138,12 @@ impl Indexed<'_> {
                         &Error::Write(error),
                     ))
                 })?;
-                tell_of((&index, *every), output, outputs, input, self.setting, messages);
+                note((&index, *every), input, messages);
+                let summary = summary(&index, input, &output);
+                messages.add(output.commit(Attributes::Of(input), outputs));
+                if self.setting.talk.is_verbose() && !messages.has_failed() {
+                    messages.say(summary);
+                }
                 Ok(Some(done))
             }
             _ => Ok(None),

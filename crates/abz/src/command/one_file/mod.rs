@@ -1,4 +1,4 @@
-//! Processing of one input: compressing, decompressing or testing.
+//! The way of one input to its output.
 
 pub(crate) mod checksum;
 pub(crate) mod compressing;
@@ -15,82 +15,17 @@ use std::fmt::Display;
 use abz::{Error, RunOptions};
 
 use self::checksum::Checksum;
-use self::verify::Failure;
+use super::action::{Action, Done, Failure, Setting, Terms};
 use super::input::Input;
 use super::list::saved;
 use super::messages::Messages;
 use super::output::{Attributes, Output, STDOUT, rights_meanwhile};
-use super::request::{Destination, Inputs, Made, Outputs, Talk};
+use super::request::{Destination, Made, Outputs};
 use crate::command::messages::problem::{Problem, Severity};
-use crate::command::messages::progress::Progress;
 use crate::command::output::prompt;
 use crate::command::output::target::Target;
 use crate::command::system::file_id::FileId;
 use crate::command::system::interrupt;
-
-/// State shared by all inputs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting<'a> {
-    pub(crate) talk: &'a Talk,
-    pub(crate) progress: &'a Progress,
-    /// The user can be asked whether to overwrite a file.
-    pub(crate) asks: bool,
-}
-
-/// An operation on the bytes of an input.
-pub(crate) trait Conversion: Sync {
-    /// Returns the inputs.
-    fn inputs(&self) -> &Inputs;
-
-    /// Returns the settings of the outputs, or `None` if the operation writes nothing.
-    fn outputs(&self) -> Option<&Outputs>;
-
-    /// Returns `true` if the SHA-256 of the uncompressed data is printed.
-    fn tells_checksum(&self) -> bool;
-
-    /// Processes an open input to an open output, and adds messages to `messages`. Returns `None` if the format of the
-    /// input is not accepted.
-    fn convert(
-        &self,
-        input: &Input,
-        output: &mut Output,
-        run_options: RunOptions<'_>,
-        setting: Setting<'_>,
-        messages: &mut Messages,
-    ) -> Result<Option<Done>, Failure>;
-
-    /// Returns a problem to report once the output is complete.
-    fn remark(&self, _input: &Input) -> Option<Problem> {
-        None
-    }
-
-    /// Returns lines that replace the usual summary of `--verbose`.
-    fn details(&self, _input: &Input, _setting: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
-        Ok(None)
-    }
-}
-
-/// The result of an operation.
-pub(crate) struct Done {
-    /// The size of the uncompressed data in bytes.
-    pub(crate) plain: u64,
-    /// The size of the compressed file in bytes.
-    pub(crate) compressed: u64,
-    pub(crate) garbage_at: Option<u64>,
-    /// The trailing garbage is a single byte.
-    pub(crate) is_lone_byte: bool,
-    /// The number of the first member whose size differs from the one in its header.
-    pub(crate) mistaken: Option<u64>,
-    /// The SHA-256 of the uncompressed data, if requested.
-    pub(crate) sha256: Option<String>,
-}
-
-impl Done {
-    /// Creates a result without anything remarkable.
-    pub(crate) fn new(plain: u64, compressed: u64) -> Self {
-        Done { plain, compressed, garbage_at: None, is_lone_byte: false, mistaken: None, sha256: None }
-    }
-}
 
 impl Setting<'_> {
     /// Processes one input, and adds its messages to `messages`.
@@ -99,12 +34,18 @@ impl Setting<'_> {
     /// before the error. After a warning at the end of the work, both may exist.
     pub(crate) fn convert_file(
         &self,
-        conversion: &dyn Conversion,
+        action: &dyn Action,
         input: Input,
         run_options: RunOptions<'_>,
         messages: &mut Messages,
     ) -> Result<(), Problem> {
-        let outputs = conversion.outputs();
+        if input.was_found && action.passes_over(&input) {
+            return Ok(());
+        }
+        if let Some((request, size)) = action.volumes(&input) {
+            return volumes::make((request, *self), size, &input, run_options, messages);
+        }
+        let Terms { inputs, outputs, tells_checksum, .. } = action.terms();
         let target =
             match outputs.map_or(Ok(Target::Nowhere), |outputs| Target::of(&input, outputs, messages)) {
                 // Files found in a folder are skipped silently if they are of the wrong kind.
@@ -123,9 +64,8 @@ impl Setting<'_> {
             return Err(Problem::error(&input, message));
         }
         let is_alone = run_options.tools.is_some();
-        let names = &conversion.inputs().names;
-        let checksum = match conversion.tells_checksum() {
-            true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
+        let checksum = match tells_checksum {
+            true => Some(Checksum::open(&target, is_alone, &input, &inputs.names, outputs)?),
             false => None,
         };
         let existing = target.spare(FileId::of(&input.metadata))?;
@@ -142,7 +82,7 @@ impl Setting<'_> {
 
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(&input, &mut output, run_options, *self, messages)
+            action.convert(&input, &mut output, run_options, *self, messages)
         };
         if let Output::Memory(bytes) = output {
             messages.output = bytes;
@@ -166,8 +106,8 @@ impl Setting<'_> {
         if messages.has_failed() {
             return Ok(());
         }
-        messages.add(conversion.remark(&input).map_or(Ok(()), |remark| Err(remark.afterwards())));
-        let details = conversion.details(&input, *self)?;
+        messages.add(action.remark(&input).map_or(Ok(()), |remark| Err(remark.afterwards())));
+        let details = action.details(&input, *self)?;
         if outputs.is_some_and(|outputs| !outputs.keep) {
             input.remove()?;
         }
@@ -184,17 +124,17 @@ impl Setting<'_> {
     /// any.
     pub(crate) fn convert_open(
         &self,
-        conversion: &dyn Conversion,
+        action: &dyn Action,
         input: &Input,
         (output, name): (&mut Output, &str),
         run_options: RunOptions<'_>,
         messages: &mut Messages,
     ) -> Result<Option<Problem>, Problem> {
-        let outputs = conversion.outputs();
+        let outputs = action.terms().outputs;
         let input_name = input.to_string();
         let done = {
             let _work = interrupt::Work::on(&input_name);
-            conversion.convert(input, output, run_options, *self, messages)
+            action.convert(input, output, run_options, *self, messages)
         };
         let (done, garbage) = self.judge(done, (&input_name, name), outputs, messages)?;
         if self.talk.is_verbose() {
@@ -270,8 +210,11 @@ impl Setting<'_> {
     }
 }
 
-/// Returns the summary of `--verbose`, in the words of gzip.
+/// Returns the summary of `--verbose`: that of the action, or one in the words of gzip.
 fn summary(input: &str, output: &str, outputs: Option<&Outputs>, done: &Done) -> String {
+    if let Some(summary) = &done.summary {
+        return summary.clone();
+    }
     let saved = saved(done.compressed, done.plain);
     match outputs {
         None => format!("{input}: OK"),

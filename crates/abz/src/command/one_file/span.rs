@@ -4,58 +4,60 @@ use abz::{Reading, RunOptions, Span};
 
 use super::indices::find_index;
 use super::io_mode;
+use crate::command::action::{Action, Done, Failure, Setting, Terms, fits, replaces_one_by_one};
 use crate::command::input::Input;
 use crate::command::messages::Messages;
 use crate::command::messages::problem::{Problem, Severity};
-use crate::command::one_file::Setting;
-use crate::command::output::target::Target;
-use crate::command::output::{Attributes, Output};
-use crate::command::request::Access;
+use crate::command::output::Output;
+use crate::command::request::{Access, Destination};
 
-/// Writes a span of the contents of `input` to its output.
-pub(crate) fn take_span(
-    request: &Access,
-    setting: Setting<'_>,
-    input: &Input,
-    run_options: RunOptions<'_>,
-    messages: &mut Messages,
-) -> Result<(), Problem> {
-    let (span, outputs) = (&request.span, &request.outputs);
-    let mut output = Output::open_for(input, Target::of(input, outputs, messages)?, outputs)?;
-    let (input_name, output_name) = (input.to_string(), output.to_string());
-    let source = io_mode::source(input, request.mode, setting.progress);
-    let mut reader = setting.progress.of(&input.file);
-    let reading = match &source {
-        Some(source) => Reading::Positional(source),
-        None => Reading::Stream(&mut reader),
-    };
-    let index = match &source {
-        Some(_) => match find_index(input, request.index_file.as_deref()) {
-            Err(problem) if !problem.is_error() => {
-                messages.add(Err(problem.afterwards()));
-                None
-            }
-            found => found?,
-        },
-        None => None,
-    };
-    let done = input
-        .decompression(&request.decompression)
-        .span(run_options, span, reading, index.as_ref(), &mut output)
-        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), messages))?;
-    if let Some(there) = done.end
-        && let Some(message) = is_behind(span, there)
-    {
-        messages.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+impl Action for Access {
+    fn terms(&self) -> Terms<'_> {
+        Terms::to_decode(&self.inputs, Some(&self.outputs), &self.reporting, &self.decompression)
     }
-    if let Some((severity, at)) = setting.talk.behaviour.severities.garbage.zip(done.garbage_at) {
-        messages.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
+
+    fn may_be_side_by_side(&self, input: &Input) -> bool {
+        self.outputs.destination != Destination::Stdout
+            && !replaces_one_by_one(&self.outputs)
+            && fits(input, self.decompression.memory_limit)
     }
-    messages.add(output.commit(Attributes::Of(input), outputs));
-    if setting.talk.is_verbose() && !messages.has_failed() {
-        messages.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
+
+    /// Writes a span of the contents of `input`.
+    fn convert(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        run_options: RunOptions<'_>,
+        setting: Setting<'_>,
+        messages: &mut Messages,
+    ) -> Result<Option<Done>, Failure> {
+        let source = io_mode::source(input, self.mode, setting.progress);
+        let mut reader = setting.progress.of(&input.file);
+        let reading = match &source {
+            Some(source) => Reading::Positional(source),
+            None => Reading::Stream(&mut reader),
+        };
+        let index = match &source {
+            Some(_) => match find_index(input, self.index_file.as_deref()) {
+                Err(problem) if !problem.is_error() => {
+                    messages.add(Err(problem.afterwards()));
+                    None
+                }
+                found => found?,
+            },
+            None => None,
+        };
+        let decompression = input.decompression(&self.decompression);
+        let done = decompression.span(run_options, &self.span, reading, index.as_ref(), output)?;
+        if let Some(there) = done.end
+            && let Some(message) = is_behind(&self.span, there)
+        {
+            messages.add(Err(Problem::new(Severity::Note, input, message).afterwards()));
+        }
+        let summary = Some(format!("{input}: {} bytes -- written to {output}", done.written));
+        let compressed = input.len().unwrap_or(0);
+        Ok(Some(Done { garbage_at: done.garbage_at, summary, ..Done::new(done.written, compressed) }))
     }
-    Ok(())
 }
 
 /// Returns the note for a span that begins past the end of the contents.

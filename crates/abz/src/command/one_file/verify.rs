@@ -6,24 +6,8 @@ use std::thread;
 use abz::{Compressed, Compression, Decompressed, Decompression, Error, RunOptions};
 
 use super::sums::{Fingerprint, Summed};
-use crate::command::messages::problem::Problem;
+use crate::command::action::Failure;
 use crate::command::output::Output;
-
-/// The reason why there is no output.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Run(Error),
-    /// The output does not decompress to the input, with a description.
-    Check(String),
-    /// Any other problem.
-    Problem(Problem),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Run(error)
-    }
-}
 
 /// Compresses `input`, which must compute a fingerprint, and verifies the output.
 ///

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use abz::RunOptions;
 
+use crate::command::action::Setting;
 use crate::command::input::Input;
 use crate::command::list::saved;
 use crate::command::messages::Messages;
 use crate::command::messages::problem::Problem;
-use crate::command::one_file::Setting;
 use crate::command::output::target::Target;
 use crate::command::output::{Attributes, Output, rights_meanwhile};
 use crate::command::request::{Compress, Destination, Outputs, Source};
