@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicU64;
 use abz_codec::access::{Index, Part, parts_with};
 use anabranch::Recycled;
 
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::error::Error;
-use crate::formats::Format;
+use crate::format::Format;
 use crate::formats::reads::Behind;
 use crate::pipes;
 use crate::positional::Along;

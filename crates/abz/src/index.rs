@@ -8,9 +8,9 @@ use abz_codec::gzip::find_parts;
 use anabranch::Plan;
 
 use crate::count::Rest;
-use crate::decompress::{Decompressed, Decompression};
+use crate::decompression::{Decompressed, Decompression};
 use crate::error::Error;
-use crate::formats::Format;
+use crate::format::Format;
 use crate::formats::reads::ByIndex;
 use crate::index_builder::Indexed;
 use crate::positional::Along;

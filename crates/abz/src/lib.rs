@@ -71,11 +71,11 @@
 mod access;
 #[cfg(feature = "tokio")]
 mod asynchronous;
-mod compress;
+mod compression;
 mod count;
-mod decode;
-mod decompress;
+mod decompression;
 mod error;
+mod format;
 mod formats;
 mod index;
 mod index_builder;
@@ -90,7 +90,6 @@ mod span;
 mod speculation;
 mod threads;
 mod tools;
-mod tries;
 mod wait;
 mod writer;
 mod zeros;
@@ -98,12 +97,12 @@ mod zeros;
 pub use access::Spanned;
 #[cfg(feature = "tokio")]
 pub use asynchronous::{AsyncReader, AsyncWriter};
-pub use decompress::{Decompressed, Decompression};
-pub use error::Error;
 #[cfg(feature = "lzma")]
-pub use formats::writes::Lzma;
-pub use formats::writes::{Compressed, Compression};
-pub use formats::{Format, Setting};
+pub use compression::Lzma;
+pub use compression::{Compressed, Compression};
+pub use decompression::{Decompressed, Decompression};
+pub use error::Error;
+pub use format::{Format, Setting};
 pub use positional::{ReadAt, Reading, WriteAt, Writing};
 pub use reader::{Reader, ReaderBuilder};
 pub use recover::Recovery;

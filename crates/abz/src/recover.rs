@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::error::Error;
-use crate::formats::Format;
+use crate::format::Format;
 use crate::positional::ReadAt;
 use crate::recovery::{Gap, How, Recover, Recovered, To};
 use crate::run_options::RunOptions;

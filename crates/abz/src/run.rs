@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
 
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::run_options::RunOptions;
 
 /// The arguments of decoding one file.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
 
-use crate::formats::Format;
+use crate::format::Format;
 use crate::reader::{Reader, ReaderBuilder};
 
 /// An asynchronous [`Reader`](crate::Reader).

@@ -11,10 +11,11 @@ use abz_codec::bzip2::{
 };
 
 use super::reads::{Names, Reads};
-use super::writes::{Setting, Writes};
-use crate::decompress::Decompression;
+use super::writes::Writes;
+use crate::compression::Compression;
+use crate::decompression::Decompression;
 use crate::error::Error;
-use crate::formats::writes::Compression;
+use crate::format::Setting;
 use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::cut::Cut;
 use crate::pipes::decode::{self, Contents, Fold, Join, Sizes};

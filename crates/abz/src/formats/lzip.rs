@@ -8,10 +8,11 @@ use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
 use anabranch::Recycler;
 
 use super::reads::{Behind, Names, ReadSeek, Reads};
-use super::writes::{Setting, Writes};
-use crate::decompress::Decompression;
+use super::writes::Writes;
+use crate::compression::Compression;
+use crate::decompression::Decompression;
 use crate::error::Error;
-use crate::formats::writes::Compression;
+use crate::format::Setting;
 use crate::pipes::cut::{Cuts, LentBlock};
 use crate::pipes::encode::{self, Join};
 use crate::pipes::{decode, parts};

@@ -6,12 +6,13 @@ use std::ops::RangeInclusive;
 use abz_codec::xz::{self, AloneEncoder};
 use anabranch::{Recycled, Recycler};
 
-use super::Format;
 use super::reads::{Names, Reads};
-use super::writes::{Compression, Setting, Writes};
+use super::writes::Writes;
 use super::xz::{Xz, settings};
-use crate::decompress::Decompression;
+use crate::compression::Compression;
+use crate::decompression::Decompression;
 use crate::error::Error;
+use crate::format::{Format, Setting};
 use crate::pipes::cut::Portions;
 use crate::pipes::decode;
 use crate::pipes::encode::{self, Join};

@@ -2,7 +2,7 @@
 //!
 //! Each format implements [`Reads`] and, if it is also written, [`Writes`]. The module of the format in `abz-codec`
 //! encodes and decodes its bytes. To add a format, write that module, implement these traits ([`Serial`] implements
-//! `Reads` for a format whose files are one stream), and add lines to the table in `formats!`.
+//! `Reads` for a format whose files are one stream), and add lines to `Format` and to the table in `formats!`.
 
 #[cfg(feature = "bzip2")]
 mod bzip2;
@@ -23,7 +23,7 @@ mod xz;
 mod zstd;
 
 use std::fmt;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -32,29 +32,17 @@ use abz_codec::lzw;
 
 use self::reads::Reads;
 use self::serial::Serial;
-pub use self::writes::Setting;
 use self::writes::Writes;
+use crate::compression::Compression;
+use crate::decompression::{Decompressed, Decompression};
+use crate::error::Error;
+use crate::format::{Format, Setting};
 use crate::positional::{Along, ReadAt};
+use crate::run_options::RunOptions;
 
-/// Makes the enum of the formats, and the tables of them. Each line is one format, which is `written` too or only `read`, with its
-/// implementation.
+/// Makes the tables of the formats. Each line is one format, which is `written` too or only `read`, with its implementation.
 macro_rules! formats {
-    ($($(#[doc = $doc:literal])+ $(#[cfg(feature = $feature:literal)])? $name:ident: $way:ident $format:expr;)+) => {
-        /// A format of compressed files. The formats of features that are left out are not there.
-        ///
-        /// ```
-        /// use abz::Format;
-        ///
-        /// assert_eq!(Format::of(b"\x1f\x8b\x08\0"), Some(Format::Gzip));
-        /// assert_eq!(Format::of_name("notes.txt.zst".as_ref()), Some(Format::Zstd));
-        /// assert_eq!(Format::Xz.levels(), 0..=9);
-        /// ```
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Format {
-            $($(#[doc = $doc])+ $(#[cfg(feature = $feature)])? $name,)+
-        }
-
+    ($($(#[cfg(feature = $feature:literal)])? $name:ident: $way:ident $format:expr;)+) => {
         /// The formats, in the order in which they are shown, and in which the start of a file is compared with them.
         static ALL: &[Format] = &[$($(#[cfg(feature = $feature)])? Format::$name,)+];
 
@@ -79,37 +67,36 @@ macro_rules! formats {
 }
 
 formats! {
-    /// gzip ([RFC 1952](https://www.rfc-editor.org/rfc/rfc1952)). It is written as one member of independent blocks,
-    /// unless `Compression::layout` says otherwise.
     #[cfg(feature = "gzip")]
     Gzip: written gzip::Gzip;
-    /// bzip2. It is written as one stream.
     #[cfg(feature = "bzip2")]
     Bzip2: written bzip2::Bzip2;
-    /// lzip. It is written with a member for each block.
     #[cfg(feature = "lzma")]
     Lzip: written lzip::Lzip;
-    /// xz. It is written as one stream of blocks.
     #[cfg(feature = "lzma")]
     Xz: written xz::Xz;
-    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)). It is written as one frame of independent blocks.
     #[cfg(feature = "zstd")]
     Zstd: written zstd::Zstd;
-    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
     #[cfg(feature = "gzip")]
     Zlib: written wrapped::ZLIB;
-    /// A `zip` archive with one file.
     #[cfg(feature = "gzip")]
     Zip: written wrapped::ZIP;
-    /// The older format of xz, `.lzma`. One thread writes it, as one stream.
     #[cfg(feature = "lzma")]
     Lzma: written lzma::Lzma;
-    /// The format of `compress` (`.Z`). It is only read.
     Compress: read Serial::<lzw::Decoder>::NEW;
-    /// The format of `pack` (`.z`). It is only read.
     Pack: read Serial::<pack::Decoder>::NEW;
-    /// The format of `compress -H` of SCO Unix. It is only read.
     Lzh: read Serial::<lzh::Decoder>::NEW;
+}
+
+impl Compression {
+    /// The implementation of the format.
+    ///
+    /// # Panics
+    ///
+    /// If the format is only read.
+    pub(crate) fn writes(&self) -> &'static dyn Writes {
+        self.format.writes().unwrap_or_else(|| panic!("{} is only read", self.format))
+    }
 }
 
 impl Default for Format {
@@ -208,6 +195,17 @@ impl Format {
             name.ends_with(format.suffix()) || short.any(|(suffix, _)| name.ends_with(suffix))
         };
         Format::written().find(ends)
+    }
+
+    /// Decodes a file, and returns the number of bytes read and written.
+    pub(crate) fn decode(
+        self,
+        how: &Decompression,
+        options: &RunOptions<'_>,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+    ) -> Result<Decompressed, Error> {
+        reads::decode(self.reads(), how, options, input, output)
     }
 
     /// Returns the name in lower case.

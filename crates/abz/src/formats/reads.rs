@@ -8,7 +8,7 @@ use abz_codec::access::{Kind, Part};
 use anabranch::Plan;
 
 use crate::count::Counted;
-use crate::decompress::{Decompressed, Decompression};
+use crate::decompression::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::decode::Steps;

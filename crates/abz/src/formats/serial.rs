@@ -7,7 +7,7 @@ use abz_codec::parts;
 use anabranch::Recycled;
 
 use super::reads::{Names, Reads};
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::pipes::decode::{InOrder, Sizes, Steps};
 use crate::pipes::inputs::Input;
 use crate::pipes::window;

@@ -6,7 +6,7 @@ use abz_codec::access::Part;
 use anabranch::{Pool, Recycled, Recycler};
 
 use super::{Pipe, Threads, maps, window};
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::error::Error;
 use crate::positional::ReadAt;
 

@@ -8,8 +8,8 @@ use std::ops::Deref;
 use abz_codec::{Block, Cutter};
 use anabranch::{Recycled, Recycler};
 
+use crate::compression::Compression;
 use crate::error::Error;
-use crate::formats::writes::Compression;
 
 /// Cuts contents into blocks.
 pub(crate) trait Cut<B>: Send {

@@ -12,9 +12,9 @@ use anabranch::{Plan, TryStream};
 
 use super::cut::Cut;
 use super::{Item, Maps, Threads, WRITE, carry_out, carry_out_at, hide, maps, unhide};
+use crate::compression::Compressed;
 use crate::count::Counted;
 use crate::error::Error;
-use crate::formats::writes::Compressed;
 use crate::positional::{Reading, Writing};
 use crate::run_options::RunOptions;
 

@@ -8,7 +8,7 @@ use anabranch::Recycled;
 
 use super::decode::{Contents, InOrder, Sizes, Steps};
 use super::inputs::Input;
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::error::Error;
 use crate::run_options::{Equipment, at_work};
 

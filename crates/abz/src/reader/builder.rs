@@ -9,9 +9,9 @@ use abz_codec::access::Index;
 use anabranch::Pool;
 
 use super::Reader;
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::error::{Error, Failure};
-use crate::formats::Format;
+use crate::format::Format;
 use crate::threads::Threads;
 use crate::tools::{Lender, Tools};
 use crate::zeros::Zeros;

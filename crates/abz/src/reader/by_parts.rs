@@ -6,7 +6,7 @@ use abz_codec::access::{Decoder, Part};
 
 use anabranch::Offload;
 
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::error::Error;
 use crate::pipes::{access, window};
 use crate::threads::Threads;

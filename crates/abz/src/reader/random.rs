@@ -7,7 +7,7 @@ use abz_codec::access::{Index, Part};
 
 use super::by_parts::ByParts;
 use crate::error::{Error, Failure};
-use crate::formats::Format;
+use crate::format::Format;
 use crate::pipes::access::is_decoded_whole;
 use crate::positional::{Along, ReadAt};
 

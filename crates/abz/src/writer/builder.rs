@@ -11,9 +11,9 @@ use anabranch::Pool;
 
 use super::Writer;
 use super::line::{Encode, EncodeLine};
+use crate::compression::Compression;
 use crate::error::Failure;
-use crate::formats::Format;
-use crate::formats::writes::{Compression, Setting};
+use crate::format::{Format, Setting};
 use crate::run_options::Equipment;
 use crate::threads::Threads;
 use crate::tools::{Lender, Tools};

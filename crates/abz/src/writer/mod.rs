@@ -14,7 +14,7 @@ pub use builder::WriterBuilder;
 use self::line::Encode;
 use crate::error::{Error, Failure};
 #[cfg(doc)]
-use crate::formats::Format;
+use crate::format::Format;
 use crate::wait::block_on;
 
 /// A writer that compresses what is written to it, on all cores.

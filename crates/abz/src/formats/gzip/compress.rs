@@ -5,8 +5,8 @@ use std::io::Read;
 use abz_codec::Block;
 use abz_codec::gzip::{Encoded, Encoder, Layout, Writer};
 
+use crate::compression::Compression;
 use crate::error::Error;
-use crate::formats::writes::Compression;
 use crate::pipes::cut::{Cut, Cuts, LentBlock};
 use crate::pipes::encode::{Join, Steps};
 use crate::positional::ReadAt;

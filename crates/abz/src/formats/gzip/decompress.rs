@@ -10,7 +10,7 @@ use abz_codec::gzip::{
 };
 use anabranch::{Pool, Recycled, Recycler};
 
-use crate::decompress::Decompression;
+use crate::decompression::Decompression;
 use crate::error::Error;
 use crate::pipes::decode::{Contents, Join, Sizes, Steps};
 use crate::pipes::inputs::Input;

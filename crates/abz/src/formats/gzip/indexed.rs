@@ -10,7 +10,7 @@ use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
 use anabranch::{Plan, Pool, Recycled, Recycler};
 
 use crate::count::Counted;
-use crate::decompress::{Decompressed, Decompression};
+use crate::decompression::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::reads::ByIndex;
 use crate::index_builder::Indexed;

@@ -13,10 +13,11 @@ use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::Plan;
 
 use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
-use super::writes::{Setting, Writes};
-use crate::decompress::{Decompressed, Decompression};
+use super::writes::Writes;
+use crate::compression::{Compressed, Compression};
+use crate::decompression::{Decompressed, Decompression};
 use crate::error::Error;
-use crate::formats::writes::{Compressed, Compression};
+use crate::format::Setting;
 use crate::index_builder::Indexed;
 use crate::pipes::{decode, encode};
 use crate::positional::Along;

@@ -7,8 +7,8 @@ use abz_codec::zstd::{self, Checksum, Encoder, Encoding, FrameHeader, FrameWrite
 use anabranch::{Recycled, Recycler};
 
 use super::level;
+use crate::compression::Compression;
 use crate::error::Error;
-use crate::formats::writes::Compression;
 use crate::pipes::cut::{Cut, Cuts, Flushes, LentBlock};
 use crate::pipes::encode::{Join, Steps};
 use crate::run_options::Equipment;

@@ -11,10 +11,11 @@ use abz_codec::zstd::{self, DEFAULT_LEVEL, Decoding, LEVELS, Scanner, Survey, fr
 use anabranch::{Plan, Recycled};
 
 use super::reads::{self, Behind, Names, ReadSeek, Reads, index_of_parts};
-use super::writes::{Setting, Writes};
-use crate::decompress::Decompression;
+use super::writes::Writes;
+use crate::compression::{Compressed, Compression};
+use crate::decompression::Decompression;
 use crate::error::Error;
-use crate::formats::writes::{Compressed, Compression};
+use crate::format::Setting;
 use crate::index_builder::{IndexBuilder, Indexed};
 use crate::pipes::{access, decode, encode, parts, window};
 use crate::positional::Along;

@@ -6,8 +6,8 @@ use abz_codec::zstd::PatchWriter;
 use anabranch::{Recycled, Recycler};
 
 use super::level;
+use crate::compression::Compression;
 use crate::error::Error;
-use crate::formats::writes::Compression;
 use crate::pipes::cut::Portions;
 use crate::pipes::encode::{Join, Steps};
 use crate::run_options::Advance;
