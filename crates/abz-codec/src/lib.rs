@@ -66,7 +66,7 @@
 //!
 //! - Each format is a feature, and all are default: `bzip2`, `gzip` (with zlib and zip), `lzma` (xz, lzip and `.lzma`) and `zstd`. Leave
 //!   one out beside crates that link another version of its library, such as `xz2` for `lzma`.
-//! - This crate opens no file, starts no thread and prints nothing. ([`mapped`] copies parts of open files.)
+//! - This crate opens no file, starts no thread and prints nothing.
 // Without some formats, what they share has callers that are left out.
 #![cfg_attr(not(all(feature = "bzip2", feature = "gzip", feature = "lzma", feature = "zstd")), allow(unused))]
 #![deny(unsafe_code)]
@@ -102,4 +102,9 @@ pub mod zstd;
 pub use blocks::{Block, Blocks, Cutter, DEFAULT_BLOCK_SIZE};
 pub use damage::{Damage, DecodeError, Fault, MemberPart, Place, Remedy};
 pub use memory::NoMemory;
-pub use system::{abort, descriptors, mapped};
+
+/// What only the program `abz` needs. Anything here may change or go in any version.
+#[doc(hidden)]
+pub mod program {
+    pub use crate::system::{abort, descriptors, mapped};
+}

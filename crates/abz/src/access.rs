@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use abz_codec::access::{Index, Part, parts_with};
 use anabranch::Recycled;
 
-use crate::decompression::Decompression;
+use crate::decompression::{Decompression, in_two_tries};
 use crate::error::Error;
 use crate::format::Format;
 use crate::formats::reads::Behind;
@@ -18,7 +18,7 @@ use crate::run::Run;
 use crate::run_options::RunOptions;
 use crate::span::{Cut, Span, is_done};
 
-/// The result of [`Decompression::span`].
+/// The result of [`RandomAccess::copy`](crate::RandomAccess::copy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spanned {
     /// The number of bytes written.
@@ -29,55 +29,41 @@ pub struct Spanned {
     pub garbage_at: Option<u64>,
 }
 
-impl Decompression {
-    /// Writes a span of the contents of a compressed file to `output`. It writes nothing if the span lies past their
-    /// end.
-    ///
-    /// If `input` is [`Reading::Positional`] and the parts of the file are known, the workers read, decode and verify
-    /// only the parts that overlap the span. The parts are known from `index`, or, for a span of bytes, from the file
-    /// itself: all formats that this crate writes record them, except bzip2. This method does not check that the
-    /// index [fits](Index::fits) the file. Any other file is decoded from its start, as by
-    /// [`run_with`](Decompression::run_with), to the end of the span; damage behind the span goes unnoticed.
-    ///
-    /// ```
-    /// use abz::{Compression, RunOptions, Decompression, Reading, Span};
-    ///
-    /// let (mut file, mut words) = (Vec::new(), Vec::new());
-    /// Compression::default().run(&b"one\ntwo\nthree\nfour\n"[..], &mut file)?;
-    ///
-    /// let span = Span::Lines(2..=3);
-    /// let input = Reading::Stream(&mut &file[..]);
-    /// Decompression::default().span(RunOptions::default(), &span, input, None, &mut words)?;
-    /// assert_eq!(words, b"two\nthree\n");
-    /// # Ok::<(), abz::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Decompression::run), for the data that is decoded.
-    ///
-    /// # Panics
-    ///
-    /// If there are no workers.
-    pub fn span(
-        &self,
-        options: RunOptions<'_>,
-        span: &Span,
-        input: Reading<'_>,
-        index: Option<&Index>,
-        output: &mut (dyn Write + Send),
-    ) -> Result<Spanned, Error> {
-        let source = match &input {
-            Reading::Positional(source) => Some(*source),
-            Reading::Stream(_) => None,
-        };
-        self.in_two_tries(
-            output,
-            |how, output| how.try_span(options, span, input, index, output),
-            |how, output| Some(how.try_span(options, span, Reading::Positional(source?), index, output)),
-        )
-    }
+/// Writes a span of the contents of a compressed file to `output`. It writes nothing if the span lies past their end.
+///
+/// If `input` is [`Reading::Positional`] and the parts of the file are known, the workers read, decode and verify only the
+/// parts that overlap the span. The parts are known from `index`, or, for a span of bytes, from the file itself. This function
+/// does not check that the index [fits](Index::fits) the file. Any other file is decoded from its start to the end of the
+/// span; damage after the span goes unnoticed.
+///
+/// # Errors
+///
+/// As [`decompress`](crate::decompress), for the data that is decoded.
+///
+/// # Panics
+///
+/// If there are no workers.
+pub fn copy_span(
+    input: Reading<'_>,
+    span: &Span,
+    index: Option<&Index>,
+    output: &mut (dyn Write + Send),
+    settings: &Decompression,
+    options: RunOptions<'_>,
+) -> Result<Spanned, Error> {
+    let source = match &input {
+        Reading::Positional(source) => Some(*source),
+        Reading::Stream(_) => None,
+    };
+    in_two_tries(
+        settings,
+        output,
+        |how, output| how.try_span(options, span, input, index, output),
+        |how, output| Some(how.try_span(options, span, Reading::Positional(source?), index, output)),
+    )
+}
 
+impl Decompression {
     fn try_span(
         &self,
         options: RunOptions<'_>,

@@ -53,8 +53,8 @@ pub struct Compression {
     /// If the input turns out to be larger, all of it is compressed nevertheless. If it turns out to be smaller and the
     /// header records the size, that is an error. A patch of zstd needs the exact size.
     pub contents: Option<u64>,
-    /// The number of threads that work, including the caller's; at least 1. [`at_work`](crate::at_work) says how many
-    /// work at once.
+    /// The number of threads that work, including the caller's; at least 1. No more work at once than the process may use
+    /// processors, or two if that is one.
     pub workers: usize,
 }
 
@@ -75,7 +75,7 @@ pub struct Lzma {
     pub tuning: xz::Tuning,
 }
 
-/// The result of [`Compression::run`].
+/// The result of [`compress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compressed {
     /// The number of bytes read.
@@ -113,76 +113,6 @@ impl Compression {
     #[cfg(feature = "zstd")]
     pub const MAX_FAST: u32 = zstd::LEVELS.start().unsigned_abs();
 
-    /// Compresses all of `input` and writes one compressed file to `output`.
-    ///
-    /// # Errors
-    ///
-    /// If the input cannot be read or the output cannot be written. The output is then incomplete.
-    ///
-    /// # Panics
-    ///
-    /// If a setting is out of its range.
-    pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Compressed, Error> {
-        self.run_with(RunOptions::default(), input, output)
-    }
-
-    /// As [`run`](Compression::run), with the threads, progress and report that `options` sets.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Compression::run).
-    ///
-    /// # Panics
-    ///
-    /// As [`run`](Compression::run).
-    pub fn run_with(
-        &self,
-        options: RunOptions<'_>,
-        mut input: impl Read + Send,
-        mut output: impl Write + Send,
-    ) -> Result<Compressed, Error> {
-        self.run_io(options, Reading::Stream(&mut input), Writing::Stream(&mut output))
-    }
-
-    /// As [`run_with`](Compression::run_with), with input and output as streams or at offsets; the compressed bytes are
-    /// the same. Workers read the blocks of gzip at their offsets. Blocks of other formats, and blocks cut by
-    /// content, begin where the one before ends, and are read one after another.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_with`](Compression::run_with).
-    ///
-    /// # Panics
-    ///
-    /// As [`run_with`](Compression::run_with), and if `output` is [`Writing::Positional`] for a format that
-    /// [cannot](Compression::can_write_at) be written at offsets.
-    pub fn run_io(
-        &self,
-        options: RunOptions<'_>,
-        input: Reading<'_>,
-        output: Writing<'_>,
-    ) -> Result<Compressed, Error> {
-        let is_in_order = matches!(output, Writing::Stream(_));
-        assert!(is_in_order || self.can_write_at(), "{} is written in order", self.format);
-        match options.tools {
-            Some(_) if self.workers > 1 => {
-                let alone = Compression { workers: 1, ..self.clone() };
-                alone.run_io(options, input, output)
-            }
-            _ => self.writes().compress(self, &options, input.shortened(), output),
-        }
-    }
-
-    /// Returns whether workers can write parts of this format at their offsets ([`Writing::Positional`]).
-    pub fn can_write_at(&self) -> bool {
-        self.writes().is_written_at()
-    }
-
-    /// Returns whether workers can read blocks of this format at their offsets ([`Reading::Positional`]).
-    pub fn can_read_at(&self) -> bool {
-        self.writes().blocks_are_read_at()
-    }
-
     /// Reduces the number of workers until about `limit` bytes of memory are enough for them and their blocks.
     ///
     /// # Errors
@@ -192,7 +122,7 @@ impl Compression {
     /// # Panics
     ///
     /// If a setting is out of its range.
-    pub fn limit_memory(&mut self, limit: u64) -> Result<(), u64> {
+    pub(crate) fn limit_memory(&mut self, limit: u64) -> Result<(), u64> {
         loop {
             match self.memory() {
                 needed if needed <= limit => return Ok(()),
@@ -200,55 +130,6 @@ impl Compression {
                 _ => self.workers -= 1,
             }
         }
-    }
-
-    /// As [`limit_memory`](Self::limit_memory). If one worker needs more than `limit`, lzip and xz also get smaller
-    /// blocks if no size was set, and then a smaller dictionary, in steps of 1 MiB as in xz. That changes the output.
-    /// Returns the size of the dictionary in bytes, before and after, if it was reduced.
-    ///
-    /// # Errors
-    ///
-    /// If `limit` is too low for one worker with a dictionary of 1 MiB, or without one if the format has none. The
-    /// error is the number of bytes that would be enough.
-    ///
-    /// # Panics
-    ///
-    /// If a setting is out of its range.
-    pub fn limit_memory_and_dictionary(&mut self, limit: u64) -> Result<Option<(u32, u32)>, u64> {
-        let Err(needed) = self.limit_memory(limit) else { return Ok(None) };
-        let Some(before) = self.dictionary() else { return Err(needed) };
-        let wanted = self.clone();
-        let mut dictionary = before;
-        loop {
-            self.set_dictionary(dictionary);
-            if wanted.block_size.is_none() {
-                // A block smaller than the dictionary makes no use of all of it.
-                let least = (dictionary as usize).max(1 << 20);
-                self.block_size = None;
-                let usual = self.block_len().max(least);
-                self.block_size = Some(least);
-                let left = limit.saturating_sub(self.memory()) / self.window() as u64;
-                self.block_size = Some(usual.min(least + left as usize));
-            }
-            if self.memory() <= limit {
-                return Ok((dictionary < before).then_some((before, dictionary)));
-            }
-            if dictionary <= LEAST_ADJUSTED {
-                let least = self.memory();
-                *self = wanted;
-                return Err(least);
-            }
-            dictionary = (dictionary - 1) & !(LEAST_ADJUSTED - 1);
-        }
-    }
-
-    /// The plan of [`run`](Compression::run), without running it.
-    ///
-    /// # Panics
-    ///
-    /// If a setting is out of its range.
-    pub fn plan(&self) -> Plan {
-        self.writes().plan_to_write(self)
     }
 
     /// The size of the LZMA dictionary in bytes, if the format has one.
@@ -280,14 +161,138 @@ impl Compression {
     /// # Panics
     ///
     /// If a setting is out of its range.
-    pub fn block_len(&self) -> usize {
+    pub(crate) fn block_len(&self) -> usize {
         self.writes().block_len(self)
     }
 
     /// The maximum number of blocks in memory at once: two for each worker that is at work, of which one is being
     /// encoded and one waits. lzip and xz, whose blocks are large, have one for each worker and one that waits; xz with
     /// one worker has one.
-    pub fn window(&self) -> usize {
+    pub(crate) fn window(&self) -> usize {
         self.writes().most_blocks(self)
+    }
+}
+
+/// Compresses all of `input` and writes one compressed file to `output`.
+///
+/// ```
+/// use abz::{Compression, compress};
+///
+/// let mut file = Vec::new();
+/// let done = compress(&[7; 5_000_000][..], &mut file, &Compression { level: 9, ..Compression::default() })?;
+/// assert_eq!((done.read, done.written), (5_000_000, file.len() as u64));
+/// # Ok::<(), abz::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If the input cannot be read or the output cannot be written. The output is then incomplete.
+///
+/// # Panics
+///
+/// If a setting is out of its range.
+pub fn compress(
+    input: impl Read + Send,
+    output: impl Write + Send,
+    settings: &Compression,
+) -> Result<Compressed, Error> {
+    compress_with(input, output, settings, RunOptions::default())
+}
+
+/// As [`compress`], with the threads, progress and report that `options` sets.
+///
+/// # Errors
+///
+/// As [`compress`].
+///
+/// # Panics
+///
+/// As [`compress`].
+pub fn compress_with(
+    mut input: impl Read + Send,
+    mut output: impl Write + Send,
+    settings: &Compression,
+    options: RunOptions<'_>,
+) -> Result<Compressed, Error> {
+    compress_io(Reading::Stream(&mut input), Writing::Stream(&mut output), settings, options)
+}
+
+/// As [`compress_with`], with input and output as streams or at offsets; the compressed bytes are the same. Workers read the
+/// blocks of gzip at their offsets. Blocks of other formats, and blocks cut by content, begin where the one before ends, and
+/// are read one after another.
+///
+/// # Errors
+///
+/// As [`compress`].
+///
+/// # Panics
+///
+/// As [`compress`], and if `output` is [`Writing::Positional`] for a format that cannot be written at offsets.
+pub fn compress_io(
+    input: Reading<'_>,
+    output: Writing<'_>,
+    settings: &Compression,
+    options: RunOptions<'_>,
+) -> Result<Compressed, Error> {
+    let (writes, is_in_order) = (settings.writes(), matches!(output, Writing::Stream(_)));
+    assert!(is_in_order || writes.is_written_at(), "{} is written in order", settings.format);
+    match options.tools {
+        Some(_) if settings.workers > 1 => {
+            compress_io(input, output, &Compression { workers: 1, ..settings.clone() }, options)
+        }
+        _ => writes.compress(settings, &options, input.shortened(), output),
+    }
+}
+
+/// The plan of [`compress`], without running it.
+///
+/// # Panics
+///
+/// If a setting is out of its range.
+pub fn plan_to_compress(settings: &Compression) -> Plan {
+    settings.writes().plan_to_write(settings)
+}
+
+/// Reduces the number of workers until about `limit` bytes of memory are enough for them and their blocks. If one worker needs
+/// more, lzip and xz also get smaller
+/// blocks if no size was set, and then a smaller dictionary, in steps of 1 MiB as in xz. That changes the output.
+/// Returns the size of the dictionary in bytes, before and after, if it was reduced.
+///
+/// # Errors
+///
+/// If `limit` is too low for one worker with a dictionary of 1 MiB, or without one if the format has none. The
+/// error is the number of bytes that would be enough.
+///
+/// # Panics
+///
+/// If a setting is out of its range.
+pub fn limit_memory_and_dictionary(
+    settings: &mut Compression,
+    limit: u64,
+) -> Result<Option<(u32, u32)>, u64> {
+    let Err(needed) = settings.limit_memory(limit) else { return Ok(None) };
+    let Some(before) = settings.dictionary() else { return Err(needed) };
+    let wanted = settings.clone();
+    let mut dictionary = before;
+    loop {
+        settings.set_dictionary(dictionary);
+        if wanted.block_size.is_none() {
+            // A block smaller than the dictionary makes no use of all of it.
+            let least = (dictionary as usize).max(1 << 20);
+            settings.block_size = None;
+            let usual = settings.block_len().max(least);
+            settings.block_size = Some(least);
+            let left = limit.saturating_sub(settings.memory()) / settings.window() as u64;
+            settings.block_size = Some(usual.min(least + left as usize));
+        }
+        if settings.memory() <= limit {
+            return Ok((dictionary < before).then_some((before, dictionary)));
+        }
+        if dictionary <= LEAST_ADJUSTED {
+            let least = settings.memory();
+            *settings = wanted;
+            return Err(least);
+        }
+        dictionary = (dictionary - 1) & !(LEAST_ADJUSTED - 1);
     }
 }

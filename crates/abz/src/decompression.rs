@@ -21,8 +21,8 @@ use crate::speculation::Speculation;
 /// The settings of a decompression, for files of any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decompression {
-    /// The number of threads that work, including the caller's; at least 1. [`at_work`](crate::at_work) says how many
-    /// work at once.
+    /// The number of threads that work, including the caller's; at least 1. No more work at once than the process may use
+    /// processors, or two if that is one.
     pub workers: usize,
     /// The checks on lzip files beyond those of their contents.
     #[cfg(feature = "lzma")]
@@ -45,7 +45,7 @@ pub struct Decompression {
     pub loose_trailing: bool,
 }
 
-/// The result of [`Decompression::run`].
+/// The result of [`decompress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decompressed {
     /// The number of bytes read.
@@ -84,54 +84,7 @@ impl Default for Decompression {
 }
 
 impl Decompression {
-    /// Writes the contents of the compressed file `input` to `output`. The format is detected from its first bytes.
-    ///
-    /// All workers decode the parts of a file in parallel where the format allows it:
-    ///
-    /// - gzip: blocks with marks, as this crate writes them, and members whose headers record their size, as in BGZF.
-    ///   Other members are decoded one after another, each by one worker or in pieces by all: see
-    ///   [`Speculation`](crate::Speculation).
-    /// - bzip2: all blocks, whichever program wrote them.
-    /// - lzip: members of at most 8 MiB, or twice their dictionary if that is more, but never above 64 MiB.
-    /// - xz: blocks whose headers record their sizes, of at most 8 MiB, or three times their dictionary if that is
-    ///   more, but never above 192 MiB.
-    /// - zstd: pieces of frames, as this crate writes them, and frames that pzstd wrote or whose headers record their
-    ///   size, each of at most 32 MiB of contents.
-    ///
-    /// One worker decodes anything else, while others read, verify and write.
-    ///
-    /// # Errors
-    ///
-    /// If the input cannot be read, is damaged or of no known format, or the output cannot be written. The contents
-    /// before the fault have been written then, and are right, except those of a damaged gzip member that does not
-    /// record where its parts lie: these may be wrong.
-    ///
-    /// # Panics
-    ///
-    /// If there are no workers.
-    pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Decompressed, Error> {
-        self.run_with(RunOptions::default(), input, output)
-    }
-
-    /// As [`run`](Decompression::run), with the threads, progress and report that `options` sets.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Decompression::run).
-    ///
-    /// # Panics
-    ///
-    /// As [`run`](Decompression::run).
-    pub fn run_with(
-        &self,
-        options: RunOptions<'_>,
-        mut input: impl Read + Send,
-        mut output: impl Write + Send,
-    ) -> Result<Decompressed, Error> {
-        self.carry(options, &mut input, &mut output)
-    }
-
-    /// As [`run_with`](Self::run_with), for trait objects, so that the pipelines are compiled once.
+    /// As [`decompress_with`], for trait objects, so that the pipelines are compiled once.
     pub(crate) fn carry(
         &self,
         options: RunOptions<'_>,
@@ -149,44 +102,9 @@ impl Decompression {
         Ok(Decompressed { read: input.bytes, ..done })
     }
 
-    /// Decompresses a gzip file that records where each block or member is, as every file of several blocks by this
-    /// crate does. Each worker reads members at their offsets, decodes them, and writes the contents at theirs.
-    /// Returns `None` if the file records no such offsets or is damaged: `output` then holds wrong bytes, and
-    /// [`run_with`](Decompression::run_with) has to decode the file again to write the correct contents and report the
-    /// damage.
-    ///
-    /// # Errors
-    ///
-    /// If the input cannot be read or the output cannot be written.
-    ///
-    /// # Panics
-    ///
-    /// If there are no workers.
-    pub fn run_at(
-        &self,
-        options: RunOptions<'_>,
-        input: &dyn ReadAt,
-        output: &dyn WriteAt,
-    ) -> Result<Option<Decompressed>, Error> {
-        let format = Format::at(input).map_err(Error::Read)?;
-        format.unwrap_or_default().reads().decompress_at(self, &options, input, output)
-    }
-
-    /// The maximum number of pieces (members, blocks, or chunks of 256 KiB) in memory at once: two for each worker that
-    /// is [at work](crate::at_work); for lzip and xz, one for each and one more. There are as many input buffers of 128
-    /// KiB.
-    pub fn window(&self, format: Format) -> usize {
-        format.reads().window(self.workers)
-    }
-
-    /// The plan of [`run`](Decompression::run) for a file of a format, without running it.
-    pub fn plan(&self, format: Format) -> Plan {
-        format.reads().plan_to_read(self)
-    }
-
     /// The number of workers that may decode gzip or bzip2 within the memory limit. Each takes less than 16 MiB,
     /// including the blocks that wait for it.
-    pub fn workers_within(&self) -> usize {
+    pub(crate) fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
     }
@@ -206,45 +124,136 @@ impl Decompression {
         #[cfg(not(feature = "lzma"))]
         false
     }
+}
 
-    /// Decodes a file that can be read twice, such as a regular file. `first` decodes it from its start. If that fails
-    /// because the file has to be [read twice](Remedy::RegularFile), `again` decodes it from its start as well, with
-    /// the decompression that it is given. The bytes that `first` has written are not written again. `again` returns
-    /// `None` if the file cannot be read twice after all.
-    ///
-    /// ```
-    /// use abz::{Compression, Decompression};
-    ///
-    /// let (mut file, mut contents) = (Vec::new(), Vec::new());
-    /// Compression::default().run(&b"a branch of a river"[..], &mut file)?;
-    /// Decompression::default().in_two_tries(
-    ///     &mut contents,
-    ///     |how, output| how.run(&file[..], output),
-    ///     |how, output| Some(how.run(&file[..], output)),
-    /// )?;
-    /// assert_eq!(contents, b"a branch of a river");
-    /// # Ok::<(), abz::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The error of the last try.
-    pub fn in_two_tries<T>(
-        &self,
-        output: &mut (dyn Write + Send),
-        first: impl FnOnce(&Decompression, &mut (dyn Write + Send)) -> Result<T, Error>,
-        again: impl FnOnce(&Decompression, &mut (dyn Write + Send)) -> Option<Result<T, Error>>,
-    ) -> Result<T, Error> {
-        let mut counted = Counted::new(&mut *output);
-        let done = first(self, &mut counted);
-        let known = counted.bytes;
-        if let Err(Error::Damaged(damage)) = &done
-            && damage.remedy() == Remedy::RegularFile
-        {
-            let mut how = self.clone();
-            how.allow_late_flushes();
-            return again(&how, &mut Rest { left: known, output }).unwrap_or(done);
-        }
-        done
+/// Writes the contents of the compressed file `input` to `output`. The format is detected from its first bytes.
+///
+/// All workers decode the parts of a file in parallel where the format allows it:
+///
+/// - gzip: blocks with marks, as this crate writes them, and members whose headers record their size, as in BGZF.
+///   Other members are decoded one after another, each by one worker or in pieces by all: see
+///   [`Speculation`](crate::Speculation).
+/// - bzip2: all blocks, whichever program wrote them.
+/// - lzip: members of at most 8 MiB, or twice their dictionary if that is more, but never above 64 MiB.
+/// - xz: blocks whose headers record their sizes, of at most 8 MiB, or three times their dictionary if that is
+///   more, but never above 192 MiB.
+/// - zstd: pieces of frames, as this crate writes them, and frames that pzstd wrote or whose headers record their
+///   size, each of at most 32 MiB of contents.
+///
+/// One worker decodes anything else, while others read, verify and write.
+///
+/// ```
+/// use abz::{Compression, Decompression, compress, decompress};
+///
+/// let (mut file, mut contents) = (Vec::new(), Vec::new());
+/// compress(&b"a branch of a river"[..], &mut file, &Compression::default())?;
+/// decompress(&file[..], &mut contents, &Decompression::default())?;
+/// assert_eq!(contents, b"a branch of a river");
+/// # Ok::<(), abz::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If the input cannot be read, is damaged or of no known format, or the output cannot be written. The contents
+/// before the fault have been written then, and are right, except those of a damaged gzip member that does not
+/// record where its parts lie: these may be wrong.
+///
+/// # Panics
+///
+/// If there are no workers.
+pub fn decompress(
+    input: impl Read + Send,
+    output: impl Write + Send,
+    settings: &Decompression,
+) -> Result<Decompressed, Error> {
+    decompress_with(input, output, settings, RunOptions::default())
+}
+
+/// As [`decompress`], with the threads, progress and report that `options` sets.
+///
+/// # Errors
+///
+/// As [`decompress`].
+///
+/// # Panics
+///
+/// As [`decompress`].
+pub fn decompress_with(
+    mut input: impl Read + Send,
+    mut output: impl Write + Send,
+    settings: &Decompression,
+    options: RunOptions<'_>,
+) -> Result<Decompressed, Error> {
+    settings.carry(options, &mut input, &mut output)
+}
+
+/// Decompresses a gzip file that records where each block or member is, as every file of several blocks by this
+/// crate does. Each worker reads members at their offsets, decodes them, and writes the contents at theirs.
+/// Returns `None` if the file records no such offsets or is damaged: `output` then holds wrong bytes, and
+/// [`decompress_with`] has to decode the file again to write the correct contents and report the
+/// damage.
+///
+/// # Errors
+///
+/// If the input cannot be read or the output cannot be written.
+///
+/// # Panics
+///
+/// If there are no workers.
+pub fn decompress_at(
+    input: &dyn ReadAt,
+    output: &dyn WriteAt,
+    settings: &Decompression,
+    options: RunOptions<'_>,
+) -> Result<Option<Decompressed>, Error> {
+    let format = Format::at(input).map_err(Error::Read)?;
+    format.unwrap_or_default().reads().decompress_at(settings, &options, input, output)
+}
+
+/// The plan of [`decompress`] for a file of a format, without running it.
+pub fn plan_to_decompress(settings: &Decompression, format: Format) -> Plan {
+    format.reads().plan_to_read(settings)
+}
+
+/// Decodes a file that can be read twice, such as a regular file. `first` decodes it from its start. If that fails
+/// because the file has to be [read twice](Remedy::RegularFile), `again` decodes it from its start as well, with
+/// the decompression that it is given. The bytes that `first` has written are not written again. `again` returns
+/// `None` if the file cannot be read twice after all.
+///
+/// ```
+/// use abz::program::in_two_tries;
+/// use abz::{Compression, Decompression, compress, decompress};
+///
+/// let (mut file, mut contents) = (Vec::new(), Vec::new());
+/// compress(&b"a branch of a river"[..], &mut file, &Compression::default())?;
+/// in_two_tries(
+///     &Decompression::default(),
+///     &mut contents,
+///     |how, output| decompress(&file[..], output, how),
+///     |how, output| Some(decompress(&file[..], output, how)),
+/// )?;
+/// assert_eq!(contents, b"a branch of a river");
+/// # Ok::<(), abz::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// The error of the last try.
+pub fn in_two_tries<T>(
+    settings: &Decompression,
+    output: &mut (dyn Write + Send),
+    first: impl FnOnce(&Decompression, &mut (dyn Write + Send)) -> Result<T, Error>,
+    again: impl FnOnce(&Decompression, &mut (dyn Write + Send)) -> Option<Result<T, Error>>,
+) -> Result<T, Error> {
+    let mut counted = Counted::new(&mut *output);
+    let done = first(settings, &mut counted);
+    let known = counted.bytes;
+    if let Err(Error::Damaged(damage)) = &done
+        && damage.remedy() == Remedy::RegularFile
+    {
+        let mut how = settings.clone();
+        how.allow_late_flushes();
+        return again(&how, &mut Rest { left: known, output }).unwrap_or(done);
     }
+    done
 }

@@ -34,9 +34,9 @@ impl Error {
     /// The damage of the input, if `E` is the error type of its format.
     ///
     /// ```
-    /// use abz::{Decompression, Place, gzip};
+    /// use abz::{Decompression, Place, decompress, gzip};
     ///
-    /// let error = Decompression::default().run(&b"\x1f\x8b\x07"[..], Vec::new()).unwrap_err();
+    /// let error = decompress(&b"\x1f\x8b\x07"[..], Vec::new(), &Decompression::default()).unwrap_err();
     /// let error: &gzip::DecodeError = error.damage().expect("it begins like gzip");
     /// assert_eq!(error.place, Place::Member { number: 1, start: 0 });
     /// ```

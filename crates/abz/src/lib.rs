@@ -13,19 +13,19 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A [`Compression`] and a [`Decompression`] take a whole input at once, as the command `abz` does between opening its files
-//! and closing them.
+//! [`compress`] and [`decompress`] take a whole input at once, as the command `abz` does between opening its files and closing
+//! them. [`RandomAccess`] decodes ranges of bytes or lines.
 //!
 //! ```
-//! use abz::{Compression, Decompression};
+//! use abz::{Compression, Decompression, compress, decompress};
 //!
 //! let text = b"a branch of a river that leaves the main stream and joins it again\n".repeat(1000);
 //! let mut file = Vec::new();
-//! let done = Compression { level: 9, ..Compression::default() }.run(&text[..], &mut file)?;
+//! let done = compress(&text[..], &mut file, &Compression { level: 9, ..Compression::default() })?;
 //! assert_eq!((done.read, done.written), (text.len() as u64, file.len() as u64));
 //!
 //! let mut back = Vec::new();
-//! Decompression::default().run(&file[..], &mut back)?;
+//! decompress(&file[..], &mut back, &Decompression::default())?;
 //! assert_eq!(back, text);
 //! # Ok::<(), abz::Error>(())
 //! ```
@@ -56,13 +56,12 @@
 //! # Guarantees
 //!
 //! - The output depends on the input and the settings, never on the number of workers.
-//! - At most [`window`](Compression::window) blocks are in memory at once, however long the input is and however
-//!   slow the output.
+//! - At most two blocks are in memory for each thread that works, however long the input is and however slow the output.
 //! - When something fails, everything before it has been written, and nothing after it.
 //!
 //! # Limits
 //!
-//! [`Reader::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes any; the command
+//! [`Reader::open`], [`RandomAccess::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes any; the command
 //! does that.
 // Without some formats, what they share has callers that are left out.
 #![cfg_attr(not(all(feature = "bzip2", feature = "gzip", feature = "lzma", feature = "zstd")), allow(unused))]
@@ -81,6 +80,9 @@ mod index;
 mod index_builder;
 mod pipes;
 mod positional;
+#[doc(hidden)]
+pub mod program;
+mod random_access;
 mod reader;
 mod recover;
 mod recovery;
@@ -99,24 +101,22 @@ pub use access::Spanned;
 pub use asynchronous::{AsyncReader, AsyncWriter};
 #[cfg(feature = "lzma")]
 pub use compression::Lzma;
-pub use compression::{Compressed, Compression};
-pub use decompression::{Decompressed, Decompression};
+pub use compression::{Compressed, Compression, compress};
+pub use decompression::{Decompressed, Decompression, decompress};
 pub use error::Error;
 pub use format::{Format, Setting};
-pub use positional::{ReadAt, Reading, WriteAt, Writing};
+pub use positional::ReadAt;
+pub use random_access::RandomAccess;
 pub use reader::{Reader, ReaderBuilder};
-pub use recover::Recovery;
-pub use recovery::{Gap, Recovered};
-pub use run_options::{RunOptions, at_work};
 pub use span::Span;
-pub use speculation::{Expected, Speculation};
+pub use speculation::Speculation;
 pub use tools::Tools;
 pub use writer::{Writer, WriterBuilder};
 
-/// The thread pool and report of [`RunOptions`], and the plan of a run.
-pub use anabranch::{Plan, Pool, Report};
+/// The thread pool that many readers and writers can share.
+pub use anabranch::Pool;
 
-/// The index that [`Decompression::index`] makes, and the error of a file that is not an index.
+/// The index that [`Reader::index`] makes, and the error of a file that is not an index.
 pub use abz_codec::access::{Index, IndexError};
 
 /// The setting that says when [`Decompression`] gives out incomplete or unverified contents.
@@ -129,8 +129,6 @@ pub use abz_codec::gzip;
 #[cfg(feature = "zstd")]
 pub use abz_codec::zstd;
 /// The modules of the formats, with settings for [`Compression`] and the errors inside [`Error`].
-pub use abz_codec::{
-    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, descriptors, legacy, lzw, mapped,
-};
+pub use abz_codec::{DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, legacy, lzw};
 #[cfg(feature = "lzma")]
 pub use abz_codec::{lzip, xz};

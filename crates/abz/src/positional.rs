@@ -1,6 +1,10 @@
 //! Input and output at given offsets: all workers read and write parts of a file at once.
 
+#[cfg(unix)]
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
 
 /// An input of known size that any thread may read at any offset, at any time.
 pub trait ReadAt: Sync {
@@ -43,7 +47,39 @@ pub enum Writing<'a> {
     Positional(&'a dyn WriteAt),
 }
 
+impl<T: ReadAt + ?Sized> ReadAt for &T {
+    fn size(&self) -> u64 {
+        (**self).size()
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        (**self).read_at(bytes, offset)
+    }
+}
+
 impl ReadAt for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.as_slice().size()
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.as_slice().read_at(bytes, offset)
+    }
+}
+
+/// The size of a file is 0 if it cannot be found out.
+#[cfg(unix)]
+impl ReadAt for File {
+    fn size(&self) -> u64 {
+        self.metadata().map_or(0, |metadata| metadata.len())
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_exact_at(bytes, offset)
+    }
+}
+
+impl ReadAt for [u8] {
     fn size(&self) -> u64 {
         self.len() as u64
     }

@@ -12,17 +12,19 @@ use crate::run_options::RunOptions;
 /// lzip or gzip. Each part is found by its first bytes, wherever it lies, and counts only if its checksum is right.
 ///
 /// ```
-/// use abz::{Compression, Format, Recovery};
+/// use abz::program::{Gap, Recovery, RunOptions};
+/// use abz::{Compression, Format, compress};
 ///
 /// let text = b"a branch of a river that leaves the main stream and joins it again\n".repeat(1000);
 /// let mut file = Vec::new();
-/// Compression { block_size: Some(16 << 10), ..Compression::default() }.run(&text[..], &mut file)?;
+/// compress(&text[..], &mut file, &Compression { block_size: Some(16 << 10), ..Compression::default() })?;
 /// file[100] ^= 1;
 ///
 /// let mut recovery = Recovery::new(Format::Gzip).expect("it has members");
 /// recovery.fill = true;
 /// let (mut back, mut gaps) = (Vec::new(), Vec::new());
-/// let recovered = recovery.run(&file, &mut back, |gap| gaps.push((gap.at, gap.missing)))?;
+/// let note = |gap: Gap| gaps.push((gap.at, gap.missing));
+/// let recovered = recovery.run(RunOptions::default(), &file, &mut back, note)?;
 /// assert_eq!((recovered.parts, recovered.gaps), (4, 1));
 /// assert_eq!(gaps, [(0, Some(16 << 10))]);
 /// assert!(back[16 << 10..] == text[16 << 10..]);
@@ -76,24 +78,6 @@ impl Recovery {
     ///
     /// If there are no workers.
     pub fn run(
-        &self,
-        input: &dyn ReadAt,
-        output: impl Write + Send,
-        tell: impl FnMut(Gap) + Send,
-    ) -> Result<Recovered, Error> {
-        self.run_with(RunOptions::default(), input, output, tell)
-    }
-
-    /// As [`run`](Recovery::run), with the threads, progress and report that `options` sets.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Recovery::run).
-    ///
-    /// # Panics
-    ///
-    /// As [`run`](Recovery::run).
-    pub fn run_with(
         &self,
         options: RunOptions<'_>,
         input: &dyn ReadAt,

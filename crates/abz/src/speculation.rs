@@ -36,19 +36,6 @@ const RESOLVE: u32 = 24;
 /// The cost of joining the pieces, by one worker at a time, including the data before the first block of each.
 const JOIN: u32 = 8;
 
-impl Speculation {
-    /// Returns true if members are decoded speculatively with `workers` workers.
-    pub fn is_done(self, workers: usize) -> bool {
-        let expected = Expected::with(workers);
-        match self {
-            // Speculation takes several times the processor time, so it has to be worth it.
-            Speculation::Auto => 3 * expected.guessed <= 2 * expected.serial,
-            Speculation::Always => true,
-            Speculation::Never => false,
-        }
-    }
-}
-
 impl Expected {
     /// The expected times with `workers` workers.
     pub fn with(workers: usize) -> Expected {
@@ -56,6 +43,16 @@ impl Expected {
         let serial = 100.max((100 + AROUND).div_ceil(workers));
         let guessed = JOIN.max((GUESS + RESOLVE + JOIN + AROUND).div_ceil(workers));
         Expected { serial: if workers == 1 { 100 + AROUND } else { serial }, guessed }
+    }
+
+    /// Returns true if members are decoded speculatively.
+    pub fn guesses(self, speculation: Speculation) -> bool {
+        match speculation {
+            // Speculation takes several times the processor time, so it has to be worth it.
+            Speculation::Auto => 3 * self.guessed <= 2 * self.serial,
+            Speculation::Always => true,
+            Speculation::Never => false,
+        }
     }
 }
 
@@ -76,8 +73,9 @@ mod tests {
 
     #[test]
     fn one_worker_never_guesses_by_itself_and_many_do() {
-        assert!(!Speculation::Auto.is_done(1) && !Speculation::Auto.is_done(2));
-        assert!(Speculation::Auto.is_done(3) && Speculation::Auto.is_done(16));
-        assert!(Speculation::Always.is_done(1) && !Speculation::Never.is_done(16));
+        let guesses = |speculation, workers| Expected::with(workers).guesses(speculation);
+        assert!(!guesses(Speculation::Auto, 1) && !guesses(Speculation::Auto, 2));
+        assert!(guesses(Speculation::Auto, 3) && guesses(Speculation::Auto, 16));
+        assert!(guesses(Speculation::Always, 1) && !guesses(Speculation::Never, 16));
     }
 }

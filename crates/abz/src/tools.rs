@@ -15,20 +15,21 @@ use crate::pipes::buffers;
 const KEPT_BUFFERS: usize = 4;
 
 /// The tables and buffers with which one thread compresses and decompresses file after file. They are for many small
-/// files, where each thread takes files of its own: [`RunOptions::tools`](crate::RunOptions::tools).
+/// files, where each thread takes files of its own: [`WriterBuilder::tools`](crate::WriterBuilder::tools) and
+/// [`ReaderBuilder::tools`](crate::ReaderBuilder::tools).
 ///
 /// ```
-/// use abz::{Compression, Decompression, RunOptions, Tools};
+/// use abz::{Tools, WriterBuilder};
+/// use std::io::Write;
 ///
 /// let tools = Tools::new();
-/// let options = RunOptions { tools: Some(&tools), ..RunOptions::default() };
 /// for text in ["one small file", "another one"] {
-///     let (mut file, mut back) = (Vec::new(), Vec::new());
-///     Compression::default().run_with(options, text.as_bytes(), &mut file)?;
-///     Decompression::default().run_with(options, &file[..], &mut back)?;
-///     assert_eq!(back, text.as_bytes());
+///     let mut writer = WriterBuilder::new().workers(1).tools(&tools).build(Vec::new())?;
+///     writer.write_all(text.as_bytes())?;
+///     let file = writer.finish()?;
+///     assert_eq!(abz::Reader::new(&file[..]).and_then(std::io::read_to_string)?, text);
 /// }
-/// # Ok::<(), abz::Error>(())
+/// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Tools {
     idle: Idle,

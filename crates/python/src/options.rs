@@ -1,7 +1,8 @@
 //! The settings of readers and writers, as Python passes them.
 
 use abz::gzip::Origin;
-use abz::{Format, ReaderBuilder, WriterBuilder};
+use abz::program::facts;
+use abz::{Compression, Format, ReaderBuilder, WriterBuilder};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -31,25 +32,21 @@ impl Options {
     ///
     /// If the format has no place for a time that was given.
     pub(crate) fn builder(&self, py: Python<'_>, format: Format) -> PyResult<WriterBuilder> {
-        let mut builder = WriterBuilder::new().format(format);
+        let (level, block_size) = (self.level.unwrap_or(format.default_level()), self.block_size);
+        let mut settings = Compression { format, level, block_size, ..Compression::default() };
         if let Some(mtime) = self.mtime {
-            if !format.tells_origin() {
+            if !facts(format).tells_origin {
                 let message = format!("expected no mtime, found one: a file of {format} does not record it");
                 return Err(PyValueError::new_err(message));
             }
-            builder = builder.origin(Origin { name: None, mtime });
-        }
-        if let Some(level) = self.level {
-            builder = builder.level(level);
-        }
-        if let Some(size) = self.block_size {
-            builder = builder.block_size(size);
-        }
-        if let Some(limit) = self.memory_limit {
-            builder = builder.memory_limit(limit);
+            settings.origin = Origin { name: None, mtime };
         }
         if let Some(threads) = self.threads {
-            builder = builder.workers(threads);
+            settings.workers = threads;
+        }
+        let mut builder = WriterBuilder::new().settings(settings);
+        if let Some(limit) = self.memory_limit {
+            builder = builder.memory_limit(limit);
         }
         if self.threads != Some(1) {
             builder = builder.pool(&pool(py));

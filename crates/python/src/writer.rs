@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use abz::program::facts;
 use abz::{Format, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -128,7 +129,7 @@ impl RawWriter {
         let format = match (format, &path) {
             (Some(name), _) => format_named(name)?,
             (None, Some(path)) => format_of(path)?,
-            (None, None) => format_like(bound).filter(|format| format.is_written()).unwrap_or_default(),
+            (None, None) => format_like(bound).filter(|format| facts(*format).is_written).unwrap_or_default(),
         };
         if mode == "a" && !may_be_appended_to(format) {
             let message = format!(
@@ -333,7 +334,7 @@ fn first_of(data: &Bound<'_, PyAny>, most: usize) -> PyResult<PyBackedBytes> {
 
 /// The format that the suffix of a path stands for.
 fn format_of(path: &Path) -> PyResult<Format> {
-    Format::of_name(path).filter(|format| format.is_written()).ok_or_else(|| {
+    Format::of_name(path).filter(|format| facts(*format).is_written).ok_or_else(|| {
         let suffixes: Vec<_> = Format::written().map(Format::suffix).collect();
         let expected = format!("expected a name that ends in one of {}", suffixes.join(", "));
         let message = format!("{expected}, found {}: use such a name, or pass a format", path.display());

@@ -18,7 +18,7 @@ use memmap2::MmapOptions;
 /// std::fs::write(&path, "a branch of a river")?;
 /// let file = std::fs::File::open(&path)?;
 /// let mut word = [0; 6];
-/// abz_codec::mapped::read_exact_at(&file, &mut word, 2)?;
+/// abz_codec::program::mapped::read_exact_at(&file, &mut word, 2)?;
 /// assert_eq!(word, *b"branch");
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), std::io::Error>(())

@@ -1,6 +1,7 @@
 //! What is done with each input on its own. Each action is implemented beside its work: most in `one_file/`, one in `explain.rs`.
 
-use abz::{Decompression, Error, Format, RunOptions};
+use abz::program::{RunOptions, facts, workers_within};
+use abz::{Decompression, Error};
 
 use crate::command::input::Input;
 use crate::command::messages::Messages;
@@ -82,7 +83,7 @@ impl<'a> Terms<'a> {
             tells_checksum: false,
             reporting: Some(reporting),
             workers: how.workers,
-            workers_side_by_side: how.workers_within(),
+            workers_side_by_side: workers_within(how),
         }
     }
 }
@@ -150,5 +151,5 @@ pub(crate) fn replaces_one_by_one(outputs: &Outputs) -> bool {
 
 /// Returns `false` if the windows of several such files together could exceed the memory limit.
 pub(crate) fn fits(input: &Input, limit: Option<u64>) -> bool {
-    limit.is_none() || !input.format().is_some_and(Format::asks_for_memory)
+    limit.is_none() || !input.format().is_some_and(|format| facts(format).asks_for_memory)
 }

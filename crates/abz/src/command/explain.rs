@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use abz::{Decompression, Expected, Format, Plan, RunOptions, Speculation};
+use abz::program::{
+    Expected, Plan, RunOptions, plan_to_compress, plan_to_decompress, plan_to_decompress_indexed,
+    workers_within,
+};
+use abz::{Decompression, Format, Speculation};
 
 use super::action::{Action, Done, Failure, Setting, Terms};
 use super::arguments::Explained;
@@ -57,7 +61,7 @@ impl Action for Explain {
 fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem> {
     let (plan, choice) = match &request.of {
         Explainable::Compression(compression) => {
-            (compressing::of_input(compression, input).plan(), String::new())
+            (plan_to_compress(&compressing::of_input(compression, input)), String::new())
         }
         Explainable::Decompression(decompression, index_file) => {
             let decompression = input.decompression(decompression);
@@ -65,7 +69,9 @@ fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem> {
             let (plan, by_index) = by_index((format, &decompression), index_file.as_deref(), input)?;
             match plan {
                 Some(plan) => (plan, by_index),
-                None => (decompression.plan(format), choice(format, &decompression) + &by_index),
+                None => {
+                    (plan_to_decompress(&decompression, format), choice(format, &decompression) + &by_index)
+                }
             }
         }
     };
@@ -82,14 +88,14 @@ fn choice(format: Format, decompression: &Decompression) -> String {
     if format != Format::Gzip {
         return String::new();
     }
-    let (workers, speculation) = (decompression.workers_within(), decompression.speculation);
-    let way = match (speculation, speculation.is_done(workers)) {
+    let (workers, speculation) = (workers_within(decompression), decompression.speculation);
+    let expected = Expected::with(workers);
+    let way = match (speculation, expected.guesses(speculation)) {
         (Speculation::Auto, true) => "speculatively, because",
         (Speculation::Auto, false) => "by one worker, because",
         (Speculation::Always, _) => "speculatively, as --speculate says;",
         (Speculation::Never, _) => "by one worker, as --speculate says;",
     };
-    let expected = Expected::with(workers);
     format!("\nA member that does not record where its blocks are is decoded {way} {expected}.")
 }
 
@@ -107,7 +113,8 @@ fn by_index(
         Err(problem) => (None, format!("\n{problem}")),
         Ok(None) => (None, String::new()),
         Ok(Some(index)) => {
-            let plan = is_for_use(decompression, input).then(|| decompression.plan_indexed(format, &index));
+            let plan = is_for_use(decompression, input)
+                .then(|| plan_to_decompress_indexed(decompression, format, &index));
             match plan.flatten() {
                 Some(plan) => {
                     (Some(plan), format!("\nThe index {name} is used: all workers decode parts of the file."))

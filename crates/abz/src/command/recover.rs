@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abz::{Error, Format, Gap, ReadAt, Recovered, Recovery, Report, RunOptions};
+use abz::program::{Gap, Recovered, Recovery, Report, RunOptions, format_of_archive};
+use abz::{Error, Format, ReadAt};
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
@@ -99,7 +100,7 @@ fn recover(
             gaps.push(gap);
         }
     };
-    let done = recovery.run_with(run_options, &source, &mut output, note).map_err(|error| {
+    let done = recovery.run(run_options, &source, &mut output, note).map_err(|error| {
         if let Error::Write(error) = &error {
             messages.is_hopeless = outputs.destination == Destination::Stdout;
             interrupt::end_if_broken_pipe(error);
@@ -141,7 +142,7 @@ fn recovery(input: &Input, named: Option<Format>) -> Result<Recovery, Problem> {
         return Recovery::new(format).ok_or_else(|| cannot(input, format));
     }
     let by_name = match &input.source {
-        Source::File(path) => Format::of_archive(path),
+        Source::File(path) => format_of_archive(path),
         Source::Stdin => None,
     };
     let formats = [input.format(), by_name].into_iter().flatten();

@@ -108,7 +108,7 @@ impl Default for Format {
 
 impl Format {
     /// The number of bytes at the start of a file that are enough to detect its format.
-    pub const MAGIC_LEN: usize = 14;
+    pub(crate) const MAGIC_LEN: usize = 14;
 
     /// Iterates over all formats.
     pub fn all() -> impl Iterator<Item = Format> + Clone {
@@ -120,17 +120,12 @@ impl Format {
         Format::all().filter(|format| format.is_written())
     }
 
-    /// The format whose [`name`](Self::name) is `name`.
-    pub fn named(name: &str) -> Option<Format> {
-        Format::all().find(|format| format.name() == name)
-    }
-
     /// Detects the format of `input`. Returns the format, if it is a known one, and a reader of the whole input.
     ///
     /// # Errors
     ///
     /// The error of the reader.
-    pub fn sniff<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
+    pub(crate) fn sniff<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
         let mut start = Vec::with_capacity(Format::MAGIC_LEN);
         let format = Format::detect(&mut input, &mut start)?;
         Ok((format, io::Cursor::new(start).chain(input)))
@@ -178,23 +173,14 @@ impl Format {
             let is_suffix = |suffix: &str| {
                 if suffix.len() == 2 { name.ends_with(suffix) } else { lower.ends_with(suffix) }
             };
-            format.suffixes().iter().any(|(suffix, _)| suffix.starts_with('.') && is_suffix(suffix))
+            format
+                .reads()
+                .names()
+                .suffixes
+                .iter()
+                .any(|(suffix, _)| suffix.starts_with('.') && is_suffix(suffix))
         };
         Format::all().find(ends)
-    }
-
-    /// The format of an archive of that name: the one whose suffix the name ends with, or whose short suffix for a
-    /// compressed archive, such as `.tgz`.
-    pub fn of_archive(name: &Path) -> Option<Format> {
-        let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
-        let ends = |format: &Format| {
-            if !format.writes().is_some_and(Writes::holds_archives) {
-                return false;
-            }
-            let mut short = format.suffixes().iter().filter(|(_, stem)| !stem.is_empty());
-            name.ends_with(format.suffix()) || short.any(|(suffix, _)| name.ends_with(suffix))
-        };
-        Format::written().find(ends)
     }
 
     /// Decodes a file, and returns the number of bytes read and written.
@@ -218,33 +204,8 @@ impl Format {
         self.reads().names().suffix
     }
 
-    /// Returns the known suffixes, each with its replacement in the name of the decompressed file.
-    pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
-        self.reads().names().suffixes
-    }
-
-    /// Returns true if a file of this format determines how much memory decoding takes, by its window or dictionary.
-    pub fn asks_for_memory(self) -> bool {
-        self.reads().asks_for_memory()
-    }
-
-    /// Returns `true` if [`Decompression::run_at`](crate::Decompression::run_at) decodes some files of this
-    /// format.
-    pub fn is_read_at(self) -> bool {
-        self.reads().is_read_at()
-    }
-
-    /// Returns the size of the contents of `file` in bytes, if the file records it. Moves the file's position.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read.
-    pub fn contents(self, file: &mut (impl Read + Seek)) -> io::Result<Option<u64>> {
-        self.reads().contents(file)
-    }
-
     /// Returns true if the format is written as well as read.
-    pub fn is_written(self) -> bool {
+    pub(crate) fn is_written(self) -> bool {
         self.writes().is_some()
     }
 
@@ -259,18 +220,8 @@ impl Format {
     }
 
     /// The maximum size of a block in bytes, if there is one.
-    pub fn largest_block(self) -> Option<usize> {
+    pub(crate) fn largest_block(self) -> Option<usize> {
         self.writes().and_then(Writes::largest_block)
-    }
-
-    /// Returns true if its files record [`Compression::origin`](crate::Compression::origin).
-    pub fn tells_origin(self) -> bool {
-        self.writes().is_some_and(Writes::tells_origin)
-    }
-
-    /// Returns false if its compressed data is that of another format, and therefore as large and as quick to make.
-    pub fn has_data_of_its_own(self) -> bool {
-        self.writes().is_some_and(Writes::has_data_of_its_own)
     }
 
     /// Returns true if the format has this setting. Otherwise, a [`Compression`](crate::Compression) for it ignores the
@@ -284,4 +235,71 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+/// What the command must know of a format.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The suffixes of file names, each with its replacement in the name of the decompressed file.
+    pub suffixes: &'static [(&'static str, &'static str)],
+    /// The format is written as well as read.
+    pub is_written: bool,
+    /// A file determines how much memory decoding takes, by its window or dictionary.
+    pub asks_for_memory: bool,
+    /// Some files record where their parts lie, so that workers can read and write them at their offsets.
+    pub is_read_at: bool,
+    /// Workers can read blocks at their offsets.
+    pub blocks_are_read_at: bool,
+    /// Workers can write parts at their offsets.
+    pub is_written_at: bool,
+    /// The maximum size of a block in bytes, if there is one.
+    pub largest_block: Option<usize>,
+    /// Files record a name or a time ([`Compression::origin`]).
+    pub tells_origin: bool,
+    /// The compressed data is not that of another format, which would be as large and as quick to make.
+    pub has_data_of_its_own: bool,
+}
+
+/// Returns the facts about a format.
+pub fn facts(format: Format) -> Facts {
+    let (reads, writes) = (format.reads(), format.writes());
+    Facts {
+        suffixes: reads.names().suffixes,
+        is_written: format.is_written(),
+        asks_for_memory: reads.asks_for_memory(),
+        is_read_at: reads.is_read_at(),
+        blocks_are_read_at: writes.is_some_and(Writes::blocks_are_read_at),
+        is_written_at: writes.is_some_and(Writes::is_written_at),
+        largest_block: format.largest_block(),
+        tells_origin: writes.is_some_and(Writes::tells_origin),
+        has_data_of_its_own: writes.is_some_and(Writes::has_data_of_its_own),
+    }
+}
+
+/// The format whose [`name`](Format::name) is `name`.
+pub fn format_named(name: &str) -> Option<Format> {
+    Format::all().find(|format| format.name() == name)
+}
+
+/// The format of an archive of that name: the one whose suffix the name ends with, or whose short suffix for a
+/// compressed archive, such as `.tgz`.
+pub fn format_of_archive(name: &Path) -> Option<Format> {
+    let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let ends = |format: &Format| {
+        if !format.writes().is_some_and(Writes::holds_archives) {
+            return false;
+        }
+        let mut short = format.reads().names().suffixes.iter().filter(|(_, stem)| !stem.is_empty());
+        name.ends_with(format.suffix()) || short.any(|(suffix, _)| name.ends_with(suffix))
+    };
+    Format::written().find(ends)
+}
+
+/// Returns the size of the contents of `file` in bytes, if the file records it. Moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn contents(format: Format, file: &mut (impl Read + Seek)) -> io::Result<Option<u64>> {
+    format.reads().contents(file)
 }

@@ -23,6 +23,7 @@ use self::random::{Places, Shared};
 use crate::decompression::Decompression;
 use crate::error::{Error, Failure, is_passing};
 use crate::format::Format;
+use crate::index::make_index;
 use crate::run_options::RunOptions;
 use crate::threads::Threads;
 use crate::tools::Lender;
@@ -650,7 +651,7 @@ impl<R: Read + Seek + Send> Reader<R> {
         let pool = self.threads.as_ref().map(|threads| &*threads.pool);
         let spacing = places.index_spacing();
         let shared = Shared::new(&mut self.inner, &places.jump);
-        self.settings.index(RunOptions { pool, ..RunOptions::default() }, &shared, spacing)
+        make_index(&shared, spacing, &self.settings, RunOptions { pool, ..RunOptions::default() })
     }
 
     /// The places of the file, before it was looked for any.

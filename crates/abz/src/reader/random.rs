@@ -8,6 +8,7 @@ use abz_codec::access::{Index, Part};
 use super::by_parts::ByParts;
 use crate::error::{Error, Failure};
 use crate::format::Format;
+use crate::index;
 use crate::pipes::access::is_decoded_whole;
 use crate::positional::{Along, ReadAt};
 
@@ -116,11 +117,10 @@ impl<R: Read + Seek> Places<R> {
         let shared = Shared::new(inner, &self.jump);
         let file = &mut Along::new(&shared);
         let parts = match index {
-            Some(index) if !index.fits(file).map_err(Error::Read)? => {
-                let message = "expected the index of this file, found that of another: make it again";
-                return Err(Error::Read(io::Error::new(io::ErrorKind::InvalidData, message)));
+            Some(index) => {
+                index::check(index, file)?;
+                Some(index.parts().to_vec())
             }
-            Some(index) => Some(index.parts().to_vec()),
             None => format.reads().parts(file).map_err(Error::Read)?,
         };
         self.size = index.map(Index::contents);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use abz_codec::salvage::Reason;
 
-/// The result of [`Recovery::run`](crate::Recovery::run).
+/// The result of [`Recovery::run`](crate::program::Recovery::run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// The number of parts with contents that were written.

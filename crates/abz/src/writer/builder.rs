@@ -5,8 +5,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "gzip")]
-use abz_codec::gzip::{Layout, Origin};
 use anabranch::Pool;
 
 use super::Writer;
@@ -24,7 +22,7 @@ use crate::tools::{Lender, Tools};
 /// use std::io::Write;
 /// use abz::{Format, WriterBuilder};
 ///
-/// let mut writer = WriterBuilder::new().format(Format::Gzip).level(9).members(true).workers(2).build(Vec::new())?;
+/// let mut writer = WriterBuilder::new().format(Format::Xz).level(1).workers(2).build(Vec::new())?;
 /// writer.write_all(&[7; 5_000_000])?;
 /// assert!(writer.finish()?.len() < 10_000);
 /// # Ok::<(), std::io::Error>(())
@@ -64,29 +62,6 @@ impl WriterBuilder {
         self
     }
 
-    /// Makes a gzip file of a member for each block, or of one member, which is the default. It is ignored for other
-    /// formats.
-    #[cfg(feature = "gzip")]
-    pub fn members(mut self, members: bool) -> Self {
-        self.settings.layout = if members { Layout::Members } else { Layout::OneMember };
-        self
-    }
-
-    /// Sets the name and the time that the file records. It is ignored for formats whose files
-    /// [tell](Format::tells_origin) none.
-    #[cfg(feature = "gzip")]
-    pub fn origin(mut self, origin: Origin) -> Self {
-        self.settings.origin = origin;
-        self
-    }
-
-    /// States the size of all contents in bytes. The header of a zstd frame records it, which some readers need.
-    /// [`finish`](Writer::finish) fails if other contents were written.
-    pub fn contents(mut self, bytes: u64) -> Self {
-        self.settings.contents = Some(bytes);
-        self
-    }
-
     /// Sets the number of blocks that are encoded at a time; at least 1. If it is 1, the thread that writes does all. By
     /// default, it is the number of cores that the process may use.
     pub fn workers(mut self, workers: usize) -> Self {
@@ -111,7 +86,8 @@ impl WriterBuilder {
         WriterBuilder { lender: Some(tools.lender()), ..self }
     }
 
-    /// Sets all settings of a [`Compression`], the format and the level included.
+    /// Sets all settings of a [`Compression`], the format and the level included. If it states the size of the contents,
+    /// [`finish`](Writer::finish) fails after others were written.
     pub fn settings(self, settings: Compression) -> Self {
         WriterBuilder { format: Some(settings.format), level: Some(settings.level), settings, ..self }
     }
@@ -206,7 +182,7 @@ fn check(settings: &Compression) -> Result<(), String> {
     }
     #[cfg(feature = "zstd")]
     if settings.zstd.patch_from.is_some() {
-        return Err("expected no reference for a patch, found one: use Compression::run".to_owned());
+        return Err("expected no reference for a patch, found one: use compress".to_owned());
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ use crate::wait::block_on;
 /// let file: Vec<u8> = writer.finish()?;
 ///
 /// let mut text = Vec::new();
-/// abz::Decompression::default().run(&file[..], &mut text)?;
+/// abz::decompress(&file[..], &mut text, &abz::Decompression::default())?;
 /// assert!(text.ends_with(b"line 999\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -176,7 +176,7 @@ impl<W: Write> Write for Writer<W> {
     /// complete before gets another frame.
     ///
     /// The other formats encode each piece by itself: a flush ends a block in xz, a member in lzip, and a stream in bzip2, and
-    /// so it does in gzip files with [members](WriterBuilder::members). There, flush seldom. A `.lzma` file
+    /// so it does in gzip files of [members](crate::gzip::Layout::Members). There, flush seldom. A `.lzma` file
     /// ([`Format::Lzma`]) cannot be flushed: its encoder keeps what it still needs.
     fn flush(&mut self) -> io::Result<()> {
         self.carry(|coding| block_on(|context| coding.poll_flush(context)))?;

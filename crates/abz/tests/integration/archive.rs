@@ -123,7 +123,7 @@ fn the_same_files_make_the_same_archive() {
     let archive = folder.read("one/a.tar.gz");
     assert!(archive == folder.read("two/a.tar.gz"));
     let mut plain = Vec::new();
-    abz::Decompression::default().run(&archive[..], &mut plain).unwrap();
+    abz::decompress(&archive[..], &mut plain, &abz::Decompression::default()).unwrap();
     let mut names = Vec::new();
     for entry in tar::Archive::new(&plain[..]).entries().unwrap() {
         let entry = entry.unwrap();
@@ -192,7 +192,7 @@ impl Hostile {
     fn extract(mut self, folder: &Folder, arguments: &[&str]) -> Ran {
         self.0.extend([0; 1024]);
         let mut archive = Vec::new();
-        abz::Compression::default().run(&self.0[..], &mut archive).unwrap();
+        abz::compress(&self.0[..], &mut archive, &abz::Compression::default()).unwrap();
         folder.write("archive.tar.gz", &archive);
         let ran = folder.abz(&[&["--extract", "-C", "in", "archive.tar.gz"], arguments].concat());
         assert_eq!(folder.names(), ["archive.tar.gz", "in", "secret"], "something was made outside");
@@ -308,9 +308,12 @@ fn a_damaged_archive_gives_whole_files_only() {
         Hostile::default().add(EntryType::Regular, "a", "", &data).add(EntryType::Regular, "b", "", &data);
     plain.0.extend([0; 1024]);
     let mut archive = Vec::new();
-    abz::Compression { block_size: Some(100_000), ..Default::default() }
-        .run(&plain.0[..], &mut archive)
-        .unwrap();
+    abz::compress(
+        &plain.0[..],
+        &mut archive,
+        &abz::Compression { block_size: Some(100_000), ..Default::default() },
+    )
+    .unwrap();
     let damaged = |at: usize| {
         let mut archive = archive.clone();
         archive[at] ^= 1;
@@ -330,7 +333,7 @@ fn a_damaged_archive_gives_whole_files_only() {
         }
     }
     let mut no_tar = Vec::new();
-    abz::Compression::default().run(&prose(5_000)[..], &mut no_tar).unwrap();
+    abz::compress(&prose(5_000)[..], &mut no_tar, &abz::Compression::default()).unwrap();
     folder.write("x.tar.gz", &no_tar);
     let said = folder.abz(&["--extract", "-C", "in", "x.tar.gz"]).exits(1).stderr();
     assert!(said.starts_with("abz: x.tar.gz: expected a tar archive: "), "{said}");

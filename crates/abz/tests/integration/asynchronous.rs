@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use abz::{AsyncReader, AsyncWriter, Format, Pool, Reader, ReaderBuilder, Setting, WriterBuilder};
+use abz::{
+    AsyncReader, AsyncWriter, Compression, Format, Pool, Reader, ReaderBuilder, Setting, WriterBuilder,
+};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::error::Elapsed;
@@ -231,7 +233,9 @@ fn what_is_dropped_in_the_middle_leaves_nothing_behind() {
 #[test]
 fn a_wrong_size_and_a_failing_writer_are_errors_for_ever() {
     runtime().block_on(async {
-        let builder = WriterBuilder::new().format(Format::Zstd).contents(10);
+        let (format, level) = (Format::Zstd, Format::Zstd.default_level());
+        let settings = Compression { format, level, contents: Some(10), ..Compression::default() };
+        let builder = WriterBuilder::new().settings(settings);
         let mut writer = builder.build_async(Vec::new()).unwrap();
         writer.write_all(b"five5").await.unwrap();
         let error = writer.shutdown().await.unwrap_err();

@@ -14,7 +14,7 @@ fn ours(data: &[u8], block_size: usize) -> Vec<u8> {
     let layout = abz::gzip::Layout::Members;
     let block_size = Some(block_size);
     let compression = abz::Compression { block_size, layout, workers: 1, ..Default::default() };
-    compression.run(data, &mut file).unwrap();
+    abz::compress(data, &mut file, &compression).unwrap();
     file
 }
 
@@ -22,7 +22,7 @@ fn ours(data: &[u8], block_size: usize) -> Vec<u8> {
 fn in_one_member(data: &[u8], block_size: usize) -> Vec<u8> {
     let mut file = Vec::new();
     let compression = abz::Compression { block_size: Some(block_size), workers: 1, ..Default::default() };
-    compression.run(data, &mut file).unwrap();
+    abz::compress(data, &mut file, &compression).unwrap();
     file
 }
 

@@ -312,7 +312,7 @@ fn special_bits_are_never_lost_in_silence() {
 fn members() -> Vec<u8> {
     let mut file = Vec::new();
     let compression = abz::Compression { block_size: Some(50_000), workers: 1, ..Default::default() };
-    compression.run(&prose(500_000)[..], &mut file).unwrap();
+    abz::compress(&prose(500_000)[..], &mut file, &compression).unwrap();
     file
 }
 

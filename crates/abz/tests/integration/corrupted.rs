@@ -6,6 +6,7 @@
 use std::fs;
 
 use crate::support::{Folder, Random, damaged, fed, have, noise, program, prose, rounds, through};
+use abz::program::facts;
 use abz::{Compression, Format, Setting};
 
 /// The address space of each run in KiB, enough for two threads with any file.
@@ -19,7 +20,7 @@ const BATCH: u64 = 100;
 
 fn compress(data: &[u8], compression: &Compression) -> Vec<u8> {
     let mut file = Vec::new();
-    compression.run(data, &mut file).unwrap();
+    abz::compress(data, &mut file, compression).unwrap();
     file
 }
 
@@ -28,7 +29,7 @@ fn corpus(format: Format, tool: &str) -> Vec<Vec<u8>> {
     let data = [prose(9000), noise(3000, 1), vec![7; 9000]].concat();
     let theirs = through(tool, &["-c"], &data);
     let mut files: Vec<Vec<u8>> = theirs.into_iter().collect();
-    if format.is_written() {
+    if facts(format).is_written {
         let level = *format.levels().start();
         let several = format.has(Setting::BlockSize).then_some(5000);
         for block_size in [None, several] {
@@ -128,7 +129,7 @@ fn what_can_be_decoded_is_written(format: Format, compressor: &[&str], tool: Opt
     };
     let mut files: Vec<Vec<u8>> = theirs.into_iter().collect();
     files.extend(through(compressor[0], &compressor[1..], &noise(3000, 2)).filter(|_| !files.is_empty()));
-    if format.is_written() {
+    if facts(format).is_written {
         for block_size in [None, format.has(Setting::BlockSize).then_some(50_000)] {
             let level = *format.levels().start();
             let compression = Compression { format, level, block_size, workers: 1, ..Default::default() };

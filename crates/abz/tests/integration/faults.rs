@@ -59,7 +59,7 @@ fn decompression() -> Decompression {
 
 fn compressed(format: Format, data: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
-    compression(format).run(data, &mut file).unwrap();
+    abz::compress(data, &mut file, &compression(format)).unwrap();
     file
 }
 
@@ -76,7 +76,7 @@ fn a_writer_that_fails_while_compressing_has_what_comes_before() {
         let file = compressed(format, &data);
         for room in places(file.len()) {
             let mut output = Full { taken: Vec::new(), room };
-            let result = compression(format).run(&data[..], &mut output);
+            let result = abz::compress(&data[..], &mut output, &compression(format));
             let Err(Error::Write(error)) = result else { panic!("{format}, {room}: {result:?}") };
             assert_eq!(error.to_string(), "the disk is full");
             assert!(output.taken == file[..room], "{format}, {room}");
@@ -91,7 +91,7 @@ fn a_writer_that_fails_while_decompressing_has_what_comes_before() {
         let file = compressed(format, &data);
         for room in places(data.len()) {
             let mut output = Full { taken: Vec::new(), room };
-            let result = decompression().run(&file[..], &mut output);
+            let result = abz::decompress(&file[..], &mut output, &decompression());
             let Err(Error::Write(error)) = result else { panic!("{format}, {room}: {result:?}") };
             assert_eq!(error.to_string(), "the disk is full");
             assert!(output.taken == data[..room], "{format}, {room}");
@@ -106,7 +106,7 @@ fn a_reader_that_fails_while_compressing_is_told() {
         let file = compressed(format, &data);
         for left in places(data.len()) {
             let mut output = Vec::new();
-            let result = compression(format).run(Failing { data: &data, left }, &mut output);
+            let result = abz::compress(Failing { data: &data, left }, &mut output, &compression(format));
             let Err(Error::Read(error)) = result else { panic!("{format}, {left}: {result:?}") };
             assert_eq!(error.to_string(), "the disk is gone");
             assert!(file.starts_with(&output), "{format}, {left}");
@@ -121,7 +121,7 @@ fn a_reader_that_fails_while_decompressing_is_told() {
         let file = compressed(format, &data);
         for left in places(file.len()) {
             let mut output = Vec::new();
-            let result = decompression().run(Failing { data: &file, left }, &mut output);
+            let result = abz::decompress(Failing { data: &file, left }, &mut output, &decompression());
             let Err(Error::Read(error)) = result else { panic!("{format}, {left}: {result:?}") };
             assert_eq!(error.to_string(), "the disk is gone");
             assert!(data.starts_with(&output), "{format}, {left}");
@@ -136,7 +136,7 @@ fn a_file_that_is_cut_is_an_error_and_what_comes_before_is_right() {
         let file = compressed(format, &data);
         for len in places(file.len()) {
             let mut output = Vec::new();
-            let result = decompression().run(&file[..len], &mut output);
+            let result = abz::decompress(&file[..len], &mut output, &decompression());
             // A file without an index that is cut between two members is a valid file.
             let is_another = match format.name() {
                 "lzip" => output.len() % 4096 == 0,

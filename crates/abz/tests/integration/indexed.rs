@@ -4,7 +4,8 @@
 use std::fs;
 use std::io::Cursor;
 
-use abz::{Decompression, Index, RunOptions};
+use abz::program::{RunOptions, decompress_indexed, decompress_indexing};
+use abz::{Decompression, Index};
 use abz_codec::access::Part;
 use abz_codec::gzip::{PartDecoder, Refusal, find_parts};
 use flate2::Compression;
@@ -49,10 +50,10 @@ fn index_of(file: &[u8], parts: Vec<Part>) -> Index {
 }
 
 /// Decodes a file by an index. Returns whether the index was right, or the error, and the output.
-fn by_index(file: &Vec<u8>, index: &Index) -> (Result<Option<bool>, String>, Vec<u8>) {
+fn by_index(file: &[u8], index: &Index) -> (Result<Option<bool>, String>, Vec<u8>) {
     let mut out = Vec::new();
     let decompression = Decompression { workers: 3, ..Decompression::default() };
-    let done = decompression.run_indexed(RunOptions::default(), file, index, &mut out);
+    let done = decompress_indexed(&file, index, &mut out, &decompression, RunOptions::default());
     let done = done.map(|done| {
         done.map(|(done, is_right)| {
             assert_eq!((done.read, done.written), (file.len() as u64, out.len() as u64));
@@ -197,7 +198,7 @@ fn damage_is_told_as_without_an_index() {
         }
         let (done, out) = by_index(&file, &index_of(&file, parts));
         let mut right = Vec::new();
-        let expected = decompression.run(&file[..], &mut right);
+        let expected = abz::decompress(&file[..], &mut right, &decompression);
         match (done, expected) {
             (Ok(_), Ok(_)) => assert!(out == right, "round {round}"),
             (done, expected) => {
@@ -209,8 +210,8 @@ fn damage_is_told_as_without_an_index() {
 
         // The same holds for making an index.
         let mut out = Vec::new();
-        let done = decompression.run_indexing(RunOptions::default(), &file, SPACING, &mut out);
-        let expected = decompression.run(&file[..], std::io::sink());
+        let done = decompress_indexing(&file, SPACING, &mut out, &decompression, RunOptions::default());
+        let expected = abz::decompress(&file[..], std::io::sink(), &decompression);
         assert!(out.starts_with(&right), "round {round}: {} of {} bytes", out.len(), right.len());
         match (done, expected) {
             (Ok((done, _)), Ok(expected)) => {

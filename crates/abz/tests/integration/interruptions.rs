@@ -24,7 +24,7 @@ fn all_is_whole(folder: &Folder, files: &[(&str, &[u8])], suffix: &str, was_kill
         assert!(plain.is_none_or(|plain| plain == *data), "{name} is not whole");
         if let Some(compressed) = compressed {
             let mut back = Vec::new();
-            abz::Decompression::default().run(&compressed[..], &mut back).unwrap();
+            abz::decompress(&compressed[..], &mut back, &abz::Decompression::default()).unwrap();
             assert!(back == *data, "{name}{suffix} is not whole");
         }
     }

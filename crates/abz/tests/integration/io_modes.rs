@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use crate::support::{Folder, prose, send, stopped};
-use abz::mapped;
+use abz::program::mapped;
 use signal_hook::consts::SIGBUS;
 use signal_hook::iterator::Signals;
 

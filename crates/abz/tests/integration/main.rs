@@ -26,6 +26,7 @@ mod own_input;
 mod patches;
 mod patience;
 mod progress;
+mod random_access;
 mod range;
 mod reader;
 mod readers;

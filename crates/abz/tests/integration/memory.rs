@@ -264,7 +264,7 @@ fn more_threads_than_processors_take_no_more_memory() {
     let processors = std::thread::available_parallelism().unwrap().get().max(2);
     let [few, many] = [processors, 32 * processors].map(|threads| format!("-p{threads}"));
     let data = prose(4_000_000 * processors);
-    for format in abz::Format::written().filter(|format| format.has_data_of_its_own()) {
+    for format in abz::Format::written().filter(|format| abz::program::facts(*format).has_data_of_its_own) {
         let how = |threads| [&["-1", "-F", format.name(), threads][..], blocks(format)].concat();
         let compressed = Folder::new().abz_fed(&[&["-c"], &how("-p2")[..]].concat(), &data).exits(0).stdout();
         for (arguments, data) in [(how(&few), &data), (vec!["-dc", &few], &compressed)] {

@@ -49,7 +49,7 @@ fn run(
 /// The decompressed contents of a file, or the file itself if it is not compressed.
 fn contents(file: &[u8]) -> Vec<u8> {
     let mut contents = Vec::new();
-    match Decompression::default().run(file, &mut contents) {
+    match abz::decompress(file, &mut contents, &Decompression::default()) {
         Ok(_) => contents,
         Err(_) => file.to_vec(),
     }
@@ -132,7 +132,7 @@ fn xz_file() -> &'static [u8] {
     FILE.get_or_init(|| {
         let compression = abz::Compression { format: abz::Format::Xz, ..abz::Compression::default() };
         let mut file = Vec::new();
-        compression.run(&b"data"[..], &mut file).unwrap();
+        abz::compress(&b"data"[..], &mut file, &compression).unwrap();
         file
     })
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use abz::{Compression, Decompression, Format, RunOptions, Setting};
+use abz::program::{RunOptions, compress_with, decompress_with};
+use abz::{Compression, Decompression, Format, Setting};
 
 use crate::support::{noise, prose};
 
@@ -24,13 +25,13 @@ fn all_of_the_input_is_told_and_nothing_twice() {
             let compression = Compression { format, level, block_size, workers, ..Default::default() };
             let mut file = Vec::new();
             let done = told(|run_options| {
-                compression.run_with(run_options, &data[..], &mut file).unwrap();
+                compress_with(&data[..], &mut file, &compression, run_options).unwrap();
             });
             assert_eq!(done.iter().sum::<u64>(), data.len() as u64, "{format}");
             let decompression = Decompression { workers, ..Default::default() };
             let mut out = Vec::new();
             let done = told(|run_options| {
-                decompression.run_with(run_options, &file[..], &mut out).unwrap();
+                decompress_with(&file[..], &mut out, &decompression, run_options).unwrap();
             });
             assert!(out == data);
             assert_eq!(done.iter().sum::<u64>(), file.len() as u64, "{format}");
@@ -45,7 +46,7 @@ fn within_a_long_block_it_is_told_how_far_it_is() {
         let (level, block_size) = (*format.levels().start(), Some(data.len()));
         let compression = Compression { format, level, block_size, workers: 1, ..Default::default() };
         let done = told(|run_options| {
-            compression.run_with(run_options, &data[..], std::io::sink()).unwrap();
+            compress_with(&data[..], std::io::sink(), &compression, run_options).unwrap();
         });
         assert!(done.len() >= 10 && done.iter().all(|&bytes| bytes <= 1 << 20), "{format}: {done:?}");
     }

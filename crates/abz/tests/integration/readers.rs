@@ -251,7 +251,7 @@ fn zstd_files() -> Vec<(Vec<u8>, Vec<u8>)> {
         compression.zstd.layout =
             if random.below(3) == 0 { zstd::Layout::Frames } else { zstd::Layout::OneFrame };
         let mut file = Vec::new();
-        compression.run(&contents[..], &mut file).unwrap();
+        abz::compress(&contents[..], &mut file, &compression).unwrap();
         (file, contents)
     });
     files.collect()

@@ -43,7 +43,7 @@ fn lzip() -> Parts {
     let compression = |data: &[u8]| {
         let mut member = Vec::new();
         let lzip = abz::Compression { format: abz::Format::Lzip, level: 0, ..Default::default() };
-        lzip.run(data, &mut member).unwrap();
+        abz::compress(data, &mut member, &lzip).unwrap();
         member
     };
     joined("lz", blocks(9, 3000).into_iter().map(|data| (compression(&data), data)).collect(), true)
@@ -67,7 +67,7 @@ fn cut_by_extents(file: Vec<u8>) -> Parts {
         let (header, _) = abz::gzip::Header::parse(&file[at..]).unwrap().unwrap();
         let end = at + header.extent().unwrap().compressed as usize;
         let mut data = Vec::new();
-        abz::Decompression::default().run(&file[at..end], &mut data).ok();
+        abz::decompress(&file[at..end], &mut data, &abz::Decompression::default()).ok();
         parts.push((8 * at as u64..8 * end as u64, data));
         at = end;
     }
@@ -80,7 +80,7 @@ fn marked_gzip(rsyncable: bool) -> Parts {
     let data = blocks(12, 4096).concat();
     let mut file = Vec::new();
     let compression = abz::Compression { block_size: Some(4096), rsyncable, ..Default::default() };
-    compression.run(&data[..], &mut file).unwrap();
+    abz::compress(&data[..], &mut file, &compression).unwrap();
     let index = abz::gzip::Index::of_marks(&mut std::io::Cursor::new(&file)).unwrap().unwrap();
     let part = |entry: &abz::gzip::Entry| {
         let contents = &data[entry.start as usize..][..entry.uncompressed as usize];
@@ -96,7 +96,8 @@ fn own_gzip(layout: Layout) -> Parts {
     let data = blocks(if bgzf { 4 } else { 12 }, size).concat();
     let mut file = Vec::new();
     let block_size = (!bgzf).then_some(4096);
-    abz::Compression { layout, block_size, ..Default::default() }.run(&data[..], &mut file).unwrap();
+    abz::compress(&data[..], &mut file, &abz::Compression { layout, block_size, ..Default::default() })
+        .unwrap();
     let mut parts = Parts { has_index: !bgzf, ..cut_by_extents(file) };
     let mut rest = &data[..];
     for (bits, contents) in &mut parts.parts {
@@ -356,7 +357,7 @@ fn files_inside_are_not_taken_for_parts(inner: Layout, outer: Layout) {
         let mut file = Vec::new();
         let block_size = Some(block_size);
         let compression = abz::Compression { block_size, layout, level, ..Default::default() };
-        compression.run(data, &mut file).unwrap();
+        abz::compress(data, &mut file, &compression).unwrap();
         file
     };
     // Marks are compressible. With more of them, nothing would be stored.

@@ -41,7 +41,7 @@ fn damage_is_told_as_without_guesses_and_what_is_before_it_comes_out() {
     let run = |file: &[u8], speculation| {
         let mut out = Vec::new();
         let decompression = Decompression { workers: 3, speculation, ..Decompression::default() };
-        (decompression.run(file, &mut out).map_err(|error| error.to_string()), out)
+        (abz::decompress(file, &mut out, &decompression).map_err(|error| error.to_string()), out)
     };
     for round in 0..12 {
         let (_, file, _) = damaged(&file, &mut random);

@@ -30,7 +30,7 @@ fn write(settings: &Compression, data: &[u8], random: &mut Random) -> Vec<u8> {
 /// The contents of the start of a file, as far as they can be decoded.
 fn contents(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
     let mut contents = Vec::new();
-    let done = Decompression::default().run(file, &mut contents);
+    let done = abz::decompress(file, &mut contents, &Decompression::default());
     (contents, done.map(drop))
 }
 
@@ -87,11 +87,11 @@ fn settings() -> impl Iterator<Item = Compression> {
 fn the_bytes_are_those_of_a_run_in_whatever_pieces_they_come() {
     let mut random = Random(5);
     for settings in settings() {
-        let block = settings.block_len();
+        let block = abz::program::block_len(&settings);
         for len in [0, 1, block - 1, block, block + 1, 3 * block, 3 * block + 77] {
             let data = [prose(len / 2), noise(len - len / 2, 3)].concat();
             let mut expected = Vec::new();
-            settings.run(&data[..], &mut expected).unwrap();
+            abz::compress(&data[..], &mut expected, &settings).unwrap();
             assert!(write(&settings, &data, &mut random) == expected, "{len} bytes: {settings:?}");
         }
     }
@@ -117,7 +117,7 @@ fn a_stated_size_is_recorded_and_checked() {
         let settings = Compression { format: Format::Zstd, level: 3, block_size, ..Compression::default() };
         let settings = Compression { contents: Some(len), ..settings };
         let mut expected = Vec::new();
-        settings.run(&data[..], &mut expected).unwrap();
+        abz::compress(&data[..], &mut expected, &settings).unwrap();
         assert!(write(&settings, &data, &mut Random(1)) == expected);
         for wrong in [len - 1, len + 1] {
             let settings = Compression { contents: Some(wrong), ..settings.clone() };

@@ -51,23 +51,24 @@ fn an_input_that_grows_or_shrinks_while_it_is_read_is_no_loss() {
         ..abz::Compression::default()
     };
     let (mut grown, mut alone) = (Vec::new(), Vec::new());
-    compression.run(&data[..], &mut grown).unwrap();
-    let options = abz::RunOptions { tools: Some(&abz::Tools::new()), ..abz::RunOptions::default() };
-    compression.run_with(options, &data[..], &mut alone).unwrap();
+    abz::compress(&data[..], &mut grown, &compression).unwrap();
+    let options =
+        abz::program::RunOptions { tools: Some(&abz::Tools::new()), ..abz::program::RunOptions::default() };
+    abz::program::compress_with(&data[..], &mut alone, &compression, options).unwrap();
     assert!(grown == alone);
     let mut back = Vec::new();
-    abz::Decompression::default().run(&grown[..], &mut back).unwrap();
+    abz::decompress(&grown[..], &mut back, &abz::Decompression::default()).unwrap();
     assert!(back == data);
     // The first frame has the contents up to the expected size.
     let survey = abz::zstd::Survey::of(&mut io::Cursor::new(&grown)).unwrap().unwrap();
     assert_eq!((survey.frames, survey.uncompressed), (2, Some(1_000_000)));
-    let shrunk = compression.run((&data[..]).take(500_000), Vec::new()).unwrap_err();
+    let shrunk = abz::compress((&data[..]).take(500_000), Vec::new(), &compression).unwrap_err();
     assert!(shrunk.to_string().contains("expected 100000 bytes more"), "{shrunk}");
     // Files in /proc and /sys have a size of 0 or of a page, and may hold any number of bytes.
     for contents in [Some(0), Some(4096)] {
         let (mut file, mut back) = (Vec::new(), Vec::new());
-        abz::Compression { contents, ..compression.clone() }.run(&data[..], &mut file).unwrap();
-        abz::Decompression::default().run(&file[..], &mut back).unwrap();
+        abz::compress(&data[..], &mut file, &abz::Compression { contents, ..compression.clone() }).unwrap();
+        abz::decompress(&file[..], &mut back, &abz::Decompression::default()).unwrap();
         assert!(back == data);
     }
 }

@@ -16,7 +16,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::PoisonError;
 
-use abz::{Error, Reader, ReaderBuilder, RunOptions};
+use abz::program::{RunOptions, compress_with};
+use abz::{Error, Reader, ReaderBuilder};
 
 use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
@@ -60,7 +61,9 @@ fn make_one(request: &Archive, progress: &Progress, messages: &mut Messages) -> 
     let archive = progress.of(archive);
     let done = match &request.compression {
         None => copy(archive, &mut output),
-        Some(compression) => compression.run_with(RunOptions::default(), archive, &mut output).map(drop),
+        Some(compression) => {
+            compress_with(archive, &mut output, compression, RunOptions::default()).map(drop)
+        }
     };
     for problem in problems.into_inner().unwrap_or_else(PoisonError::into_inner) {
         messages.add(Err(problem.afterwards()));

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::Layout;
+use abz::program::descriptors::{StandardStream, was_closed};
+use abz::program::format_of_archive;
 use abz::zstd::{self, DEFAULT_WINDOW_LIMIT, Decoding, Encoding};
 use abz::{Compression, Format, Lzma, Setting, Span};
 use clap::{CommandFactory, Parser};
@@ -90,7 +91,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         (Some(format), _) => format,
         (None, None) => Format::default(),
         (None, Some(_)) if is_plain => Format::default(),
-        (None, Some(output)) => match Format::of_archive(output) {
+        (None, Some(output)) => match format_of_archive(output) {
             Some(format) => format,
             None => {
                 let message = "--archive: the name ends with no known format: use .tar.gz, .tar, or -F";

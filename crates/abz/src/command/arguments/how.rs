@@ -1,5 +1,6 @@
 //! Options for formats, levels, threads and memory.
 
+use abz::program::format_named;
 use abz::xz::Check;
 use abz::{Format, Speculation};
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
@@ -178,7 +179,7 @@ pub enum OutputMode {
 
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::written().map(Format::name))
-        .try_map(|name| Format::named(&name).ok_or("there is no such format"))
+        .try_map(|name| format_named(&name).ok_or("there is no such format"))
 }
 
 fn check_parser() -> impl TypedValueParser<Value = Check> {

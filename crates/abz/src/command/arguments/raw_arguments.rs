@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use abz::program::{block_len, facts, limit_memory, limit_memory_and_dictionary};
 use abz::zstd::{self, Dictionary, Reference};
 use abz::{Compression, Decompression, Format, Giving, Setting, Span, Speculation, lzip, xz};
 
@@ -348,7 +349,7 @@ impl RawArguments {
             },
             keep: self.keep,
             are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder { .. }),
-            small: self.compression.block_len() as u64,
+            small: block_len(&self.compression) as u64,
             one_folder,
             names: self.names(),
             behaviour: self.behaviour,
@@ -439,7 +440,7 @@ impl RawArguments {
             Some(_) if !format.has(Setting::BlockSize) => {
                 Err(format!("--block-size is not for {format}, which has levels for that, -1 to -9"))
             }
-            Some(size) if format.largest_block().is_some_and(|most| size > most) => {
+            Some(size) if facts(format).largest_block.is_some_and(|most| size > most) => {
                 Err(format!("{format} blocks have at most 4M"))
             }
             _ => Ok(()),
@@ -453,8 +454,8 @@ impl RawArguments {
             return Ok(None);
         };
         let limited = match self.adjusts {
-            true => self.compression.limit_memory_and_dictionary(limit),
-            false => self.compression.limit_memory(limit).map(|()| None),
+            true => limit_memory_and_dictionary(&mut self.compression, limit),
+            false => limit_memory(&mut self.compression, limit).map(|()| None),
         };
         let adjusted = limited.map_err(|needed| {
             let needed = needed.div_ceil(1 << 20);

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use abz::program::format_named;
 use abz::{Compression, Decompression, Error, Format};
 use serde_json::{Value, json};
 
@@ -66,7 +67,7 @@ pub fn run() -> Option<bool> {
         return None;
     }
     let mut word = || arguments.next()?.into_string().ok();
-    let (format, level, workers) = (Format::named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
+    let (format, level, workers) = (format_named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
     let result = match arguments.next() {
         Some(path) => {
             let compression = Compression { format, level, workers, ..Compression::default() };
@@ -95,13 +96,13 @@ fn compress(compression: &Compression, path: &Path) -> Result<(Cost, Vec<u8>), E
     let mut file = vec![1; data.len() + data.len() / 8 + 4096];
     let cost = cost(|| {
         file.clear();
-        compression.run(&data[..], &mut file).map(drop)
+        abz::compress(&data[..], &mut file, compression).map(drop)
     })?;
     Ok((cost, file))
 }
 
 fn decompress(decompression: &Decompression, file: &[u8]) -> Result<Cost, Error> {
-    cost(|| decompression.run(file, io::sink()).map(drop))
+    cost(|| abz::decompress(file, io::sink(), decompression).map(drop))
 }
 
 /// Returns the shortest time of several runs, and the peak memory of the first.

@@ -1,6 +1,7 @@
 //! The action of `--bench`: measures speed, size and memory of each format and level on the user's file.
 
 use abz::Format;
+use abz::program::facts;
 
 use super::input::Input;
 use super::request::{self, Source};
@@ -68,7 +69,7 @@ const USUAL: [u32; 8] = [0, 1, 3, 6, 9, 12, 15, 19];
 fn levels(request: &request::Bench) -> impl Iterator<Item = (Format, u32)> {
     let named = request.format;
     let formats = Format::written()
-        .filter(move |format| named.map_or(format.has_data_of_its_own(), |named| named == *format));
+        .filter(move |format| named.map_or(facts(*format).has_data_of_its_own, |named| named == *format));
     formats.flat_map(move |format| {
         let all = format.levels();
         all.filter(move |level| named.is_some() || USUAL.contains(level)).map(move |level| (format, level))

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use abz::Format;
-use abz::descriptors::close;
+use abz::program::descriptors::close;
 use anabranch::plan::drawing::{Anchor, Canvas, Letters, Paint, escaped, round_step};
 
 use super::measured::{Bench, Cost, Row};

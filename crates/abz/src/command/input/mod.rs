@@ -12,8 +12,9 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::{HEADER_LIMIT, Header, Origin};
+use abz::program::MAGIC_LEN;
+use abz::program::descriptors::{StandardStream, was_closed};
 use abz::{Decompression, Format, Giving};
 use rustix::fs::OFlags;
 
@@ -122,7 +123,7 @@ impl Input {
 
     /// Returns the format of a compressed file, if it is recognized. Keeps the position.
     pub(crate) fn format(&self) -> Option<Format> {
-        let mut start = [0; Format::MAGIC_LEN];
+        let mut start = [0; MAGIC_LEN];
         let len = self.is_file().then(|| self.file.read_at(&mut start, 0).ok()).flatten()?;
         Format::of(&start[..len])
     }

@@ -10,7 +10,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
 use abz::lzip::{Contents, Strictness};
-use abz::{Error, Format, RunOptions};
+use abz::program::{RunOptions, contents, decompress_with, sniff};
+use abz::{Error, Format};
 use serde_json::json;
 
 use super::input::Input;
@@ -176,12 +177,11 @@ impl<'a> Listing<'a> {
         }
         let problem = |error| Problem::of_run(&input.to_string(), "nothing", &error);
         let mut noted = gzip::Noted::new(&input.file);
-        let (format, reader) =
-            Format::sniff(progress.of(&mut noted)).map_err(|error| problem(Error::Read(error)))?;
+        let (format, reader) = sniff(progress.of(&mut noted)).map_err(|error| problem(Error::Read(error)))?;
         let mut how = self.request.decompression.clone();
         // Reading the file only once matters more than speed.
         how.lzip.late_flushes = true;
-        let done = how.run_with(RunOptions::default(), reader, io::sink()).map_err(problem)?;
+        let done = decompress_with(reader, io::sink(), &how, RunOptions::default()).map_err(problem)?;
         let compressed = done.garbage_at.or(done.padding_at).unwrap_or(done.read);
         Ok(Entry {
             format: format.unwrap_or_default(),
@@ -317,7 +317,7 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
     }
     let Some(format) = input.format() else { return Ok(None) };
     let mut file = &input.file;
-    let plain = format.contents(&mut file);
+    let plain = contents(format, &mut file);
     let plain = plain.and_then(|plain| {
         io::Seek::rewind(&mut file)?;
         Ok(plain)

@@ -1,6 +1,6 @@
 //! Several inputs with one output: the results are concatenated in order.
 
-use abz::RunOptions;
+use abz::program::RunOptions;
 
 use crate::command::action::{Action, Setting, Terms};
 use crate::command::input::walk::Walk;

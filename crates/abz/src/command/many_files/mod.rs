@@ -9,7 +9,8 @@ pub(crate) mod sandbox;
 use std::io::Write;
 use std::sync::OnceLock;
 
-use abz::{Pool, Report, RunOptions, Tools};
+use abz::program::{Report, RunOptions, at_work};
+use abz::{Pool, Tools};
 use anabranch::ReportSlot;
 
 use self::limits::Parallelism;
@@ -151,7 +152,7 @@ impl ManyFiles<'_> {
     ) -> bool {
         let (action, setting) = (self.action, self.setting);
         let Terms { outputs, workers_side_by_side: workers, .. } = action.terms();
-        let workers = abz::at_work(workers);
+        let workers = at_work(workers);
         // Results for standard output wait in memory, and waiting inputs are open files.
         let to_stdout = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
         let each = if to_stdout { 4 } else { 16 };
@@ -204,7 +205,7 @@ impl ManyFiles<'_> {
     }
 
     fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::with_name(abz::at_work(self.action.terms().workers), "abz"))
+        self.pool.get_or_init(|| Pool::with_name(at_work(self.action.terms().workers), "abz"))
     }
 
     /// Returns `true` for inputs that one thread processes: files of at most one block, and inputs that cannot be

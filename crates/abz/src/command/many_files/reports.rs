@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use abz::Report;
-use abz::descriptors::close;
+use abz::program::Report;
+use abz::program::descriptors::close;
 use anabranch::{ReportFormat, ReportWriter};
 
 use crate::command::arguments::Reported;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abz::descriptors::{StandardStream, close, was_closed};
+use abz::program::descriptors::{StandardStream, close, was_closed};
 
 use super::problem::{CLOSED, Problem, UNSTORED};
 use crate::command::system::interrupt;

@@ -1,6 +1,7 @@
 //! The action that compresses.
 
-use abz::{Compression, Decompression, RunOptions};
+use abz::program::{RunOptions, block_len, compress_with, facts};
+use abz::{Compression, Decompression};
 
 use super::io_mode;
 use super::sums::Summed;
@@ -61,14 +62,14 @@ impl Action for Compress {
                 let back = Decompression { workers: compression.workers, ..decompression.clone() };
                 verify::compress(&compression, &mut plain, output, run_options, &back)?
             }
-            None => compression.run_with(run_options, &mut plain, output)?,
+            None => compress_with(&mut plain, output, &compression, run_options)?,
         };
         Ok(Some(Done { sha256: plain.sha256(), ..Done::new(done.read, done.written) }))
     }
 
     fn remark(&self, input: &Input) -> Option<Problem> {
         let severity = self.outputs.behaviour.severities.time?;
-        let is_lost = self.compression.format.tells_origin() && self.stores_names;
+        let is_lost = facts(self.compression.format).tells_origin && self.stores_names;
         let message =
             format_args!("the time cannot be stored: {} supports 1970 to 2106", self.compression.format);
         (is_lost && !input.has_a_time_to_store()).then(|| Problem::new(severity, input, message))
@@ -90,7 +91,7 @@ impl Compress {
 pub(crate) fn of_input(compression: &Compression, input: &Input) -> Compression {
     let mut compression = compression.clone();
     if let Some(len) = input.len() {
-        let blocks = len.div_ceil(compression.block_len() as u64).max(1);
+        let blocks = len.div_ceil(block_len(&compression) as u64).max(1);
         compression.workers = compression.workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
         compression.contents = input.position().and_then(|at| len.checked_sub(at));
     }

@@ -3,7 +3,8 @@
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::time::Duration;
 
-use abz::{Decompressed, Decompression, Error, Format, RunOptions, lzip};
+use abz::program::{RunOptions, decompress_with, in_two_tries, sniff};
+use abz::{Decompressed, Decompression, Error, Format, decompress, lzip};
 
 use super::indices::Indexed;
 use super::io_mode;
@@ -114,7 +115,7 @@ impl Decoding {
         {
             return self.finish(done, start, input, plain, setting).map(Some);
         }
-        let (format, reader) = Format::sniff(input.reader()).map_err(Error::Read)?;
+        let (format, reader) = sniff(input.reader()).map_err(Error::Read)?;
         let format = format.filter(|format| behaviour.read(*format));
         // With `-cdf`, `zcat` copies input that is not compressed.
         if self.copies && format.is_none() {
@@ -131,9 +132,9 @@ impl Decoding {
         let first = |how: &Decompression, plain: &mut (dyn Write + Send)| {
             let pauses = || input.file.pauses_for(PAUSE);
             let pauses = (!input.metadata.is_file()).then_some(&pauses as &(dyn Fn() -> bool + Sync));
-            how.run_with(RunOptions { pauses, ..run_options }, reader, plain)
+            decompress_with(reader, plain, how, RunOptions { pauses, ..run_options })
         };
-        let done = decompression.in_two_tries(&mut plain, first, |how, plain| {
+        let done = in_two_tries(&decompression, &mut plain, first, |how, plain| {
             let reader = input.again(start)?.map_err(Error::Read);
             Some(reader.and_then(|reader| alone(how, reader, plain)))
         });
@@ -215,7 +216,7 @@ fn decode_behind(
         return Ok(None);
     }
     file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
-    let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
+    let (format, reader) = sniff(file).map_err(Error::Read)?;
     if format.filter(|format| *format != Format::Gzip && behaviour.read(*format)).is_none() {
         return Ok(None);
     }
@@ -228,7 +229,7 @@ fn alone(
     input: impl Read + Send,
     output: impl Write + Send,
 ) -> Result<Decompressed, Error> {
-    Decompression { workers: 1, ..decompression.clone() }.run(input, output)
+    decompress(input, output, &Decompression { workers: 1, ..decompression.clone() })
 }
 
 /// Writes as much as possible of a damaged lzip file that begins at `start`, except the contents already written.

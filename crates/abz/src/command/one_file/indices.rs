@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use abz::{Decompressed, Decompression, Error, Format, Index, ReadAt, RunOptions};
+use abz::program::{RunOptions, decompress_indexed, decompress_indexing, make_index};
+use abz::{Decompressed, Decompression, Error, Format, Index, ReadAt};
 
 use super::io_mode;
 use crate::command::action::{Action, Done, Failure, Setting, Terms, fits};
@@ -54,7 +55,7 @@ impl Action for MakeIndex {
         if run_options.tools.is_some() {
             decompression.workers = 1;
         }
-        let index = decompression.index(run_options, &source, self.every)?;
+        let index = make_index(&source, self.every, &decompression, run_options)?;
         output.write_all(&index.to_bytes()).map_err(Error::Write)?;
         note((&index, self.every), input, messages);
         let summary = Some(summary(&index, input, output));
@@ -115,7 +116,7 @@ impl Indexed<'_> {
         if let Some(index) = &index
             && is_for_use
             && let Some((done, is_right)) =
-                self.decompression.run_indexed(self.run_options, source, index, plain)?
+                decompress_indexed(source, index, plain, self.decompression, self.run_options)?
         {
             if !is_right {
                 let message = format_args!("its index is wrong about where its parts are: {GO_ON}");
@@ -129,7 +130,7 @@ impl Indexed<'_> {
                     .and_then(|target| Output::open_for(input, target, outputs));
                 let mut output = output.map_err(Failure::Problem)?;
                 let (done, index) =
-                    self.decompression.run_indexing(self.run_options, source, *every, plain)?;
+                    decompress_indexing(source, *every, plain, self.decompression, self.run_options)?;
                 let written = output.write_all(&index.to_bytes());
                 written.map_err(|error| {
                     Failure::Problem(Problem::of_run(

@@ -4,10 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use abz::{
-    Compressed, Compression, Decompression, Error, Format, ReadAt, Reading, RunOptions, WriteAt, Writing,
-    mapped,
-};
+use abz::program::{Reading, RunOptions, WriteAt, Writing, compress_io, decompress_at, facts, mapped};
+use abz::{Compressed, Compression, Decompression, Error, ReadAt};
 
 use crate::command::arguments::{InputMode, OutputMode};
 use crate::command::input::Input;
@@ -128,10 +126,11 @@ pub(crate) fn compress(
     io_modes: IoModes,
     progress: &Progress,
 ) -> Option<Result<Compressed, Error>> {
+    let facts = facts(compression.format);
     // Compression is bound by the processor, so another mode than streams is used only if requested.
     let source = source(input, io_modes.input, progress)
-        .filter(|_| compression.can_read_at() && io_modes.input != InputMode::Auto);
-    let can_write = compression.can_write_at() && io_modes.output != OutputMode::Auto;
+        .filter(|_| facts.blocks_are_read_at && io_modes.input != InputMode::Auto);
+    let can_write = facts.is_written_at && io_modes.output != OutputMode::Auto;
     if source.is_none() && (!can_write || sink(output, io_modes.output).is_none()) {
         return None;
     }
@@ -141,8 +140,8 @@ pub(crate) fn compress(
         None => Reading::Stream(&mut reader),
     };
     let done = match sink(output, io_modes.output).filter(|_| can_write) {
-        Some(sink) => compression.run_io(run_options, reading, Writing::Positional(&sink)),
-        None => compression.run_io(run_options, reading, Writing::Stream(output)),
+        Some(sink) => compress_io(reading, Writing::Positional(&sink), compression, run_options),
+        None => compress_io(reading, Writing::Stream(output), compression, run_options),
     };
     Some(done)
 }
@@ -156,7 +155,7 @@ pub(crate) fn decompress(
     io_modes: IoModes,
     progress: &Progress,
 ) -> Result<Option<Compressed>, Error> {
-    if decompression.workers == 1 || !input.format().is_some_and(Format::is_read_at) {
+    if decompression.workers == 1 || !input.format().is_some_and(|format| facts(format).is_read_at) {
         return Ok(None);
     }
     let (Some(source), Some(sink)) = (source(input, io_modes.input, progress), sink(output, io_modes.output))
@@ -164,7 +163,7 @@ pub(crate) fn decompress(
         return Ok(None);
     };
     let before = progress.position();
-    match decompression.run_at(run_options, &source, &sink)? {
+    match decompress_at(&source, &sink, decompression, run_options)? {
         Some(done) => {
             // This includes a hole at the end.
             sink.file.set_len(done.written).map_err(Error::Write)?;

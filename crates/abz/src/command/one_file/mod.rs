@@ -12,7 +12,8 @@ pub(crate) mod volumes;
 
 use std::fmt::Display;
 
-use abz::{Error, RunOptions};
+use abz::Error;
+use abz::program::RunOptions;
 
 use self::checksum::Checksum;
 use super::action::{Action, Done, Failure, Setting, Terms};

@@ -1,6 +1,7 @@
 //! The action of `--range` and `--line-range`.
 
-use abz::{Reading, RunOptions, Span};
+use abz::Span;
+use abz::program::{Reading, RunOptions, copy_span};
 
 use super::indices::find_index;
 use super::io_mode;
@@ -48,7 +49,7 @@ impl Action for Access {
             None => None,
         };
         let decompression = input.decompression(&self.decompression);
-        let done = decompression.span(run_options, &self.span, reading, index.as_ref(), output)?;
+        let done = copy_span(reading, &self.span, index.as_ref(), output, &decompression, run_options)?;
         if let Some(there) = done.end
             && let Some(message) = is_behind(&self.span, there)
         {

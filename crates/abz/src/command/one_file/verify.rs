@@ -3,7 +3,8 @@
 use std::io::{self, PipeWriter, Read, Write};
 use std::thread;
 
-use abz::{Compressed, Compression, Decompressed, Decompression, Error, RunOptions};
+use abz::program::{RunOptions, compress_with, decompress_with};
+use abz::{Compressed, Compression, Decompressed, Decompression, Error, decompress};
 
 use super::sums::{Fingerprint, Summed};
 use crate::command::action::Failure;
@@ -40,10 +41,10 @@ fn alone<R: Read + Send>(
     decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let mut file = Vec::new();
-    let done = compression.run_with(run_options, input, &mut file)?;
+    let done = compress_with(input, &mut file, compression, run_options)?;
     output.write_all(&file).map_err(Error::Write)?;
     let run_options = RunOptions { progress: None, ..run_options };
-    Ok((done, fingerprint(|data| decompression.run_with(run_options, &file[..], data))))
+    Ok((done, fingerprint(|data| decompress_with(&file[..], data, decompression, run_options))))
 }
 
 /// Processes any file: the output goes through a pipe to a decompression, which uses the same thread pool if there is
@@ -61,14 +62,14 @@ fn together<R: Read + Send>(
     thread::scope(|scope| {
         let read_back = move || {
             let run_options = RunOptions { pool, ..RunOptions::default() };
-            fingerprint(|data| decompression.run_with(run_options, reader, data))
+            fingerprint(|data| decompress_with(reader, data, decompression, run_options))
         };
         let thread = thread::Builder::new().name("abz verify".into()).spawn_scoped(scope, read_back);
         let Ok(thread) = thread else {
             return one_after_the_other(compression, input, output, run_options, decompression);
         };
         // Dropping the tee closes the pipe.
-        let done = compression.run_with(run_options, input, Tee { output, pipe: Some(pipe) });
+        let done = compress_with(input, Tee { output, pipe: Some(pipe) }, compression, run_options);
         let found = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((done?, found))
     })
@@ -86,8 +87,8 @@ fn one_after_the_other<R: Read + Send>(
     let Some(start) = output.position().map_err(Error::Write)? else {
         return alone(compression, input, output, run_options, decompression);
     };
-    let done = compression.run_with(run_options, input, &mut *output)?;
-    Ok((done, fingerprint(|data| decompression.run(output.written_from(start), data))))
+    let done = compress_with(input, &mut *output, compression, run_options)?;
+    Ok((done, fingerprint(|data| decompress(output.written_from(start), data, decompression))))
 }
 
 /// Returns the fingerprint of the data that `decompress` writes.

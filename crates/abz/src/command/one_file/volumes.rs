@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use abz::RunOptions;
+use abz::program::{RunOptions, block_len, compress_with};
 
 use crate::command::action::Setting;
 use crate::command::input::Input;
@@ -50,11 +50,11 @@ pub(crate) fn make(
     let mut compression = request.compression_of(input);
     // Incompressible data becomes slightly larger, and a member must fit in a volume.
     let most = usize::try_from(size - size / 16).unwrap_or(usize::MAX);
-    compression.block_size = Some(compression.block_len().min(most));
+    compression.block_size = Some(block_len(&compression).min(most));
     let mut volumes = Volumes { input, outputs, stem, size, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
     let run_options = RunOptions { progress: Some(&tell), ..run_options };
-    let done = compression.run_with(run_options, &input.file, &mut volumes);
+    let done = compress_with(&input.file, &mut volumes, &compression, run_options);
     if let Some(problem) = volumes.problem {
         return Err(problem);
     }

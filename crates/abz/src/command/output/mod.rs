@@ -25,7 +25,7 @@ use crate::command::system::file_id::FileId;
 use crate::command::system::holes::Holes;
 use crate::command::system::patient::Patient;
 use crate::command::system::temporary::{Unnamed, Unplaced};
-use abz::descriptors::{StandardStream, close, was_closed};
+use abz::program::descriptors::{StandardStream, close, was_closed};
 
 /// The permissions of a new file that everybody may read, before the umask applies.
 pub(crate) const USUAL: u32 = 0o666;

@@ -5,6 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use abz::Format;
+use abz::program::facts;
 
 /// The suffix of an index, added to the name of the compressed file.
 pub(crate) const INDEX_SUFFIX: &str = ".abzi";
@@ -45,7 +46,7 @@ impl Names {
         match self.known {
             Some(known) => strip(name, of_user.chain(known.iter().map(bytes)), self.any_case),
             None => {
-                let known = Format::all().flat_map(|format| format.suffixes()).map(bytes);
+                let known = Format::all().flat_map(|format| facts(format).suffixes).map(bytes);
                 strip(name, of_user.chain(known), self.any_case)
             }
         }

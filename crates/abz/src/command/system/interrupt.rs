@@ -9,8 +9,8 @@ use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
-use abz::abort::Ending;
-use abz::{abort, mapped};
+use abz::program::abort::Ending;
+use abz::program::{abort, mapped};
 use signal_hook::consts::{SIGBUS, SIGPIPE, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;

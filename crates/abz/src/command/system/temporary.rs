@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use abz::descriptors::close;
+use abz::program::descriptors::close;
 
 use super::file_id::FileId;
 use super::interrupt::Change;

@@ -17,6 +17,7 @@ use crate::pipes::inputs::Input;
 use crate::pipes::{Pipe, Threads, maps, window};
 use crate::positional::{ReadAt, WriteAt};
 use crate::run_options::{Equipment, at_work};
+use crate::speculation::Expected;
 use crate::tools::Tool;
 
 /// Decompresses the members that `entries` list. Each is read, decoded and written by one thread.
@@ -78,7 +79,7 @@ pub(super) fn steps<'a>(
     mistaken: Option<&'a AtomicU64>,
 ) -> Steps<'a> {
     let (workers, lender) = (how.workers_within(), equipment.lender);
-    let guesses = !tells_parts && how.speculation.is_done(workers);
+    let guesses = !tells_parts && Expected::with(workers).guesses(how.speculation);
     // A piece decoded with markers takes megabytes.
     let window = if guesses { at_work(workers) + 1 } else { window(workers) };
     let inputs = match guesses {
