@@ -134,9 +134,9 @@ impl Decompression {
         cut: &mut (dyn Write + Send),
     ) -> Result<bool, Error> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
-        if let Some((workers, window)) = pipes::access::workers_and_window(self, parts) {
+        if let Some(threads) = pipes::access::threads(self, parts, options.pool) {
             let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
-            let stream = pipes::access::decode(workers, window, self, source, (parts, true), options.pool);
+            let stream = pipes::access::decode(threads, self, source, (parts, true));
             unless_done(stream.carry_out(options, write))?;
             return Ok(true);
         }

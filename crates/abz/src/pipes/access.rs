@@ -1,8 +1,10 @@
 //! Streams that decode given parts of a file. Each part is read by the worker that decodes it.
 
+use std::any::Any;
 use std::io;
+use std::ops::Range;
 
-use abz_codec::access::Part;
+use abz_codec::access::{Decoder, Part};
 use anabranch::{Pool, Recycled, Recycler};
 
 use super::{Pipe, Threads, maps, window};
@@ -16,9 +18,12 @@ const LARGE: u64 = 192 << 20;
 /// The size of a part in bytes, compressed and decompressed together, above which fewer are in memory at once.
 const SMALL: u64 = 8 << 20;
 
-/// Returns the numbers of workers and of parts in memory at once, or `None` if parts are too large or the memory
-/// limit too low.
-pub(crate) fn workers_and_window(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
+/// Returns the settings of a stream over parts, or `None` if parts are too large or the memory limit too low.
+pub(crate) fn threads<'a>(
+    how: &Decompression,
+    parts: &[Part],
+    pool: Option<&'a Pool>,
+) -> Option<Threads<'a>> {
     let largest = parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(0).max(1);
     let room = how.memory_limit.map_or(u64::MAX, |limit| limit / largest);
     if !parts.iter().all(is_decoded_whole) || room < 2 {
@@ -27,53 +32,72 @@ pub(crate) fn workers_and_window(how: &Decompression, parts: &[Part]) -> Option<
     let room = usize::try_from(room - 1).unwrap_or(usize::MAX);
     let workers = how.workers.min(parts.len().max(1)).min(room);
     let window = if largest <= SMALL { window(workers) } else { super::parts::window(workers) };
-    Some((workers, window))
+    Some(Threads { workers, window, pool })
+}
+
+/// A part of a file that is read and decoded by itself.
+pub(crate) trait Placed: Sync {
+    /// Its place in the file, in bytes.
+    fn place(&self) -> Range<u64>;
+}
+
+impl Placed for Part {
+    fn place(&self) -> Range<u64> {
+        self.bytes()
+    }
+}
+
+/// Gives what `decode` makes of the bytes of each part, in order. The worker that decodes a part reads it. Each worker makes its
+/// tables by `make`. `doing` names the step.
+pub(crate) fn each_part<'a, P: Placed, S: 'a, T: Any + Send>(
+    (title, doing): (&str, &str),
+    threads: Threads<'a>,
+    (input, parts): (&'a dyn ReadAt, &'a [P]),
+    make: impl Fn() -> S + Send + Sync + 'a,
+    decode: impl Fn(&mut S, &P, &[u8]) -> Result<T, Error> + Clone + Send + Sync + 'a,
+) -> Pipe<'a, T> {
+    let maps = maps(
+        move || (make(), Vec::new()),
+        move |(tables, bytes), number: usize| {
+            let part = &parts[number];
+            read_part(|offset, bytes| input.read_at(bytes, offset), part, bytes)?;
+            decode(tables, part, bytes)
+        },
+    );
+    let numbers = (0..parts.len()).map(Ok);
+    Pipe::new(title, threads, ("parts", numbers), Some((doing, maps)))
 }
 
 /// Gives the contents of `parts`, which are small enough to be held in memory, in order. Parts may have fewer contents
 /// than they say if their sizes are not `exact`.
 pub(crate) fn decode<'a>(
-    workers: usize,
-    window: usize,
+    threads: Threads<'a>,
     how: &'a Decompression,
     input: &'a dyn ReadAt,
     (parts, exact): (&'a [Part], bool),
-    pool: Option<&'a Pool>,
 ) -> Pipe<'a, Recycled<Vec<u8>>> {
-    let buffers = Recycler::new(window, Vec::new);
-    let decode = maps(
-        || (how.part_decoder(), Vec::new()),
-        move |(decoder, bytes), number: usize| {
-            let part = &parts[number];
-            read_part(input, part, bytes)?;
-            let mut data = buffers.take();
-            match exact {
-                true => decoder.decode_into(part, bytes, &mut data)?,
-                false => decoder.decode_at_most_into(part, bytes, &mut data)?,
-            }
-            Ok(data)
-        },
-    );
-    let numbers = (0..parts.len()).map(Ok);
-    let threads = Threads { workers, window, pool };
-    Pipe::new("abz range", threads, ("parts", numbers), Some(("read and decode", decode)))
+    let buffers = Recycler::new(threads.window, Vec::new);
+    let decode = move |decoder: &mut Decoder, part: &Part, bytes: &[u8]| {
+        let mut data = buffers.take();
+        match exact {
+            true => decoder.decode_into(part, bytes, &mut data)?,
+            false => decoder.decode_at_most_into(part, bytes, &mut data)?,
+        }
+        Ok(data)
+    };
+    let names = ("abz range", "read and decode");
+    each_part(names, threads, (input, parts), || how.part_decoder(), decode)
 }
 
-/// Reads the bytes of a part into `bytes`.
-pub(crate) fn read_part(input: &dyn ReadAt, part: &Part, bytes: &mut Vec<u8>) -> Result<(), Error> {
-    read_part_by(|offset, bytes| input.read_at(bytes, offset), part, bytes)
-}
-
-/// As [`read_part`], with a function that reads the bytes at an offset.
-pub(crate) fn read_part_by(
+/// Reads the bytes of a part into `bytes`. `read` reads those at an offset.
+pub(crate) fn read_part(
     mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
-    part: &Part,
+    part: &impl Placed,
     bytes: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    let place = part.bytes();
+    let place = part.place();
     let len = (place.end - place.start) as usize;
-    bytes.clear();
-    let made = bytes.try_reserve_exact(len);
+    let made = bytes.try_reserve_exact(len.saturating_sub(bytes.len()));
     made.map_err(|_| Error::Read(io::ErrorKind::OutOfMemory.into()))?;
     bytes.resize(len, 0);
     read(place.start, bytes).map_err(Error::Read)

@@ -67,7 +67,7 @@ impl ByParts {
         }
         let (Some(farm), Some(threads)) = (&mut self.farm, &self.threads) else {
             let Some(part) = parts.get(*next) else { return Ok(false) };
-            access::read_part_by(read, part, &mut self.bytes)?;
+            access::read_part(read, part, &mut self.bytes)?;
             *next += 1;
             self.alone += 1;
             let decoder = self.decoder.get_or_insert_with(|| self.settings.part_decoder());
@@ -79,7 +79,7 @@ impl ByParts {
             && let Some(part) = parts.get(*next)
         {
             let mut bytes = Vec::new();
-            match access::read_part_by(&mut read, part, &mut bytes) {
+            match access::read_part(&mut read, part, &mut bytes) {
                 // The file has no bytes yet. The parts that were read have contents.
                 Err(error) if error.is_passing() && farm.pending() > 0 => break,
                 read => read?,

@@ -1,6 +1,6 @@
 //! The steps that decompress gzip.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::Place;
@@ -12,13 +12,20 @@ use anabranch::{Pool, Recycled, Recycler};
 
 use crate::decompression::Decompression;
 use crate::error::Error;
+use crate::pipes::access::{Placed, each_part};
 use crate::pipes::decode::{Contents, Join, Sizes, Steps};
 use crate::pipes::inputs::Input;
-use crate::pipes::{Pipe, Threads, maps, window};
+use crate::pipes::{Pipe, Threads, window};
 use crate::positional::{ReadAt, WriteAt};
 use crate::run_options::{Equipment, at_work};
 use crate::speculation::Expected;
 use crate::tools::Tool;
+
+impl Placed for Entry {
+    fn place(&self) -> Range<u64> {
+        self.offset..self.offset.saturating_add(self.compressed.into())
+    }
+}
 
 /// Decompresses the members that `entries` list. Each is read, decoded and written by one thread.
 pub(super) fn decompress_at<'a>(
@@ -27,32 +34,27 @@ pub(super) fn decompress_at<'a>(
     entries: &'a [Entry],
     pool: Option<&'a Pool>,
 ) -> Pipe<'a, ()> {
-    let decode = maps(
-        || (Decoder::new(), Vec::new(), Vec::new(), Vec::new()),
-        move |(decoder, bytes, home, data), number: usize| {
-            let entry = &entries[number];
-            bytes.resize(entry.compressed as usize, 0);
-            input.read_at(bytes, entry.offset).map_err(Error::Read)?;
-            let mut rest = &bytes[..];
-            let mut scanner = Scanner::at(0, entry.offset);
-            let found = match scanner.next(&mut rest, home)? {
-                None => scanner.finish(home)?,
-                found => found,
-            };
-            let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
-                return Err(is_not(entry, bytes.len() - rest.len()));
-            };
-            if member.uncompressed_len() != entry.uncompressed as usize {
-                return Err(is_not(entry, bytes.len()));
-            }
-            decoder.decode_into(&member, data)?;
-            *home = member.into_bytes();
-            output.write_at(data, entry.start).map_err(Error::Write)
-        },
-    );
-    let numbers = (0..entries.len()).map(Ok);
+    type Tables = (Decoder, Vec<u8>, Vec<u8>);
+    let decode = move |(decoder, home, data): &mut Tables, entry: &Entry, bytes: &[u8]| {
+        let mut rest = bytes;
+        let mut scanner = Scanner::at(0, entry.offset);
+        let found = match scanner.next(&mut rest, home)? {
+            None => scanner.finish(home)?,
+            found => found,
+        };
+        let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
+            return Err(is_not(entry, bytes.len() - rest.len()));
+        };
+        if member.uncompressed_len() != entry.uncompressed as usize {
+            return Err(is_not(entry, bytes.len()));
+        }
+        decoder.decode_into(&member, data)?;
+        *home = member.into_bytes();
+        output.write_at(data, entry.start).map_err(Error::Write)
+    };
+    let names = ("abz decompress", "read, decode and write");
     let threads = Threads { workers, window: window(workers), pool };
-    Pipe::new("abz decompress", threads, ("index", numbers), Some(("read, decode and write", decode)))
+    each_part(names, threads, (input, entries), || (Decoder::new(), Vec::new(), Vec::new()), decode)
 }
 
 /// The error for an entry that does not match the member in the file.

@@ -14,8 +14,8 @@ use crate::decompression::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::reads::ByIndex;
 use crate::index_builder::Indexed;
-use crate::pipes::access::{read_part, workers_and_window};
-use crate::pipes::{Pipe, Threads, maps, window};
+use crate::pipes::access::{each_part, threads};
+use crate::pipes::{Pipe, Threads, window};
 use crate::positional::{Along, ReadAt};
 use crate::reader::line::Decode;
 use crate::run_options::RunOptions;
@@ -83,9 +83,9 @@ pub(super) fn decompress(
     parts: &[Part],
     output: &mut (dyn Write + Send),
 ) -> Result<ByIndex, Error> {
-    let Some(counts) = counts(how, parts) else { return Ok(ByIndex::Unused) };
+    let Some(threads) = threads_for(how, parts, options.pool) else { return Ok(ByIndex::Unused) };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
-    let done = claims(counts, input, parts, options.pool).carry_out(options, |Claim { decoded, data }| {
+    let done = claims(threads, input, parts).carry_out(options, |Claim { decoded, data }| {
         let taken = match decoded {
             Ok(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
             Err(refusal) => Err(refusal),
@@ -120,15 +120,15 @@ pub(super) fn decompress(
 
 /// Returns the plan of [`decompress`].
 pub(super) fn plan(how: &Decompression, parts: &[Part]) -> Option<Plan> {
-    Some(claims(counts(how, parts)?, &Vec::new(), parts, None).plan())
+    Some(claims(threads_for(how, parts, None)?, &Vec::new(), parts).plan())
 }
 
-/// Returns the numbers of workers and of parts in memory at once, or `None` if decoding by parts does not help.
-fn counts(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
+/// Returns the settings of the stream, or `None` if decoding by parts does not help.
+fn threads_for<'a>(how: &Decompression, parts: &[Part], pool: Option<&'a Pool>) -> Option<Threads<'a>> {
     let is_of_use = how.workers > 1
         && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
         && parts.iter().all(|part| part.len() <= LARGEST);
-    workers_and_window(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
+    threads(how, parts, pool).filter(|threads| is_of_use && threads.workers > 1)
 }
 
 /// The result if a part is refused after `written` bytes of contents.
@@ -146,25 +146,13 @@ struct Claim {
 }
 
 /// Decodes each part by itself.
-fn claims<'a>(
-    (workers, window): (usize, usize),
-    input: &'a dyn ReadAt,
-    parts: &'a [Part],
-    pool: Option<&'a Pool>,
-) -> Pipe<'a, Claim> {
-    let buffers = Recycler::new(window, Vec::new);
-    let decode = maps(
-        || (PartDecoder::new(), Vec::new()),
-        move |(decoder, bytes), number: usize| {
-            let part = &parts[number];
-            read_part(input, part, bytes)?;
-            let mut data = buffers.take();
-            Ok(Claim { decoded: decoder.decode_into(part, bytes, &mut data), data })
-        },
-    );
-    let numbers = (0..parts.len()).map(Ok);
-    let threads = Threads { workers, window, pool };
-    Pipe::new("abz decompress", threads, ("parts", numbers), Some(("read and decode", decode)))
+fn claims<'a>(threads: Threads<'a>, input: &'a dyn ReadAt, parts: &'a [Part]) -> Pipe<'a, Claim> {
+    let buffers = Recycler::new(threads.window, Vec::new);
+    let decode = move |decoder: &mut PartDecoder, part: &Part, bytes: &[u8]| {
+        let mut data = buffers.take();
+        Ok(Claim { decoded: decoder.decode_into(part, bytes, &mut data), data })
+    };
+    each_part(("abz decompress", "read and decode"), threads, (input, parts), PartDecoder::new, decode)
 }
 
 /// The error that ends the stream when a part is refused.

@@ -160,14 +160,14 @@ fn index_of_frames(
 ) -> Result<Indexed, Error> {
     let mut builder = IndexBuilder::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
-    let Some((frames, (workers, window))) = frames.and_then(|frames| {
-        let counts = access::workers_and_window(how, &frames)?;
-        Some((frames, counts))
+    let Some((frames, threads)) = frames.and_then(|frames| {
+        let threads = access::threads(how, &frames, options.pool)?;
+        Some((frames, threads))
     }) else {
         let done = reads::decode(&Zstd, how, &options, &mut Along::new(input), &mut builder)?;
         return Ok(Indexed { garbage_at: done.garbage_at, ..builder.finish() });
     };
-    let stream = access::decode(workers, window, how, input, (&frames, false), options.pool);
+    let stream = access::decode(threads, how, input, (&frames, false));
     let mut ahead = frames.iter();
     stream.carry_out(&options, |data: Recycled<Vec<u8>>| {
         let start = builder.position();
