@@ -254,9 +254,8 @@ pub fn plan_to_compress(settings: &Compression) -> Plan {
 }
 
 /// Reduces the number of workers until about `limit` bytes of memory are enough for them and their blocks. If one worker needs
-/// more, lzip and xz also get smaller
-/// blocks if no size was set, and then a smaller dictionary, in steps of 1 MiB as in xz. That changes the output.
-/// Returns the size of the dictionary in bytes, before and after, if it was reduced.
+/// more, lzip and xz also get smaller blocks if no size was set, and then a smaller dictionary, in steps of 1 MiB as in xz. That
+/// changes the output. Returns the size of the dictionary in bytes, before and after, if it was reduced.
 ///
 /// # Errors
 ///
