@@ -6,11 +6,13 @@ use std::ops::Range;
 use anabranch_plan::{Node, Placement};
 use anabranch_record::sync::Arc;
 
+use super::account::Joins;
 use super::attached::Outside;
 use super::draft::Draft;
-use super::{Source, Stream, TryStream};
+use super::inner::adopt;
+use super::{Stream, TryStream};
 use crate::control::waiter::Waiter;
-use crate::engine::nodes::pull::{FromIter, InBlocks, Pull};
+use crate::engine::nodes::pull::{FromIter, InBlocks, Pull, TryFromIter};
 use crate::engine::{ErrorSlot, Feed, SourceUpstream, Upstream, Weigher};
 use crate::stream::Mode;
 
@@ -48,7 +50,8 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         I: IntoIterator<Item = T>,
         I::IntoIter: SendIterator + 'env,
     {
-        Source::new(items).into_stream()
+        let (items, inner) = adopt(items, Joins::Source, "from_iter");
+        Self::pulled(FromIter(items), Node::source("from_iter"), None).fed_by_inner(inner)
     }
 }
 
@@ -108,7 +111,8 @@ impl<'env, T: Send + 'env, E: Send + 'env> TryStream<'env, T, E> {
         I: IntoIterator<Item = Result<T, E>>,
         I::IntoIter: SendIterator + 'env,
     {
-        Source::try_new(items).into_stream()
+        let (items, inner) = adopt(items, Joins::Source, "try_from_iter");
+        Self::pulled(TryFromIter(items), Node::source("try_from_iter").fallible(), None).fed_by_inner(inner)
     }
 }
 
