@@ -17,8 +17,10 @@ use crate::writer::{WriterBuilder, check_size};
 /// encodes none, unless the system has no thread, so that other tasks of its thread go on meanwhile. The bytes and the errors
 /// are those of a `Writer`.
 ///
-/// A file is complete after [`shutdown`](tokio::io::AsyncWriteExt::shutdown), which shuts the inner writer down, too. A
-/// writer that is dropped before leaves its file incomplete.
+/// A file is complete after [`shutdown`], which shuts the inner writer down, too. A writer that is dropped before leaves its file
+/// incomplete.
+///
+/// [`shutdown`]: https://docs.rs/tokio/1/tokio/io/trait.AsyncWriteExt.html#method.shutdown
 ///
 /// ```
 /// use abz::{Format, WriterBuilder};
