@@ -35,6 +35,11 @@ impl<'a> RunOptions<'a> {
         Advance(self.progress)
     }
 
+    /// Returns true if the calling thread works without a stream, which only a report needs then.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.tools.is_some() && self.report.is_none()
+    }
+
     /// Returns the lender of encoders, decoders and buffers.
     pub(crate) fn lender(&self) -> Lender {
         self.tools.map(Tools::lender).unwrap_or_default()

@@ -193,13 +193,18 @@ impl<'a> Steps<'a> {
             true => Box::new(Inputs::new(input, inputs).telling(options.pauses())),
             false => Box::new(Inputs::new(Telling::new(input, options.advance()), inputs)),
         };
-        let source = begin(source, "read", "abz decompress", Threads { workers, window, pool: options.pool });
-        carry_out(stream(source, farm, Box::new(|_| ())), WRITE, options, &mut |decoded| match join
-            .next(decoded)?
-        {
+        let mut add = |decoded| match join.next(decoded)? {
             Some(contents) => write(&*join, contents),
             None => Ok(()),
-        })?;
+        };
+        match options.is_alone() {
+            true => alone(source, farm, &mut add)?,
+            false => {
+                let source =
+                    begin(source, "read", "abz decompress", Threads { workers, window, pool: options.pool });
+                carry_out(stream(source, farm, Box::new(|_| ())), WRITE, options, &mut add)?;
+            }
+        }
         while let Some(contents) = join.finish()? {
             write(&*join, contents)?;
         }
@@ -213,6 +218,24 @@ impl<'a> Steps<'a> {
         let source = begin(source, "read", "abz decompress", Threads { workers, window, pool: None });
         stream(source, self.farm, Box::new(|_| ())).named(WRITE).plan()
     }
+}
+
+/// Does what the stream does on the calling thread, which has no use for guesses. A stream costs as much as the other steps of a
+/// small file together.
+fn alone(
+    source: Source<'_>,
+    farm: Farm<'_>,
+    add: &mut dyn FnMut(Item) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Farm { mut split, decoders, .. } = farm;
+    let mut decode = decoders();
+    for input in source {
+        let mut input = input?;
+        while let Some(piece) = split(&mut input)? {
+            add(decode(piece)?)?;
+        }
+    }
+    Ok(())
 }
 
 /// Joins pieces whose types are hidden.

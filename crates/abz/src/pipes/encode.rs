@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anabranch::{Plan, TryStream};
 
 use super::cut::Cut;
-use super::{Item, Maps, Threads, WRITE, carry_out, carry_out_at, hide, maps, unhide};
+use super::{Item, Maps, Next, Threads, WRITE, carry_out, carry_out_at, hide, maps, unhide};
 use crate::compression::Compressed;
 use crate::count::Counted;
 use crate::error::Error;
@@ -105,7 +105,7 @@ impl<'a> Steps<'a> {
         let read = Arc::<AtomicU64>::default();
         let input = (input.in_order(), Arc::clone(&read));
         let Steps { cut, encoders, join, .. } = self;
-        let (mut join, end) = (join()?, end_name(&encoders));
+        let (mut join, next, end) = (join()?, blocks(cut, input), end_name(&encoders));
         let written = match output {
             Writing::Stream(output) => {
                 let mut output = Counted::new(output);
@@ -114,27 +114,24 @@ impl<'a> Steps<'a> {
                     bytes.clear();
                     written
                 };
-                carry_out(stream(cut, encoders, input, threads), end, options, &mut |encoded| {
+                let mut add = |encoded| {
                     join.add(encoded)?;
                     put(join.bytes())
-                })?;
+                };
+                match options.is_alone() {
+                    true => alone(next, encoders, &mut add)?,
+                    false => carry_out(stream(next, encoders, threads), end, options, &mut add)?,
+                }
                 put(&mut join.finish()?)?;
                 output.flush().map_err(Error::Write)?;
                 output.bytes
             }
             Writing::Positional(sink) => {
                 let mut at = 0;
-                carry_out_at(
-                    stream(cut, encoders, input, threads),
-                    end,
-                    options,
-                    sink,
-                    &mut at,
-                    |encoded| {
-                        join.add(encoded)?;
-                        Ok(mem::take(join.bytes()))
-                    },
-                )?;
+                carry_out_at(stream(next, encoders, threads), end, options, sink, &mut at, |encoded| {
+                    join.add(encoded)?;
+                    Ok(mem::take(join.bytes()))
+                })?;
                 let rest = join.finish()?;
                 sink.write_at(&rest, at).map_err(Error::Write)?;
                 at + rest.len() as u64
@@ -145,8 +142,9 @@ impl<'a> Steps<'a> {
 
     /// Returns the plan of [`run`](Self::run).
     pub(crate) fn plan(self, threads: Threads<'a>) -> Plan {
-        let end = end_name(&self.encoders);
-        stream(self.cut, self.encoders, (Box::new(io::empty()), Arc::default()), threads).named(end).plan()
+        let (end, next) =
+            (end_name(&self.encoders), blocks(self.cut, (Box::new(io::empty()), Arc::default())));
+        stream(next, self.encoders, threads).named(end).plan()
     }
 }
 
@@ -155,15 +153,13 @@ fn end_name(encoders: &Option<Maps<'_>>) -> &'static str {
     if encoders.is_some() { WRITE } else { "encode and write" }
 }
 
-/// Returns a stream of the encoded blocks of `input`. The number of bytes that were read goes to `read`.
-fn stream<'a>(
+/// Returns the blocks of `input`. The number of bytes that were read goes to `read`.
+fn blocks<'a>(
     mut cut: Box<dyn Cut<Item> + 'a>,
-    encoders: Option<Maps<'a>>,
     (input, read): (Box<dyn Read + Send + 'a>, Arc<AtomicU64>),
-    threads: Threads<'a>,
-) -> TryStream<'a, Item, Error> {
+) -> Next<'a> {
     let (mut input, mut is_over) = (Counted::new(input), false);
-    let next = move || {
+    Box::new(move || {
         if !is_over {
             let block = cut.next(&mut input);
             read.store(input.bytes, Ordering::Relaxed);
@@ -173,9 +169,33 @@ fn stream<'a>(
             }
         }
         cut.rest(true)
-    };
+    })
+}
+
+/// Returns a stream of encoded blocks.
+fn stream<'a>(
+    next: Next<'a>,
+    encoders: Option<Maps<'a>>,
+    threads: Threads<'a>,
+) -> TryStream<'a, Item, Error> {
     let named = encoders.map(|encoders| ("encode", encoders));
-    super::stream("abz compress", threads, ("read", Box::new(next)), named)
+    super::stream("abz compress", threads, ("read", next), named)
+}
+
+/// Does what the stream does on the calling thread. A stream costs as much as the other steps of a small file together.
+fn alone(
+    mut next: Next<'_>,
+    encoders: Option<Maps<'_>>,
+    write: &mut dyn FnMut(Item) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut encode = encoders.map(|encoders| encoders());
+    while let Some(block) = next()? {
+        write(match &mut encode {
+            Some(encode) => encode(block)?,
+            None => block,
+        })?;
+    }
+    Ok(())
 }
 
 /// A step whose items have hidden types. They are of type `T`.
