@@ -13,9 +13,6 @@ const INPUT: usize = 128 * 1024;
 /// The number of bytes that are searched for runs at once.
 const STRETCH: usize = 4096;
 
-/// The number of bytes that are taken one by one at a run.
-const FEW: usize = 64;
-
 /// A block of a stream, packed by the first layer of the format: a run of at least four equal bytes is four bytes and a
 /// count. The size of a block is limited in this form, so an input is packed while it is cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,36 +94,34 @@ impl Cutter {
         Some(Packed { bytes: mem::take(&mut self.bytes) }).filter(|packed| !packed.bytes.is_empty())
     }
 
-    /// Packs some of the bytes of the buffer.
+    /// Packs some of the bytes of the buffer, which has some.
     fn pack_some(&mut self) {
         let (bytes, input) = (&mut self.bytes, &self.buffer[self.begin..self.end]);
-        // Bytes without runs are copied. Near the end of a block each byte is counted.
-        let room = (self.full - bytes.len()).saturating_sub(2 * RUN);
-        let stretch = &input[..input.len().min(STRETCH).min(room)];
-        let stretch = &stretch[..find_run(stretch).unwrap_or(stretch.len())];
-        if stretch.len() >= RUN && (self.run.count == 0 || stretch[0] != self.run.byte) {
-            self.run.pack(bytes);
-            // Its last bytes may begin a run.
-            let byte = stretch[stretch.len() - 1];
-            let count = stretch.iter().rev().take_while(|&&other| other == byte).count();
-            bytes.extend_from_slice(&stretch[..stretch.len() - count]);
-            self.run = Run { byte, count };
-            self.begin += stretch.len();
-            return;
-        }
-        let few = &input[..input.len().min(FEW)];
         let mut taken = 0;
-        for &byte in few {
-            taken += 1;
-            if byte == self.run.byte && self.run.count < LONGEST {
-                self.run.count += 1;
-                continue;
+        if self.run.count == 0 || input[0] != self.run.byte {
+            // Bytes without runs are copied. Near the end of a block each byte is counted.
+            let room = (self.full - bytes.len()).saturating_sub(2 * RUN);
+            let stretch = &input[..input.len().min(STRETCH).min(room)];
+            let stretch = &stretch[..find_run(stretch).unwrap_or(stretch.len())];
+            if stretch.len() >= RUN {
+                self.run.pack(bytes);
+                // Its last bytes may begin a run.
+                let byte = stretch[stretch.len() - 1];
+                let count = stretch.iter().rev().take_while(|&&other| other == byte).count();
+                bytes.extend_from_slice(&stretch[..stretch.len() - count]);
+                self.run = Run { byte, count };
+                self.begin += stretch.len();
+                return;
             }
+        } else {
+            let most = input.len().min(LONGEST - self.run.count);
+            taken = input[..most].iter().take_while(|&&byte| byte == self.run.byte).count();
+            self.run.count += taken;
+        }
+        if let Some(&byte) = input.get(taken) {
+            taken += 1;
             self.run.pack(bytes);
             self.run = Run { byte, count: 1 };
-            if bytes.len() >= self.full {
-                break;
-            }
         }
         self.begin += taken;
     }

@@ -15,6 +15,9 @@ pub(super) const LONGEST: usize = 255;
 /// The number of windows at which [`find_run`] looks together.
 const STRIDE: usize = 64;
 
+/// A word with 1 in each byte.
+const EACH: u64 = u64::MAX / 255;
+
 /// Returns the index at which the first run begins.
 pub(super) fn find_run(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
@@ -29,6 +32,17 @@ pub(super) fn find_run(bytes: &[u8]) -> Option<usize> {
             break;
         }
         from += STRIDE;
+    }
+    // Eight windows at once, each in a byte of a word, which is 0 if the four bytes are equal.
+    while let Some(block) = bytes[from..].first_chunk::<{ 8 + RUN - 1 }>() {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| block[at + byte]));
+        let [first, second, third, fourth] = std::array::from_fn(word);
+        let unequal = (first ^ second) | (second ^ third) | (third ^ fourth);
+        let zeros = unequal.wrapping_sub(EACH) & !unequal & (EACH << 7);
+        if zeros != 0 {
+            return Some(from + zeros.trailing_zeros() as usize / 8);
+        }
+        from += 8;
     }
     let is_run = |window: &[u8]| window.iter().all(|&byte| byte == window[0]);
     bytes[from..].windows(RUN).position(is_run).map(|at| from + at)

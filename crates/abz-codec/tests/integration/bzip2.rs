@@ -67,6 +67,24 @@ fn inputs() -> Vec<Vec<u8>> {
     for (run, from) in ends {
         inputs.extend((from..from + 10).map(|before| [prose(before), vec![b'x'; run], prose(300)].concat()));
     }
+    // Runs of any length at any distance, as in text that is indented.
+    for seed in 0..12 {
+        let mut noise = Noise::new(seed);
+        let mut data = Vec::new();
+        while data.len() < 220_000 {
+            let [byte, kind, len, gap] = noise.bytes(4)[..] else {
+                unreachable!("it gives as many as asked for")
+            };
+            let run = match kind % 16 {
+                0 => 245 + usize::from(len % 24),
+                1 => usize::from(len) * 5,
+                _ => usize::from(len % 10),
+            };
+            data.resize(data.len() + run, byte % 3);
+            data.extend(noise.bytes(usize::from(gap % 40)).iter().map(|byte| byte % 5));
+        }
+        inputs.push(data);
+    }
     inputs
 }
 
