@@ -178,8 +178,7 @@ fn stream<'a>(
     encoders: Option<Maps<'a>>,
     threads: Threads<'a>,
 ) -> TryStream<'a, Item, Error> {
-    let named = encoders.map(|encoders| ("encode", encoders));
-    super::stream("abz compress", threads, ("read", next), named)
+    super::stream("abz compress", threads, ("read", next), encoders.map(|encoders| ("encode", encoders)))
 }
 
 /// Does what the stream does on the calling thread. A stream costs as much as the other steps of a small file together.
