@@ -26,7 +26,7 @@ change     ~30  .ci/run
 features   ~12  scripts/features.sh test
 portable    ~9  RUSTFLAGS="--cfg portable" CARGO_TARGET_DIR=target/portable cargo test -p anabranch-record -p anabranch-network -p anabranch
 models       8  scripts/models.sh
-mutants    ~10  scripts/mutants.sh
+mutants     10  scripts/mutants.sh
 miri       ~20  scripts/unsafe.sh
 soak        ~4  $fast_build SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
 annotated   ~6  ANNOTATED=2500 ANNOTATED_FROM=$((RANDOM * 2500)) cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
