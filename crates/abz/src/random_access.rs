@@ -1,10 +1,8 @@
 //! Random access to the contents of a compressed file.
 
+use std::io::Write;
 #[cfg(unix)]
-use std::fs::File;
-use std::io::{self, Write};
-#[cfg(unix)]
-use std::path::Path;
+use std::{fs::File, io, path::Path};
 
 use abz_codec::access::Index;
 
