@@ -61,8 +61,8 @@
 //!
 //! # Limits
 //!
-//! [`Reader::open`], [`RandomAccess::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes any; the command
-//! does that.
+//! [`Reader::open`], [`RandomAccess::open`] and [`Writer::create`] open files. Nothing else in this crate opens, renames or removes
+//! any; the command does that.
 // Without some formats, what they share has callers that are left out.
 #![cfg_attr(not(all(feature = "bzip2", feature = "gzip", feature = "lzma", feature = "zstd")), allow(unused))]
 #![forbid(unsafe_code)]
