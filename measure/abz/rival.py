@@ -8,6 +8,7 @@ builds abz, has the inputs created, and starts this. It measures the rounds, and
 The lines that this program prints first are those of every rival (measure/harness/src/rival.rs). Each request `next` is answered
 by the next task as JSON, or by `null` after the last one. `check N` runs contender N of the task once, and verifies its output.
 The answer is its time in seconds, 0, its processor time in seconds and the bytes that it wrote. `run N` runs it without a check.
+A task with the key `scale` compares abz with one and with two threads, and tells what a report says.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def arguments():
 
 
 def run(line, source, target):
-    """Runs a command line. Returns its wall and processor time in seconds."""
+    """Runs a command line. Returns its wall time in seconds, and what the system says that it used."""
     words = [word.replace("{in}", source).replace("{out}", target) for word in line.split()]
     stdin = open(source, "rb") if "{in}" not in line else subprocess.DEVNULL
     stdout = open(target, "wb") if "{out}" not in line else subprocess.DEVNULL
@@ -67,7 +68,7 @@ def run(line, source, target):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise Failed(f"{' '.join(words)}: exit {child.returncode}: {said.decode(errors='replace').strip()}")
-    return wall, usage.ru_utime + usage.ru_stime
+    return wall, usage
 
 
 def check(right, problem):
@@ -146,7 +147,8 @@ class Bench:
             if prepare:
                 prepare()
             line = contender.line.replace(contender.program, contender.found(self.programs), 1)
-            wall, used = run(line, source, out if is_checked else target or out)
+            wall, usage = run(line, source, out if is_checked else target or out)
+            used = usage.ru_utime + usage.ru_stime
             return (wall, 0, used, verify(out, contender)) if is_checked else (wall, 0, used)
 
         peers = [{"name": c.name, "installed": bool(c.found(self.programs))} for c in contenders]
@@ -347,6 +349,70 @@ class Bench:
         for path in (plain, packed):
             os.remove(path)
 
+    def scaling(self, text):
+        """Compresses and decompresses with one thread and with two, and tells what a report says.
+
+        Each input has 64 blocks or more, so that 16 threads can share them. The level of lzip and xz is a quick one.
+        """
+        forms = (("gzip -6", None), ("bzip2 -9", 69), ("lzip -1 -b1M", 64), ("xz -1 -b1M", 64), ("zstd -3", None))
+        for how, size in forms:
+            name = f"scaling {how}"
+            if not self.wants(*(f"{name}, {action} text" for action in ("compress", "decompress"))):
+                continue
+            plain = beginning(self.path("beginning"), text, size << 20) if size else text
+            self.scale(f"{name}, compress text", plain, None, f"-F {how} -c")
+            self.scale(f"{name}, decompress text", plain, [ABZ, "-F", *how.split()], "-dc")
+            program = how.split()[0]
+            if program in ("gzip", "bzip2", "zstd"):
+                more = "--speculate=always " if program == "gzip" else ""
+                title = f"{name}, decompress text that {program} compressed"
+                self.scale(title, plain, how.split(), f"{more}-dc")
+
+    def scale(self, title, plain, packed, words):
+        """Offers to run abz with one thread and with two on a file, or on what `packed` makes of it."""
+        if not self.wants(title) or (packed and not (packed[0] == ABZ or shutil.which(packed[0]))):
+            return
+        source, abz, told = plain, self.programs["abz"], self.path("report")
+        if packed:
+            program = abz if packed[0] == ABZ else packed[0]
+            source = written(self.path("packed"), program, *packed[1:], "-c", plain)
+
+        def line(threads):
+            return f"{abz} {words} -p{threads} {{in}}"
+
+        def least(line):
+            """What the quickest of a few runs used, and what it reported."""
+            found, begin = [], time.perf_counter()
+            while len(found) < 3 and time.perf_counter() - begin < 3:
+                wall, usage = run(line, source, os.devnull)
+                with open(told) as file:
+                    [report] = json.load(file)
+                processors = usage.ru_utime + usage.ru_stime
+                its = {"wall": wall, "processors": processors, "system": usage.ru_stime, "faults": usage.ru_minflt}
+                found.append((wall, its, report))
+            return min(found, key=lambda run: run[0])[1:]
+
+        reports = f"--report=json --report-file={told} -f"
+        one, _ = least(f"{line(1)} {reports}")
+        two, report = least(f"{line(2)} {reports}")
+        keys = ("name", "role", "items", "busy_ns", "off_processor_ns")
+        scale = {
+            "mib": os.path.getsize(plain) / (1 << 20),
+            "one": one,
+            "two": two,
+            "run_ns": report["wall_ns"],
+            "items": report["items"],
+            "nodes": [{key: node[key] for key in keys} for node in report["nodes"]],
+            "plan": report["plan"],
+        }
+
+        def answer(is_checked, number):
+            wall, usage = run(line((2, 1)[number]), source, os.devnull)
+            return wall, 0, usage.ru_utime + usage.ru_stime
+
+        peers = [{"name": f"abz -p{threads}", "installed": True} for threads in (2, 1)]
+        self.offer({"title": title, "contenders": peers, "scale": scale}, answer)
+
     def memory(self, title, words, feed, stall):
         """Returns the peak memory of abz while its reader may stall."""
         if not self.wants("memory " + title):
@@ -403,6 +469,7 @@ class Bench:
                 self.zstd(os.path.basename(path), path)
         if not quick:
             self.ranges(text, source)
+            self.scaling(text)
             self.memories(text)
             self.stalled(text, source, media)
 

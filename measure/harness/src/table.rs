@@ -30,6 +30,9 @@ pub struct Table {
     pub sections: bool,
     /// A row for each number.
     pub rows: Vec<Row>,
+    /// More tables in Markdown, each with its name.
+    #[serde(skip)]
+    pub tables: Vec<(&'static str, String)>,
 }
 
 /// One row: a number and its verdict.
@@ -308,6 +311,9 @@ impl Table {
                 cells(&mut text, &row.cells().each_ref().map(String::as_str));
             }
         }
+        for (name, table) in &self.tables {
+            text += &format!("\n**{name}**\n\n{table}");
+        }
         text
     }
 
@@ -379,7 +385,7 @@ impl fmt::Display for Table {
             }
             line(cells)?;
         }
-        Ok(())
+        self.tables.iter().try_for_each(|(name, table)| write!(f, "\n== {name}\n\n{table}"))
     }
 }
 
@@ -423,6 +429,7 @@ mod tests {
                 notes: vec![],
                 sections: true,
                 rows,
+                tables: vec![],
             }
         };
         let mut without = row(1.0);

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::corpus::corpus;
 use crate::look::{Look, Measured};
+use crate::scaling::{self, SCALING, Scale};
 use measure_harness::builds;
 use measure_harness::rival::{Answer, Rival};
 use measure_harness::rounds::{Budget, Contender, Rounds, Unmeasured, measure as play};
@@ -102,6 +103,8 @@ const MEMORY_GROUP: &str = "memory: the most that abz held, with `-p2` where not
 
 /// A task is over after this time, once it has its least number of rounds.
 const TASK: Duration = Duration::from_secs(45);
+/// A task that compares two numbers of threads is over after this time, once it has its least number of rounds.
+const PAIR: Duration = Duration::from_secs(10);
 /// The inputs of a task may be made by the slowest of the peers.
 const PATIENCE: Duration = Duration::from_secs(900);
 /// Peers that take this many times as long as abz run in fewer rounds.
@@ -115,6 +118,8 @@ struct Task {
     contenders: Vec<Peer>,
     /// The most memory that abz held.
     mib: Option<f64>,
+    /// What abz used with one thread and with two. The contenders are abz with two threads and with one.
+    scale: Option<Scale>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -139,6 +144,15 @@ pub fn names() -> Vec<String> {
         "decompress source",
         "1,000 files",
         "6,000 small files",
+        "1 MiB in the middle of 1 GiB",
+        "in blocks of 4 MiB",
+        "that bzip2 -9 compressed",
+        SCALING,
+        "scaling gzip",
+        "scaling bzip2",
+        "scaling lzip",
+        "scaling xz",
+        "scaling zstd",
         "memory",
         "that gzip -6 compressed, -p",
     ]
@@ -177,16 +191,22 @@ fn compare(mut rival: Rival, quick: bool, say: impl Fn(&str)) -> Result<Measured
         if version.contains(name.as_str()) { version.clone() } else { format!("{name} {version}") }
     };
     let notes = vec![rival.versions.iter().map(version).collect::<Vec<_>>().join("; ")];
-    let (mut rows, mut sizes, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut sizes, mut memory, mut scaled) = (Vec::new(), Vec::new(), Vec::new(), scaling::head());
     loop {
         let told = rival.ask_line("next", PATIENCE)?;
         let task: Option<Task> = serde_json::from_str(&told).map_err(|error| format!("{told}: {error}"))?;
-        let Some(Task { title, contenders, mib }) = task else { break };
+        let Some(Task { title, contenders, mib, scale }) = task else { break };
         say(&title);
         if let Some(mib) = mib {
             let target = MEMORY.iter().find(|(part, _)| title.contains(part));
             let target = target.map_or(Target::None, |&(_, most)| Target::AtMost(most));
             memory.push(Row::single(MEMORY_GROUP, title, (target, Unit::Mebibytes), mib, ""));
+            continue;
+        }
+        if let Some(mut scale) = scale {
+            let its = scale.rows(&title, &rounds_of_two(&mut rival, scale.round()));
+            scaled += &scale.line(&title, &its);
+            rows.extend(its);
             continue;
         }
         let check = |(at, peer): (usize, Peer)| {
@@ -206,7 +226,23 @@ fn compare(mut rival: Rival, quick: bool, say: impl Fn(&str)) -> Result<Measured
         rows.extend(bytes(&sizes));
     }
     rows.extend(memory);
-    Ok(Measured { rows, notes })
+    let is_scaled = scaled.lines().count() > 2;
+    let tables = if is_scaled { vec![(SCALING, scaled)] } else { Vec::new() };
+    Ok(Measured { rows, notes, tables })
+}
+
+/// Measures the two contenders of a task in the same rounds, without checks. A round takes about this many seconds.
+fn rounds_of_two(rival: &mut Rival, round: f64) -> Result<Rounds, Unmeasured> {
+    let rival = RefCell::new(rival);
+    let contender = |at: usize| {
+        let rival = &rival;
+        Contender::sampled(at.to_string(), Digest::of_number(0), move || {
+            let answer = rival.borrow_mut().ask(&format!("run {at}"), PATIENCE);
+            answer.map_or((f64::NAN, Digest::EMPTY), |answer| (answer.seconds, Digest::of_number(0)))
+        })
+    };
+    let time = PAIR.max(Duration::from_secs_f64(4.5 * round));
+    play(Budget { wanted: 7, least: 3, time }, None, [0, 1].map(contender).into())
 }
 
 /// The rows of a task: abz itself, which is the first contender, and its time in percent of each peer's.
@@ -358,7 +394,7 @@ mod tests {
             done"#;
         let mut rival = Command::new("sh");
         rival.args(["-c", script]);
-        let Measured { rows, notes } = compare(Rival::start(rival).unwrap(), false, |_| {}).unwrap();
+        let Measured { rows, notes, .. } = compare(Rival::start(rival).unwrap(), false, |_| {}).unwrap();
         assert_eq!(notes, ["abz 0.1.0; pigz 2.8"]);
         assert_eq!((rows[1].median(), rows[2].median()), (Some(50.0), Some(5.0)));
         let verdicts: Vec<String> = rows.iter().map(Row::verdict).collect();

@@ -88,7 +88,7 @@ pub fn measure_against(commit: &str, look: &Look) -> Measured {
             }
         }
     }
-    Measured { rows, notes: vec![format!("new is this state, old is {commit}")] }
+    Measured { rows, notes: vec![format!("new is this state, old is {commit}")], ..Measured::default() }
 }
 
 /// Builds the rows with the library of a commit, or of this state, and starts their process.

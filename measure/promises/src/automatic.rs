@@ -32,7 +32,7 @@ pub fn measure(look: &Look) -> Measured {
          automatic ones",
         settings().count()
     );
-    Measured { rows, notes: vec![note] }
+    Measured { rows, notes: vec![note], ..Measured::default() }
 }
 
 fn settings() -> impl Iterator<Item = Knobs> {

@@ -46,7 +46,7 @@ pub fn names() -> Vec<String> {
 /// Measures all formats.
 pub fn measure(look: &Look) -> Measured {
     match files(look) {
-        Ok(rows) => Measured { rows, notes: Vec::new() },
+        Ok(rows) => Measured { rows, ..Measured::default() },
         Err(why) => Measured::impossible("inside", why),
     }
 }

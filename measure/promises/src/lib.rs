@@ -25,6 +25,7 @@ mod processes;
 mod python;
 mod results;
 mod rivals;
+mod scaling;
 mod suites;
 
 use std::error::Error;
@@ -86,6 +87,11 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             write(&table, path)?;
         }
         if arguments.update {
+            for (name, text) in &table.tables {
+                results::update("../RESULTS.md", name, text)?;
+            }
+        }
+        if arguments.update && arguments.only.is_none() {
             write(&table, &folder_of_results()?.join(suite.name).with_extension("json"))?;
             results::update("../RESULTS.md", suite.name, &table.results())?;
             if suite.name == "abz" {

@@ -21,6 +21,8 @@ pub struct Measured {
     pub rows: Vec<Row>,
     /// Lines for the head of the table: versions and commands.
     pub notes: Vec<String>,
+    /// More tables in Markdown, each with the name of its markers in `RESULTS.md`.
+    pub tables: Vec<(&'static str, String)>,
 }
 
 impl Look {
@@ -59,6 +61,6 @@ impl Measured {
     pub fn impossible(group: &str, why: String) -> Self {
         let what = (Target::None, Unit::Percent);
         let row = Row::without(group, "all of it", what, Unmeasured::Impossible(why));
-        Self { rows: vec![row], notes: Vec::new() }
+        Self { rows: vec![row], ..Self::default() }
     }
 }

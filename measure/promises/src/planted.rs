@@ -34,7 +34,7 @@ pub fn measure(look: &Look) -> Measured {
     let all = rows.len();
     let word = format!("{right} of {all} named");
     rows.insert(0, said("all pipelines", word, right == all, format!("{runs} runs each")));
-    Measured { rows, notes: Vec::new() }
+    Measured { rows, ..Measured::default() }
 }
 
 fn said(what: &str, word: String, right: bool, remark: String) -> Row {

@@ -39,7 +39,7 @@ pub fn measure(look: &Look) -> Measured {
             rows.push(setup.row(line, line.name.into(), line.workers.unwrap_or_else(default_workers), 1.0));
         }
     }
-    Measured { rows, notes: Vec::new() }
+    Measured { rows, ..Measured::default() }
 }
 
 /// This machine, as a report of one worker predicts for it.

@@ -86,5 +86,5 @@ fn compare(rival: Rival, look: &Look) -> Measured {
             }));
         }
     }
-    Measured { rows, notes: vec![versions.join("; ")] }
+    Measured { rows, notes: vec![versions.join("; ")], ..Measured::default() }
 }

@@ -78,7 +78,7 @@ pub fn measure(look: &Look) -> Measured {
         rows.extend(futures);
     }
     all.extend(rows);
-    Measured { rows: all, notes }
+    Measured { rows: all, notes, ..Measured::default() }
 }
 
 /// The nearest rival of a grain: among all, and among those that hand on results as they come.

@@ -1,6 +1,7 @@
 //! The list of suites.
 
 use crate::look::{Look, Measured};
+use crate::scaling::SCALING;
 use crate::{abz, automatic, cluster, core, cpp, front, inside, planted, prediction, python, rivals};
 use measure_harness::machine::{Machine, load};
 use measure_harness::table::Table;
@@ -19,6 +20,8 @@ pub struct Suite {
     measure: fn(&Look) -> Measured,
     /// Whether each group has a table of its own.
     sections: bool,
+    /// The groups whose table `RESULTS.md` has by itself, too. They can be updated alone.
+    pub apart: &'static [&'static str],
 }
 
 pub const SUITES: [Suite; 11] = [
@@ -28,6 +31,7 @@ pub const SUITES: [Suite; 11] = [
         groups: core::names,
         measure: core::measure,
         sections: false,
+        apart: &[],
     },
     Suite {
         name: "rivals",
@@ -35,6 +39,7 @@ pub const SUITES: [Suite; 11] = [
         groups: rivals::names,
         measure: rivals::measure,
         sections: true,
+        apart: &[],
     },
     Suite {
         name: "planted",
@@ -42,6 +47,7 @@ pub const SUITES: [Suite; 11] = [
         groups: planted::names,
         measure: planted::measure,
         sections: false,
+        apart: &[],
     },
     Suite {
         name: "prediction",
@@ -49,6 +55,7 @@ pub const SUITES: [Suite; 11] = [
         groups: prediction::names,
         measure: prediction::measure,
         sections: false,
+        apart: &[],
     },
     Suite {
         name: "automatic",
@@ -56,6 +63,7 @@ pub const SUITES: [Suite; 11] = [
         groups: automatic::names,
         measure: automatic::measure,
         sections: false,
+        apart: &[],
     },
     Suite {
         name: "front",
@@ -63,6 +71,7 @@ pub const SUITES: [Suite; 11] = [
         groups: front::names,
         measure: front::measure,
         sections: true,
+        apart: &[],
     },
     Suite {
         name: "cpp",
@@ -70,6 +79,7 @@ pub const SUITES: [Suite; 11] = [
         groups: cpp::names,
         measure: cpp::measure,
         sections: true,
+        apart: &[],
     },
     Suite {
         name: "cluster",
@@ -77,6 +87,7 @@ pub const SUITES: [Suite; 11] = [
         groups: cluster::names,
         measure: cluster::measure,
         sections: false,
+        apart: &[],
     },
     Suite {
         name: "abz",
@@ -84,6 +95,7 @@ pub const SUITES: [Suite; 11] = [
         groups: abz::names,
         measure: abz::measure,
         sections: true,
+        apart: &[SCALING],
     },
     Suite {
         name: "inside",
@@ -91,6 +103,7 @@ pub const SUITES: [Suite; 11] = [
         groups: inside::names,
         measure: inside::measure,
         sections: false,
+        apart: &[],
     },
     Suite {
         name: "python",
@@ -98,6 +111,7 @@ pub const SUITES: [Suite; 11] = [
         groups: python::names,
         measure: python::measure,
         sections: true,
+        apart: &[],
     },
 ];
 
@@ -119,6 +133,6 @@ pub fn table(
     let (machine, before) = (Machine::of_this_run(&PACKAGES), load());
     let look = Look::new(quick, only);
     look.say(name);
-    let Measured { rows, notes } = measure(&look);
-    Table { machine, load: (before, load()), quick, seconds: look.seconds(), notes, sections, rows }
+    let Measured { rows, notes, tables } = measure(&look);
+    Table { machine, load: (before, load()), quick, seconds: look.seconds(), notes, sections, rows, tables }
 }

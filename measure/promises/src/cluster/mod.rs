@@ -65,7 +65,7 @@ pub fn measure(look: &Look) -> Measured {
     if look.at(BUILD) {
         rows.extend(resources::build(look.quick));
     }
-    Measured { rows, notes: Vec::new() }
+    Measured { rows, ..Measured::default() }
 }
 
 /// Plays the part that the first word names, if it names one.

@@ -115,7 +115,7 @@ pub fn names() -> Vec<String> {
 pub fn measure(look: &Look) -> Measured {
     let setup = Setup::new(look.quick);
     let asked = GROUPS.into_iter().filter(|(name, _)| look.at(name));
-    Measured { rows: asked.flat_map(|(_, group)| group(&setup)).collect(), notes: Vec::new() }
+    Measured { rows: asked.flat_map(|(_, group)| group(&setup)).collect(), ..Measured::default() }
 }
 
 /// Seconds as nanoseconds an item.

@@ -31,5 +31,5 @@ pub fn measure(look: &Look) -> Measured {
     if look.at(translator::GROUP) {
         rows.extend(translator::measure(&built));
     }
-    Measured { rows, notes: vec![built.compiler()] }
+    Measured { rows, notes: vec![built.compiler()], ..Measured::default() }
 }

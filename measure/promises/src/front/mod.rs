@@ -40,5 +40,5 @@ pub fn measure(look: &Look) -> Measured {
     if look.at(ssp::IDLE) {
         rows.extend(ssp::idle(&programs));
     }
-    Measured { rows, notes: vec![programs.versions()] }
+    Measured { rows, notes: vec![programs.versions()], ..Measured::default() }
 }
