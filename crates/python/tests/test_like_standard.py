@@ -177,6 +177,14 @@ def test_the_time_of_a_gzip_file(tmp_path, when):
             abz.compress(b"", **refused)
 
 
+@pytest.mark.parametrize("name", ["a\0.gz", b"a\0.gz", "\0", "", b"", "\udcff\0.gz", None, 7.5, ()])
+def test_names_that_no_file_has_are_refused_as_in_the_standard_module(name):
+    for mode in "rb", "rt", "ab":
+        if name or mode != "ab":
+            check_same(outcome(abz.open, name, mode), outcome(gzip.open, name, mode), (name, mode))
+    check_same(outcome(abz.index, name), outcome(open, name), name)
+
+
 def test_names_that_are_not_utf_8(tmp_path):
     name = os.fsencode(tmp_path) + b"/a \xff branch.gz"
     for path in name, os.fsdecode(name):

@@ -465,8 +465,8 @@ def open(
         raise ValueError(f"expected a mode of 'r', 'w', 'x' or 'a', with 'b' or 't' behind it, found {mode!r}")
     if "t" not in mode and any(setting is not None for setting in (encoding, errors, newline)):
         raise ValueError(f"expected a mode with 't' beside encoding, errors or newline, found {mode!r}")
-    if isinstance(file, os.PathLike):
-        file = os.fspath(file)
+    if isinstance(file, (str, bytes, os.PathLike)):
+        file = _checked(file)
     if kind == "r":
         if any(setting is not None for setting in (format, level, block_size)):
             raise ValueError("expected no format, level and block_size for a file that is read")
@@ -499,6 +499,14 @@ def open(
         writer._begins_text = False
 
 
+def _checked(path: _Path) -> Union[str, bytes]:
+    """The path as a string or as bytes. One that no file can have is a ValueError, as for Python's `open`."""
+    plain = os.fspath(path)
+    if 0 in os.fsencode(plain):
+        raise ValueError("embedded null byte")
+    return plain
+
+
 def index(file: Union[_Path, IO[bytes]], index: Optional[_Path] = None, *, threads: Optional[int] = None) -> str:
     """Makes the index of a compressed file, with which `open` seeks in it quickly, and returns the path of the index.
 
@@ -520,9 +528,11 @@ def index(file: Union[_Path, IO[bytes]], index: Optional[_Path] = None, *, threa
     Raises what `open` and reading the file raise.
     """
     if isinstance(file, (str, bytes, os.PathLike)):
-        file = os.fsdecode(file)
+        file = os.fsdecode(_checked(file))
         path = file + ".abzi"
     elif index is None:
+        if not hasattr(file, "read"):
+            raise TypeError(f"expected a path or a file object with a method read, found {type(file).__name__}")
         raise ValueError("expected a path for the index of a file object")
     if index is not None:
         path = os.fsdecode(index)
