@@ -19,7 +19,7 @@ fn read_by(folder: &Folder, name: &str, arguments: &[&str]) -> Option<Vec<u8>> {
     }
     let mut command = program(name);
     // Development tools cache their results. A cache in the build folder serves the next run.
-    command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
+    command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache"));
     for (variable, place) in [("GOPATH", "go"), ("HOME", "")] {
         command.env(variable, folder.path(place));
     }
@@ -292,7 +292,7 @@ fn klauspost_s_library_reads_all_files_of_zstd() {
     }
     let mut command = program("go");
     command.current_dir(folder.path("")).args(["run", "read.go"]).args(&names);
-    command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
+    command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache"));
     command.env("GO111MODULE", "off").env("GOPATH", "/usr/share/gocode").env("GOTOOLCHAIN", "local");
     let output = fed(command, b"");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -23,7 +23,7 @@ fn klauspost_refuses_a_code_for_offsets_that_no_file_has() {
         folder.write("read.go", source.as_bytes());
         let mut command = program("go");
         command.current_dir(folder.path("")).args(["run", "read.go"]);
-        command.env("GOCACHE", std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
+        command.env("GOCACHE", std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache"));
         command.env("GO111MODULE", "off").env("GOPATH", "/usr/share/gocode").env("GOTOOLCHAIN", "local");
         let output = fed(command, &file);
         assert!(output.stdout == contents, "{}", String::from_utf8_lossy(&output.stderr));
