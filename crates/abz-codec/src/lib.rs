@@ -103,7 +103,7 @@ pub use blocks::{Block, Blocks, Cutter, DEFAULT_BLOCK_SIZE};
 pub use damage::{Damage, DecodeError, Fault, MemberPart, Place, Remedy};
 pub use memory::NoMemory;
 
-/// What only the program `abz` needs. Anything here may change or go in any version.
+/// Items for the program `abz` alone. Any of them may change or be removed in any version.
 #[doc(hidden)]
 pub mod program {
     pub use crate::system::{abort, descriptors, mapped};

@@ -1,5 +1,5 @@
-//! What the program `abz`, the module for Python and the measurements need beside the public interface. It is for them alone:
-//! anything here may change or go in any version.
+//! Items for the program `abz`, the module for Python and the measurements alone. Any of them may change or be removed in any
+//! version.
 
 use std::io::{self, Read};
 

@@ -65,7 +65,7 @@ pub(crate) fn exception(py: Python<'_>, error: io::Error, name: Option<&Bound<'_
     let mut class = None;
     let error = match error.downcast::<abz::Error>() {
         Ok(abz::Error::Read(inner) | abz::Error::Write(inner)) => return exception(py, inner, name),
-        // That of an index.
+        // The error of an index.
         Ok(abz::Error::File(path, inner)) => {
             let Ok(path) = path.into_os_string().into_pyobject(py);
             return exception(py, (*inner).into(), Some(path.as_any()));

@@ -118,7 +118,7 @@ struct Task {
     contenders: Vec<Peer>,
     /// The most memory that abz held.
     mib: Option<f64>,
-    /// What abz used with one thread and with two. The contenders are abz with two threads and with one.
+    /// The times and page faults of abz with one thread and with two. The contenders are abz with two threads and with one.
     scale: Option<Scale>,
 }
 

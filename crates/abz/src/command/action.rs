@@ -1,4 +1,4 @@
-//! What is done with each input on its own. Each action is implemented beside its work: most in `one_file/`, one in `explain.rs`.
+//! The actions: they take each input on its own. Each action is implemented beside its work: most in `one_file/`, one in `explain.rs`.
 
 use abz::program::{RunOptions, facts, workers_within};
 use abz::{Decompression, Error};

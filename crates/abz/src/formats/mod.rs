@@ -237,7 +237,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// What the command must know of a format.
+/// The facts about a format that the command needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// The suffixes of file names, each with its replacement in the name of the decompressed file.

@@ -12,8 +12,8 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Lets at most `most` items through in any stretch of time `per`: the others wait for their time, one after the other
     /// and in order. The results do not change, only their times.
     ///
-    /// The stage sleeps while an item waits. [`dedicated`](Self::dedicated) before it gives it a thread of its own, so that
-    /// no worker sleeps. Stopping the run waits for the item that is delayed. The [contract](crate::contract) covers the items
+    /// The stage sleeps while an item waits. Write [`dedicated`](Self::dedicated) before it, so that it has a thread of its
+    /// own and no worker sleeps. Stopping the run waits for the item that is delayed. The [contract](crate::contract) covers the items
     /// and their order, but not the time at which they come out.
     ///
     /// ```

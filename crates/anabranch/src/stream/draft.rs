@@ -46,7 +46,7 @@ pub(crate) struct Outline {
 /// The number of nodes for which memory is reserved. Most streams have no more.
 const USUAL_NODES: usize = 5;
 
-/// The operators of the stages that a method adds before the stage that it is about. They do not take the options of that stage.
+/// The operators of stages that a method adds before its main stage. The options of the method apply to its main stage.
 const BEFOREHAND: [&str; 5] = ["begin", "deal", "divide", "gather", "issue"];
 
 impl Draft<'_> {

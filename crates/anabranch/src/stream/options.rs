@@ -1,4 +1,4 @@
-//! Options of a stage. They stand before the stage that they are for.
+//! Options of a stage. They stand before their stage.
 //!
 //! [`named`](Stream::named) and [`cost`](Stream::cost) go before each stage and each end, [`replicas`](Stream::replicas) before a
 //! parallel stage, and [`dedicated`](Stream::dedicated) before a serial one. Until that stage follows, the stream has a type of its
@@ -44,7 +44,7 @@ pub trait Options {
     type Named: Options;
 }
 
-/// Options that a stage may have which runs for several items at once.
+/// Options of a stage that runs for several items at once.
 #[diagnostic::on_unimplemented(
     message = "`dedicated()` stands before a stage that runs for several items at once",
     label = "this stage has no thread of its own",
@@ -52,7 +52,7 @@ pub trait Options {
 )]
 pub trait ForParallel: Options {}
 
-/// Options that a stage may have which runs for one item at a time, in order.
+/// Options of a stage that runs for one item at a time, in order.
 #[diagnostic::on_unimplemented(
     message = "`replicas(..)` stands before a stage that runs for one item at a time",
     label = "this stage has no replicas",
@@ -207,7 +207,7 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
         self.with_options()
     }
 
-    /// Adds the stages of `prepare`, which the options are not for. They are for the stage after these.
+    /// Adds the stages of `prepare`. The options apply to the stage after them.
     pub(crate) fn prepared<V: Send>(
         mut self,
         prepare: impl FnOnce(Stream<'env, T, M>) -> Stream<'env, V, M>,
