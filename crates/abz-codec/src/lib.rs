@@ -106,5 +106,5 @@ pub use memory::NoMemory;
 /// Items for the program `abz` alone. Any of them may change or be removed in any version.
 #[doc(hidden)]
 pub mod program {
-    pub use crate::system::{abort, descriptors, mapped};
+    pub use crate::system::{abort, descriptors, heap, mapped};
 }

@@ -18,6 +18,7 @@ const STACK_BYTES: usize = 256 << 10;
 const LARGER_STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {
+    limits::share_heap();
     // Arguments and the environment share the stack, so the limit has to be twice as large.
     if limits::stack() >= 2 * STACK_BYTES as u64 {
         reserve_stack();

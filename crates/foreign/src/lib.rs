@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -134,9 +135,16 @@ pub fn packages() -> BTreeSet<&'static str> {
 
 /// A command in an environment that is the same on every machine: without options for `gzip` or `xz`, without
 /// a language, and without the width of a terminal. It keeps the paths in which programs are found.
+///
+/// The program is looked for here. If [`Command`] looked for it in a changed environment, it would fork, which takes milliseconds
+/// in a test program that has used much memory.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     const KEPT: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"];
-    let mut command = Command::new(program);
+    let program = program.as_ref();
+    let is_name = !program.as_encoded_bytes().contains(&b'/');
+    let mut command =
+        Command::new(is_name.then(|| path(program)).flatten().as_deref().unwrap_or(program.as_ref()));
+    command.arg0(program);
     command.env_clear().env("LC_ALL", "C").env("SHELL", "/bin/sh");
     command.envs(KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command
@@ -277,15 +285,18 @@ fn told<'n>(notes: impl Iterator<Item = &'n str>) -> Option<String> {
     (!told.is_empty()).then(|| format!("not checked on this machine: {}", told.join("; ")))
 }
 
+/// The file of the program with this name.
+fn path(program: &OsStr) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
 /// Whether there is such a program. Programs of busybox do not count, and neither does a Python without its
 /// compression modules.
 fn is_installed(program: &str) -> bool {
     static FOUND: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     *found.entry(program.to_owned()).or_insert_with(|| {
-        let paths = std::env::var_os("PATH").unwrap_or_default();
-        let path =
-            std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| path.is_file());
         let stands_in = |path: PathBuf| {
             program != "busybox" && path.canonicalize().is_ok_and(|path| path.ends_with("busybox"))
         };
@@ -294,7 +305,7 @@ fn is_installed(program: &str) -> bool {
             python.args(["-c", "import bz2, gzip, lzma"]);
             fed(python, b"").status.success()
         };
-        path.is_some_and(|path| !stands_in(path)) && (program != "python3" || has_modules())
+        path(program.as_ref()).is_some_and(|path| !stands_in(path)) && (program != "python3" || has_modules())
     })
 }
 

@@ -6,6 +6,7 @@ pub mod abort;
 mod deflate;
 pub mod descriptors;
 mod features;
+pub mod heap;
 #[cfg(feature = "gzip")]
 mod inflate_loop;
 pub mod mapped;

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
-use crate::support::{Folder, Ran, fed, noise, program, prose};
+use crate::support::{Folder, Ran, Random, fed, noise, program, prose, rounds};
 
 /// Runs `abz` with an address space of `kib` KiB.
 fn with_little(folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
@@ -318,6 +318,28 @@ fn files_are_done_by_fewer_at_once_where_few_may_be_open_or_there_is_little_memo
                 fs::remove_file(folder.path(&name)).unwrap();
             }
         }
+    }
+}
+
+/// What the allocator reserves for each thread is most of so little address space: one, two or three times 64 MiB, and little more.
+#[test]
+fn a_run_that_needs_little_memory_fits_in_little_address_space() {
+    let folder = Folder::new();
+    let large = prose(3_000_000);
+    folder.write("large", &large);
+    let mut random = Random(1);
+    for format in abz::Format::written().cycle().take(rounds(40) as usize) {
+        let limit = (random.below(3) + 1) * (64 << 10) + 12_000 + random.below(30_000);
+        let file = format!("large{}", format.suffix());
+        let verify = ["", "--verify", "--checksum"][random.below(3) as usize];
+        for line in [format!("-kf1F {} {verify} large", format.name()), format!("-dkf {file}")] {
+            let mut command = program("sh");
+            let script = format!("ulimit -v {limit} && exec \"$0\" {line}");
+            command.args(["-c", &script, env!("CARGO_BIN_EXE_abz")]).current_dir(folder.path(""));
+            let ran = Ran(fed(command, b""));
+            assert_eq!((ran.status(), &*ran.stderr()), (Some(0), ""), "{limit}: {line}");
+        }
+        assert!(folder.read("large") == large, "{limit}: {}", format.name());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use abz_codec::program::heap;
 use rustix::process::{Resource, getrlimit};
 
 use crate::command::messages::console::Console;
@@ -43,6 +44,14 @@ const EACH: u64 = 160 << 20;
 
 /// The address space of the program with its first thread, in bytes.
 const FIRST: u64 = 64 << 20;
+
+/// Lets threads share one heap if the address space is limited, because each further heap takes much of it. Call this before
+/// threads start.
+pub fn share_heap() {
+    if getrlimit(Resource::As).current.is_some() {
+        heap::share();
+    }
+}
 
 /// Returns how many of `wanted` threads fit in the limit of the address space; at least one.
 pub(crate) fn threads(wanted: usize) -> usize {
