@@ -30,11 +30,13 @@ fn a_c_program_that_is_compiled_as_cpp_gets_the_same() {
     check(Language::Cpp17.compiler(), Language::Cpp17, "c/api.c", None);
 }
 
+/// This may take longer than 10 s: a compiler takes most of it for the templates, with the checks of the sanitizer.
 #[test]
 fn the_contract_holds_from_cpp_under_address_sanitizer() {
     check(Language::Cpp17.compiler(), Language::Cpp17, "cpp/contract.cpp", Some(Sanitizer::Address));
 }
 
+/// This may take longer than 10 s: a compiler takes most of it for the templates, with the checks of the sanitizer.
 #[test]
 fn the_contract_holds_from_cpp_under_thread_sanitizer() {
     check(Language::Cpp17.compiler(), Language::Cpp17, "cpp/contract.cpp", Some(Sanitizer::Thread));

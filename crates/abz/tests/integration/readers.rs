@@ -146,6 +146,7 @@ fn java_reads_all() {
     reads_all(&folder, "java", &["Read.java"]);
 }
 
+/// This may take longer than 10 s: the first time, Go compiles its standard library.
 #[test]
 fn go_reads_all() {
     let folder = furnished();

@@ -331,6 +331,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(random::config(12))]
 
+    /// This may take longer than 10 s: each plan runs 25 times, with each pass, number of workers and placement.
     #[test]
     fn random_plans_give_what_the_textbook_gives_whatever_passes_do(plan in plans(), copies in 2..5usize) {
         prop_assert_eq!(plan.validate(), Ok(()));
