@@ -66,9 +66,9 @@ fn main() -> Result<(), abz::Error> {
     assert_eq!(doubled(&[1, 2, 3]), [2, 4, 6]);
     let text: Vec<u8> = Stream::from_range(0..100_000).flat_map(|n| n.to_string().into_bytes()).collect();
     let mut packed = Vec::new();
-    abz::Compression::default().run(&text[..], &mut packed)?;
+    abz::compress(&text[..], &mut packed, &abz::Compression::default())?;
     let mut again = Vec::new();
-    abz::Decompression::default().run(&packed[..], &mut again)?;
+    abz::decompress(&packed[..], &mut again, &abz::Decompression::default())?;
     assert!(packed.len() < text.len() && again == text);
     Ok(())
 }

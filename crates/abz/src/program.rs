@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-pub use abz_codec::program::{abort, descriptors, mapped};
+pub use abz_codec::program::{abort, descriptors, heap, mapped};
 pub use anabranch::{Plan, Report};
 
 pub use crate::access::copy_span;

@@ -88,6 +88,18 @@ fn requirements(manifest: &str, workspace: &BTreeMap<String, String>) -> BTreeMa
     found
 }
 
+/// The sources of Rust below a folder.
+fn sources_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder can be listed") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources_below(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
 #[test]
 fn the_package_for_python_has_the_crates_of_the_command() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -102,5 +114,20 @@ fn the_package_for_python_has_the_crates_of_the_command() {
     assert!(crates.len() > 5, "{crates:?}");
     for name in crates {
         assert_eq!(of_python.get(name), of_abz.get(name), "{name} in crates/python/Cargo.toml");
+    }
+    // The package compiles the sources of the command, which must use no other crates of abz.
+    let mut sources = vec![root.join("crates/abz/src/main.rs")];
+    sources_below(&root.join("crates/abz/src/command"), &mut sources);
+    assert!(sources.len() > 20, "{sources:?}");
+    for source in sources {
+        let text = fs::read_to_string(&source).expect("a source");
+        for name in of_abz.keys().filter(|name| !of_python.contains_key(*name)) {
+            let path = format!("{}::", name.replace('-', "_"));
+            assert!(
+                !text.contains(&path),
+                "{} names {path}, which crates/python does not have",
+                source.display()
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use abz_codec::program::heap;
+use abz::program::heap;
 use rustix::process::{Resource, getrlimit};
 
 use crate::command::messages::console::Console;
