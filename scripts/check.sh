@@ -24,15 +24,15 @@ steps() {
     cat <<'STEPS'
 change     ~30  .ci/run
 features   ~12  scripts/features.sh test
-portable    ~9  RUSTFLAGS="--cfg portable" CARGO_TARGET_DIR=target/portable cargo test -p anabranch-record -p anabranch-network -p anabranch
+portable     6  RUSTFLAGS="--cfg portable" CARGO_TARGET_DIR=target/portable cargo test -p anabranch-record -p anabranch-network -p anabranch
 models       8  scripts/models.sh
 mutants     10  scripts/mutants.sh
 miri       ~20  scripts/unsafe.sh
-soak        ~4  $fast_build SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
+soak        10  $fast_build SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
 annotated   ~6  ANNOTATED=2500 ANNOTATED_FROM=$((RANDOM * 2500)) cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
 generator  ~25  PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration generator::
 cluster      6  CLUSTER_RUNS=2000 CLUSTER_SEED=$RANDOM cargo test -p anabranch-cluster --test integration random::
-fuzz       ~20  $fast_build ABZ_FUZZ_SECONDS=600 cargo test -p abz-codec --release --test integration mutation
+fuzz        30  $fast_build ABZ_FUZZ_SECONDS=600 cargo test -p abz-codec --release --test integration mutation
 damaged    ~10  $fast_build ABZ_SOAK=8 cargo test --release -p abz --test integration corrupted
 abz          4  cargo build --release -p abz
 inject      ~8  scripts/inject.sh target/release/abz
