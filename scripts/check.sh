@@ -37,8 +37,8 @@ damaged    ~10  $fast_build ABZ_SOAK=8 cargo test --release -p abz --test integr
 abz          4  cargo build --release -p abz
 inject      ~8  scripts/inject.sh target/release/abz
 readers     13  scripts/readers.sh --fetch target/readers --boot target/release/abz
-python     ~15  scripts/python.sh --sources
-package    ~20  scripts/package.sh
+python       9  scripts/python.sh --sources
+package     14  scripts/package.sh
 dependencies ~2  scripts/dependencies.sh
 STEPS
 }
