@@ -275,9 +275,13 @@ mod tests {
     use crate::Block;
     use crate::zstd::{Encoder, Encoding};
 
+    /// The symbols of the last three offsets.
+    const REPEATED: [u8; 2] = [0, 1];
+
     /// Checks that each code for offsets that the blocks state has only symbols that the sequences of its block use.
-    /// Strict decoders refuse a code with a symbol that stands for offsets which no file can have. Returns the number
-    /// of these codes.
+    /// Strict decoders refuse a code with a symbol that stands for offsets which no file can have. Every file can have
+    /// the last offsets, so their symbols may stay in a code when the sequences that used them state the offset itself.
+    /// Returns the number of these codes.
     fn check(blocks: &[u8]) -> usize {
         let (mut at, mut codes, mut checked) = (0, [None, None, None], 0);
         while at < blocks.len() {
@@ -310,7 +314,9 @@ mod tests {
             let mut sequences = Sequences::new(tables, &block[from..], header.count).unwrap();
             let used: BTreeSet<u8> =
                 (0..header.count).map(|_| sequences.read().unwrap().offset.ilog2() as u8).collect();
-            assert_eq!(offsets.table.symbols(), used);
+            let mut symbols = offsets.table.symbols();
+            symbols.retain(|symbol| used.contains(symbol) || !REPEATED.contains(symbol));
+            assert_eq!(symbols, used);
             checked += 1;
         }
         checked
