@@ -32,7 +32,7 @@ done
 
 status=0
 [ ${#fetch[@]} = 0 ] || export CARGO_NET_OFFLINE=true
-for workspace in . measure crates/python; do
+for workspace in . measure signals crates/python; do
     echo "== $workspace"
     deny=(cargo deny --locked --manifest-path $workspace/Cargo.toml --config "$PWD/deny.toml")
     "${deny[@]}" check --allow unmatched-skip-root licenses bans sources || status=1
