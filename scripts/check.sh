@@ -33,9 +33,9 @@ annotated   ~6  ANNOTATED=2500 ANNOTATED_FROM=$((RANDOM * 2500)) cargo test -p a
 generator  ~25  PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration generator::
 cluster      6  CLUSTER_RUNS=2000 CLUSTER_SEED=$RANDOM cargo test -p anabranch-cluster --test integration random::
 fuzz        30  $fast_build ABZ_FUZZ_SECONDS=600 cargo test -p abz-codec --release --test integration mutation
-damaged    ~10  $fast_build ABZ_SOAK=8 cargo test --release -p abz --test integration corrupted
-abz          4  cargo build --release -p abz
-inject      ~8  scripts/inject.sh target/release/abz
+damaged     5  $fast_build ABZ_SOAK=8 cargo test --release -p abz --test integration corrupted
+abz          2  cargo build --release -p abz
+inject       1  scripts/inject.sh target/release/abz
 readers     13  scripts/readers.sh --fetch target/readers --boot target/release/abz
 python       9  scripts/python.sh --sources
 package     14  scripts/package.sh

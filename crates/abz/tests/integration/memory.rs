@@ -321,7 +321,8 @@ fn files_are_done_by_fewer_at_once_where_few_may_be_open_or_there_is_little_memo
     }
 }
 
-/// What the allocator reserves for each thread is most of so little address space: one, two or three times 64 MiB, and little more.
+/// The allocator of glibc reserves 64 MiB of address space for each thread. The limits here have one, two or three times that, and a
+/// little more.
 #[test]
 fn a_run_that_needs_little_memory_fits_in_little_address_space() {
     let folder = Folder::new();
