@@ -39,7 +39,7 @@ inject       1  scripts/inject.sh target/release/abz
 readers     13  scripts/readers.sh --fetch target/readers --boot target/release/abz
 python       9  scripts/python.sh --sources
 package     14  scripts/package.sh
-dependencies ~2  scripts/dependencies.sh
+dependencies 1  scripts/dependencies.sh
 STEPS
 }
 
