@@ -18,3 +18,5 @@ mod told;
 mod types;
 mod unwilling;
 mod wire;
+#[cfg(not(feature = "tls"))]
+mod without_tls;
