@@ -27,9 +27,9 @@ features   ~12  scripts/features.sh test
 portable     6  RUSTFLAGS="--cfg portable" CARGO_TARGET_DIR=target/portable cargo test -p anabranch-record -p anabranch-network -p anabranch
 models       8  scripts/models.sh
 mutants     10  scripts/mutants.sh
-miri       ~20  scripts/unsafe.sh
+miri         4  scripts/unsafe.sh
 soak        10  $fast_build SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
-annotated   ~6  ANNOTATED=2500 ANNOTATED_FROM=$((RANDOM * 2500)) cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
+annotated    3  ANNOTATED=2500 ANNOTATED_FROM=$((RANDOM * 2500)) cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
 generator  ~25  PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration generator::
 cluster      6  CLUSTER_RUNS=2000 CLUSTER_SEED=$RANDOM cargo test -p anabranch-cluster --test integration random::
 fuzz        30  $fast_build ABZ_FUZZ_SECONDS=600 cargo test -p abz-codec --release --test integration mutation
