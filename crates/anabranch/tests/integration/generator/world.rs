@@ -114,7 +114,10 @@ impl Item {
     pub fn merge(items: &[Self]) -> Self {
         let last = items.last().expect("several items are not none");
         let key = items.iter().fold(items.len() as u64, |key, item| mix(key, item.key));
-        let flights = items.iter().flat_map(|item| item.flights.clone()).collect();
+        // Each once: the copies of an item meet again in each lap of a loop with branches.
+        let mut flights: Vec<_> = items.iter().flat_map(|item| item.flights.clone()).collect();
+        flights.sort_unstable_by_key(Arc::as_ptr);
+        flights.dedup_by_key(|flight| Arc::as_ptr(flight));
         Self::make(last.ledger, flights, key, last.origin, last.path)
     }
 
