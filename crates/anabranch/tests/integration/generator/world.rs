@@ -114,7 +114,7 @@ impl Item {
     pub fn merge(items: &[Self]) -> Self {
         let last = items.last().expect("several items are not none");
         let key = items.iter().fold(items.len() as u64, |key, item| mix(key, item.key));
-        // Each once: the copies of an item meet again in each lap of a loop with branches.
+        // The copies of an item meet again in each lap of a loop with branches. Each flight is kept once, or they would multiply.
         let mut flights: Vec<_> = items.iter().flat_map(|item| item.flights.clone()).collect();
         flights.sort_unstable_by_key(Arc::as_ptr);
         flights.dedup_by_key(|flight| Arc::as_ptr(flight));
