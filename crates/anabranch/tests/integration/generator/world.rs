@@ -142,6 +142,8 @@ pub struct World {
     pub calls: HashMap<(usize, u64), usize>,
     pub asked: AtomicUsize,
     source_over: AtomicBool,
+    /// Whether the source is dropped.
+    source_gone: AtomicBool,
     /// How many threads send the items of a channel.
     pub senders: AtomicUsize,
     /// How many states of workers live.
@@ -175,6 +177,7 @@ impl World {
             calls: plain.calls.clone(),
             asked: AtomicUsize::new(0),
             source_over: AtomicBool::new(false),
+            source_gone: AtomicBool::new(false),
             senders: AtomicUsize::new(0),
             states: AtomicUsize::new(0),
             threads: Mutex::default(),
@@ -197,15 +200,20 @@ impl World {
     /// The faults during the run, and the things that are left after it.
     pub fn violations(&self) -> Vec<String> {
         let mut all = self.violations.lock().unwrap().clone();
-        // Another thread sends the items of a channel, and those of a stream behind an iterator may end later.
+        // Another thread sends the items of a channel, and those of a stream behind an iterator may end later. Until the source is
+        // gone, another item may follow a moment in which all that were made are dropped.
         let leaves = |world: &Self| {
             world.senders.load(Ordering::SeqCst) == 0
+                && world.source_gone.load(Ordering::SeqCst)
                 && world.ledger.check().is_ok()
                 && world.states.load(Ordering::SeqCst) == 0
         };
         let ends_later = self.case.has_iterator() || matches!(self.case.from, From::Channel(_));
-        if ends_later {
-            watchdog::comes_true(watchdog::LIMIT / 4, || leaves(self));
+        if ends_later && watchdog::comes_true(watchdog::LIMIT / 4, || leaves(self)) {
+            return all;
+        }
+        if !self.source_gone.load(Ordering::SeqCst) {
+            all.push("the source is not dropped".into());
         }
         all.extend(self.ledger.check().err());
         let states = self.states.load(Ordering::SeqCst);
@@ -355,6 +363,12 @@ impl World {
 pub struct Source {
     pub world: &'static World,
     pub next: u64,
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.world.source_gone.store(true, Ordering::SeqCst);
+    }
 }
 
 impl Iterator for Source {
