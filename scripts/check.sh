@@ -29,9 +29,11 @@ models       8  scripts/models.sh
 mutants     10  scripts/mutants.sh
 miri         4  scripts/unsafe.sh
 soak        10  $fast_build SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
-annotated    3  ANNOTATED=2500 ANNOTATED_FROM=$((RANDOM * 2500)) cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
-generator   15  PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration generator::
-cluster      6  CLUSTER_RUNS=2000 CLUSTER_SEED=$RANDOM cargo test -p anabranch-cluster --test integration random::
+annotated    3  ANNOTATED=2500 ANNOTATED_FROM="$SEED"0000 cargo test -p anabranch --test integration annotated_functions -- --ignored --nocapture
+generator   15  PROPTEST_RNG_SEED=$SEED PROPTEST_CASES=10000 cargo test -p anabranch --test integration generator::
+written      4  PROPTEST_RNG_SEED=$SEED ANNOTATED_CASES=600 cargo test -p anabranch --test integration many_cases_as_annotated -- --ignored --nocapture
+cpp          1  PROPTEST_RNG_SEED=$SEED PROPTEST_CASES=6000 cargo test -p capi --test integration contract
+cluster      6  CLUSTER_RUNS=2000 CLUSTER_SEED=$SEED cargo test -p anabranch-cluster --test integration random::
 fuzz        30  $fast_build ABZ_FUZZ_SECONDS=600 cargo test -p abz-codec --release --test integration mutation
 damaged     5  $fast_build ABZ_SOAK=8 cargo test --release -p abz --test integration corrupted
 abz          2  cargo build --release -p abz
@@ -57,9 +59,10 @@ change) .ci/run ;;
 nightly)
     shift
     told=() failed=0
+    export SEED=${SEED:-$RANDOM} # of the random cases
     while read -r name minutes command; do
         case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
-        echo "== $name (about ${minutes#\~} minutes): $command"
+        echo "== $name (about ${minutes#\~} minutes): ${command//\$SEED/$SEED}"
         start=$SECONDS result=passed
         bash -c "$command" </dev/null || { result=FAILED failed=1; }
         told+=("$(printf '%-14s %-7s %5d s' "$name" "$result" $((SECONDS - start)))")

@@ -3,20 +3,29 @@
 //! If there is no compiler, or if it has no sanitizer, a test skips the parts that need it, and the last line of the
 //! crate's tests says so.
 
+mod cases;
 mod compiler;
+mod contract_support;
+mod generator;
 mod install;
 
 use std::process::Command;
 
 use compiler::{Language, Sanitizer, compile};
 
-/// Compiles and runs a program, if there is a compiler.
+/// The program that checks the contract from C++.
+const CONTRACT: &str = "cpp/contract.cpp";
+
+/// Compiles and runs a program, if there is a compiler. The program of the contract runs the cases of the generator too.
 fn check(compiler: Option<Command>, language: Language, source: &str, sanitizer: Option<Sanitizer>) {
     let Some(compiler) = compiler else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("program");
     if compile(compiler, language, source, sanitizer, &program) {
         compiler::run(Command::new(&program).env("TSAN_OPTIONS", compiler::TSAN_OPTIONS));
+        if source == CONTRACT {
+            cases::hold(&program);
+        }
     }
 }
 
@@ -33,13 +42,13 @@ fn a_c_program_that_is_compiled_as_cpp_gets_the_same() {
 /// This may take longer than 10 s: a compiler takes most of it for the templates, with the checks of the sanitizer.
 #[test]
 fn the_contract_holds_from_cpp_under_address_sanitizer() {
-    check(Language::Cpp17.compiler(), Language::Cpp17, "cpp/contract.cpp", Some(Sanitizer::Address));
+    check(Language::Cpp17.compiler(), Language::Cpp17, CONTRACT, Some(Sanitizer::Address));
 }
 
 /// This may take longer than 10 s: a compiler takes most of it for the templates, with the checks of the sanitizer.
 #[test]
 fn the_contract_holds_from_cpp_under_thread_sanitizer() {
-    check(Language::Cpp17.compiler(), Language::Cpp17, "cpp/contract.cpp", Some(Sanitizer::Thread));
+    check(Language::Cpp17.compiler(), Language::Cpp17, CONTRACT, Some(Sanitizer::Thread));
 }
 
 /// The number of the first line of `main`.
@@ -150,5 +159,5 @@ fn what_does_not_fit_is_refused_in_plain_words() {
 #[test]
 fn clang_compiles_both_and_the_contract_holds() {
     check(Language::C11.clang(), Language::C11, "c/api.c", None);
-    check(Language::Cpp17.clang(), Language::Cpp17, "cpp/contract.cpp", None);
+    check(Language::Cpp17.clang(), Language::Cpp17, CONTRACT, None);
 }

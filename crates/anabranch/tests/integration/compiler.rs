@@ -90,8 +90,9 @@ pub fn build(source: &Path, folder: &Path) -> Output {
 }
 
 /// Runs a program that `build` has made, and returns what it writes.
-pub fn run(source: &Path, folder: &Path) -> String {
-    let output = Command::new(program(source, folder)).output().expect("the program was built");
+pub fn run(source: &Path, folder: &Path, arguments: &[&Path]) -> String {
+    let output =
+        Command::new(program(source, folder)).args(arguments).output().expect("the program was built");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("the program writes UTF-8")
 }

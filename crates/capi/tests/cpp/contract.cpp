@@ -1,5 +1,6 @@
-// The contract, checked from C++: random pipelines are compared with the plain loop, and each promise has tests.
+// The contract, checked from C++: each promise has tests, and `--cases FILE` runs streams that the generator has drawn.
 #include "anabranch.hpp"
+#include "cases.hpp"
 #include "check.hpp"
 #include "regions.hpp"
 
@@ -13,217 +14,12 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <random>
 #include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace std::chrono_literals;
-
-// ---- Random pipelines against the plain loop ----
-
-struct failure {
-    long item;
-};
-
-enum class op { map, filter, filter_map, inspect, map_init, serial, serial_filter_map, take_while };
-
-struct step {
-    op what;
-    long number;
-    long fails_at; // the value for which it throws; no value is negative
-};
-
-struct outcome {
-    std::vector<long> seen;
-    long failed = -1;
-    bool operator==(const outcome &other) const { return seen == other.seen && failed == other.failed; }
-};
-
-static long spun(long value) {
-    volatile long turns = value % 37;
-    while (turns > 0) turns = turns - 1;
-    return value;
-}
-
-static long may_fail(const step &s, long value) {
-    if (value == s.fails_at) throw failure{value};
-    return spun(value);
-}
-
-static outcome plain_loop(const std::vector<step> &steps, long items) {
-    outcome result;
-    std::vector<long> states(steps.size(), 0);
-    try {
-        for (long item = 0; item < items; item++) {
-            long value = item;
-            bool is_dropped = false;
-            for (std::size_t at = 0; at < steps.size() && !is_dropped; at++) {
-                const step &s = steps[at];
-                may_fail(s, value);
-                switch (s.what) {
-                case op::map:
-                case op::map_init: value = (value * 3 + s.number) % 10007; break;
-                case op::inspect: break;
-                case op::filter:
-                case op::filter_map: is_dropped = value % (s.number + 2) == 0; break;
-                case op::serial: value = (states[at] += value) % 10007; break;
-                case op::serial_filter_map: is_dropped = (states[at] += 1) % (s.number + 2) == 0; break;
-                case op::take_while:
-                    if (++states[at] > 40 * (s.number + 1)) return result;
-                }
-            }
-            if (!is_dropped) result.seen.push_back(value);
-        }
-    } catch (const failure &thrown) {
-        result.failed = thrown.item;
-    }
-    return result;
-}
-
-template <class Sent>
-static anabranch::stream<long, Sent> add(anabranch::stream<long, Sent> stream, const step &s) {
-    auto next = [s](long value) { return (may_fail(s, value) * 3 + s.number) % 10007; };
-    auto stays = [s](long value) { return may_fail(s, value) % (s.number + 2) != 0; };
-    switch (s.what) {
-    case op::map: return std::move(stream).map(next);
-    case op::map_init:
-        return std::move(stream).map_init([] { return std::make_unique<int>(0); },
-                                          [next](std::unique_ptr<int> &calls, long value) { return ++*calls, next(value); });
-    case op::inspect: return std::move(stream).inspect([s](long value) { may_fail(s, value); });
-    case op::filter: return std::move(stream).filter(stays);
-    case op::filter_map:
-        return std::move(stream).filter_map([stays](long value) { return stays(value) ? std::optional(value) : std::nullopt; });
-    case op::serial:
-        return std::move(stream).serial_map(
-            [s, sum = 0L](long value) mutable { return (sum += may_fail(s, value)) % 10007; });
-    case op::serial_filter_map:
-        return std::move(stream).serial_filter_map([s, calls = 0L](long value) mutable {
-            may_fail(s, value);
-            return ++calls % (s.number + 2) == 0 ? std::nullopt : std::optional(value);
-        });
-    case op::take_while:
-        return std::move(stream).take_while(
-            [s, calls = 0L](long value) mutable { return may_fail(s, value), ++calls <= 40 * (s.number + 1); });
-    }
-    std::abort();
-}
-
-CASE(random_pipelines_give_what_the_plain_loop_gives) {
-    std::mt19937 random(20);
-    auto pick = [&](long first, long last) { return std::uniform_int_distribution<long>(first, last)(random); };
-    for (int round = 0; round < 200; round++) {
-        std::vector<step> steps(static_cast<std::size_t>(pick(0, 6)));
-        for (step &s : steps) s = {static_cast<op>(pick(0, 7)), pick(0, 9), pick(0, 3) == 0 ? pick(0, 400) : -1};
-        long items = pick(0, 400);
-        long workers = pick(1, 4), window = pick(1, 3) == 1 ? pick(1, 3) : pick(4, 200);
-        outcome expected = plain_loop(steps, items), given;
-        auto see = [&given](long value) { given.seen.push_back(value); };
-        auto with = [&](auto stream) {
-            stream = std::move(stream).workers(workers).window(window);
-            for (const step &s : steps) stream = add(std::move(stream), s);
-            return stream;
-        };
-        try {
-            if (pick(0, 2) == 0) {
-                auto started = with(anabranch::sent<long>()).start(see);
-                for (long item = 0; item < items && started.send(item); item++) {}
-                started.finish();
-            } else {
-                with(anabranch::iota(0L, items)).for_each(see);
-            }
-        } catch (const failure &thrown) {
-            given.failed = thrown.item;
-        }
-        CHECK(given == expected);
-    }
-}
-
-// Settings that do not change the results.
-static anabranch::stream<long> set(anabranch::stream<long> stream, long which) {
-    switch (which) {
-    case 0: return std::move(stream).run_inline();
-    case 1: return std::move(stream).burst(3);
-    case 2: return std::move(stream).spin();
-    case 3: return std::move(stream).on_progress([](const anabranch::progress &) {});
-    case 4: return std::move(stream).trace().title("shape");
-    default: return stream;
-    }
-}
-
-static bool depends_on_order(op what) {
-    return what == op::serial || what == op::serial_filter_map || what == op::take_while;
-}
-
-// The source waits before each item until the end has seen the items that the loop would have given it by then (C10).
-// The order may be given up at any place; the items are then those of the loop in any order. A call may cancel the
-// stream.
-CASE(random_pipelines_are_prompt_without_order_and_when_they_are_cancelled) {
-    std::mt19937 random(21);
-    auto pick = [&](long first, long last) { return std::uniform_int_distribution<long>(first, last)(random); };
-    for (int round = 0; round < 150; round++) {
-        std::vector<step> steps(static_cast<std::size_t>(pick(0, 6)));
-        for (step &s : steps) s = {static_cast<op>(pick(0, 7)), pick(0, 9), -1};
-        // The number of the step before which the order is given up. Behind it, no step depends on the order.
-        auto unordered_at = static_cast<std::size_t>(pick(0, 12));
-        for (std::size_t at = unordered_at; at < steps.size(); at++)
-            if (depends_on_order(steps[at].what)) steps[at].what = op::inspect;
-        bool is_unordered = unordered_at <= steps.size();
-        enum { fine, fails, cancels } kind = static_cast<decltype(kind)>(pick(0, 2));
-        if (kind == fails && !steps.empty())
-            steps[static_cast<std::size_t>(pick(0, static_cast<long>(steps.size()) - 1))].fails_at = pick(0, 60);
-        long items = pick(0, 60), cancels_at = kind == cancels ? pick(0, 60) : -1;
-        // The number of items that the end has seen when the loop asks for each item.
-        std::vector<std::size_t> before;
-        if (kind == fine)
-            for (long item = 0; item <= items; item++) before.push_back(plain_loop(steps, item).seen.size());
-
-        anabranch::cancel_token token;
-        std::atomic<std::size_t> seen = 0;
-        bool was_late = false;
-        auto next = [&, item = 0L]() mutable -> std::optional<long> {
-            auto limit = std::chrono::steady_clock::now() + 10s;
-            while (kind == fine && seen < before[static_cast<std::size_t>(item)] && !was_late) {
-                std::this_thread::yield();
-                was_late = std::chrono::steady_clock::now() > limit;
-            }
-            if (item == items) return std::nullopt;
-            if (item == cancels_at) token.cancel();
-            return item++;
-        };
-        auto build = [&] {
-            auto stream = anabranch::from_fn(next).workers(pick(1, 4)).window(pick(1, 3) == 1 ? pick(1, 3) : pick(4, 64));
-            stream = set(set(std::move(stream).cancel_by(token), pick(0, 8)), pick(1, 8));
-            for (std::size_t at = 0; at < steps.size(); at++) {
-                if (at == unordered_at) stream = std::move(stream).unordered();
-                stream = add(std::move(stream), steps[at]);
-            }
-            return unordered_at == steps.size() ? std::move(stream).unordered() : std::move(stream);
-        };
-        outcome expected = plain_loop(steps, items), given;
-        try {
-            build().for_each([&](long value) { given.seen.push_back(value), seen++; });
-        } catch (const failure &thrown) {
-            given.failed = thrown.item;
-        }
-        CHECK(!was_late);
-        if (is_unordered) {
-            std::sort(given.seen.begin(), given.seen.end());
-            std::sort(expected.seen.begin(), expected.seen.end());
-            if (kind == fine) CHECK(given == expected);
-            if (kind == cancels)
-                CHECK(std::includes(expected.seen.begin(), expected.seen.end(), given.seen.begin(), given.seen.end()));
-            // With a failure, items behind it may have been seen before it. The failure is the planned one.
-            if (kind == fails) CHECK(given.failed == expected.failed);
-        } else if (kind == cancels) {
-            CHECK(given.seen.size() <= expected.seen.size());
-            CHECK(std::equal(given.seen.begin(), given.seen.end(), expected.seen.begin()));
-        } else {
-            CHECK(given == expected);
-        }
-    }
-}
 
 // Each number that a program can set, at both ends of its range: either the items are those of the loop, or the number
 // is refused.
@@ -667,4 +463,7 @@ CASE(a_forked_child_is_told_so_by_what_its_parent_has_started_and_starts_streams
 }
 #endif
 
-int main(int argc, char **argv) { return run_cases(argc, argv); }
+int main(int argc, char **argv) {
+    if (argc > 2 && std::string(argv[1]) == "--cases") return drawn::run(argv[2]);
+    return run_cases(argc, argv);
+}

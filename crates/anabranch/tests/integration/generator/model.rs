@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::case::{Case, End, Fault, Kind, Need, SINK, SOURCE, Step, Way};
+use super::keys::{children, group, keeps, time};
 use crate::contract_support::planted::mix;
 
 /// The number of the first item that is in a loop from the start. No fault is planted for such items.
@@ -43,26 +44,6 @@ pub struct Loop {
     pub calls: HashMap<(usize, u64), usize>,
     /// Whether a call has cancelled the run: where, and whether it panicked.
     pub cancelled: Option<(Place, bool)>,
-}
-
-/// Whether a filter at `node` keeps an item with this key.
-pub fn keeps(key: u64, node: usize) -> bool {
-    !mix(key, node as u64).is_multiple_of(4)
-}
-
-/// The group of an item with this key: one of 3.
-pub fn group(key: u64) -> u64 {
-    key / 8 % 3
-}
-
-/// How many children an item has at `node`.
-pub fn children(key: u64, node: usize) -> u64 {
-    mix(key, node as u64) % 4
-}
-
-/// The time of the item with this number and key. It grows with the number.
-pub fn time(number: u64, key: u64) -> u64 {
-    4 * number + key % 4
 }
 
 /// A lap in a loop: the mark of the item that goes round again or leaves.

@@ -21,7 +21,9 @@ use futures::executor::block_on_stream;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::case::{Case, End, From, How, Need, Setting, Step, Summary, Way};
-use super::model::{Ended, Loop, Mark, children, group, keeps, laps, time};
+use super::compare::Seen;
+use super::keys::{children, group, keeps, time};
+use super::model::{Ended, Loop, Mark, laps};
 use super::world::{Item, Local, Source, Tried, World};
 use crate::contract_support::planted::{Planted, UNMET, mix};
 
@@ -811,22 +813,6 @@ fn check_value(world: At, is_right: bool) {
     if !is_right && !world.case.cancels() {
         world.violation("the end gave another value".into());
     }
-}
-
-/// The observations of a run.
-#[derive(Debug)]
-pub struct Seen {
-    pub delivered: Vec<u64>,
-    pub ended: Ended,
-    pub logs: Vec<Vec<u64>>,
-    /// How many items the source gave.
-    pub asked: usize,
-    /// Violations of the contract, during the run and after it.
-    pub violations: Vec<String>,
-    /// On how many threads user code ran.
-    pub threads: usize,
-    /// The name of its threads.
-    pub title: String,
 }
 
 /// Runs a case with the crate.
