@@ -11,8 +11,8 @@ use crate::stream::{Mode, Stream};
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Passes on `count` items, and ends the stream with the last of them.
     ///
-    /// The source may have given up to one window of items more. If `count` is 0, the source is not asked at
-    /// all.
+    /// The source may have given up to one window of items more. If `count` is 0, the source and the stages before are left out,
+    /// because nobody asks them for anything. In a branch or a loop, the first item that comes then ends the stream.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -23,7 +23,9 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     where
         O: ForSerial,
     {
-        self.draft.attached.takes_none |= count == 0;
+        if count == 0 && self.draft.outline.is_main_line() {
+            self = self.emptied();
+        }
         self.stage(Node::serial("take"), Take { left: count })
     }
 

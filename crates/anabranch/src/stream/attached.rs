@@ -36,8 +36,6 @@ pub(crate) struct Attached<'env> {
     pub(crate) slot: Option<ReportSlot>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
-    /// Whether a stage passes on no item at all. Then the source is not asked.
-    pub(crate) takes_none: bool,
     /// Present if the items of the source come from outside. Workers do not wait in such a source.
     pub(crate) feed: Option<StdArc<dyn Feed>>,
     /// Present if the items of the source were accepted before it gives them.

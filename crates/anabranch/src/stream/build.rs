@@ -7,9 +7,10 @@ use anabranch_plan::{ItemType, Node};
 use anabranch_record::sync::Arc;
 
 use super::{Admit, Mode, Stream, TryStream};
+use crate::engine::nodes::pull::TryFromIter;
 use crate::engine::{
-    Claimed, Halt, Parallel, ParallelEach, ParallelMany, ParallelUpstream, Serial, SerialEach, Spread,
-    SpreadUpstream, StageUpstream, UnitKind, Upstream,
+    Claimed, Halt, Parallel, ParallelEach, ParallelMany, ParallelUpstream, Serial, SerialEach,
+    SourceUpstream, Spread, SpreadUpstream, StageUpstream, UnitKind, Upstream,
 };
 
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
@@ -20,6 +21,16 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     ) -> Stream<'env, V, M> {
         let Self { code, errors, draft, .. } = self;
         Stream { code: extend(code), errors, draft, mode: PhantomData }
+    }
+
+    /// The stream with a source that has no items in the place of everything that was added so far. Its settings stay, and so do the
+    /// options of the next stage.
+    pub(crate) fn emptied(mut self) -> Self {
+        let pull = TryFromIter(std::iter::empty());
+        let errors = Arc::clone(&self.errors);
+        self.code = Box::new(SourceUpstream { pull, errors, id: 0, weigher: None });
+        self.draft.empty();
+        self
     }
 
     /// Adds a serial stage.

@@ -74,20 +74,17 @@ impl Draft<'_> {
         plan.nodes.reserve(USUAL_NODES);
         plan.edges.reserve(USUAL_NODES);
         plan.push(source);
-        let outline = Outline {
-            plan,
-            unset: Unset::default(),
-            next: Next::default(),
-            gives_order_up: false,
-            branch: 0,
-            branches: 0,
-            is_in_loop: false,
-            gives_many: false,
-            begins_behind: None,
-            futures: None,
-            is_alone: false,
-        };
-        Self { outline, attached: Attached::default() }
+        Self { outline: Outline::new(plan), attached: Attached::default() }
+    }
+
+    /// Puts a source that has no items in the place of all stages. The settings stay, and the options of the next stage.
+    pub(crate) fn empty(&mut self) {
+        let Self { outline, attached } = self;
+        outline.empty();
+        let Attached { inner, feed, supply, outside, most, remarks, .. } = attached;
+        (*feed, *supply, *outside, *most) = (None, None, None, Some(0));
+        inner.clear();
+        remarks.clear();
     }
 
     /// The plan with the end `end`, which takes items of the type `item`, and the notes of the passes.
@@ -100,6 +97,42 @@ impl Draft<'_> {
 }
 
 impl Outline {
+    /// The outline of a stream that has the stages of a plan, and no settings yet.
+    fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            unset: Unset::default(),
+            next: Next::default(),
+            gives_order_up: false,
+            branch: 0,
+            branches: 0,
+            is_in_loop: false,
+            gives_many: false,
+            begins_behind: None,
+            futures: None,
+            is_alone: false,
+        }
+    }
+
+    /// Whether stages are added to no branch and to no loop.
+    pub(crate) fn is_main_line(&self) -> bool {
+        self.branch == 0 && !self.is_in_loop
+    }
+
+    /// Puts a source that has no items in the place of all stages.
+    fn empty(&mut self) {
+        let Self { plan, unset, next, gives_order_up, .. } = self;
+        let source = Node { in_blocks: false, placement: Placement::Workers, ..plan.nodes[0].clone() };
+        let mut emptied = Plan {
+            name: plan.name.take(),
+            ..Plan::new(Settings { window_bytes: None, ..plan.settings.clone() })
+        };
+        emptied.push(source);
+        (unset.window_behind, unset.blocks) = (None, Vec::new());
+        let (unset, next) = (std::mem::take(unset), std::mem::take(next));
+        *self = Self { unset, next, gives_order_up: *gives_order_up, ..Self::new(emptied) };
+    }
+
     /// The stage that was last added.
     pub(crate) fn last(&mut self) -> &mut Node {
         self.plan.nodes.last_mut().expect("a stream has a source")

@@ -156,9 +156,6 @@ pub(crate) fn set_up<'run>(
     if let Some(feed) = &run.feed {
         feed.starts(run.clone());
     }
-    if attached.takes_none {
-        run.end_source();
-    }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
     let attachment = Attachment::new(attached, plan, &run);
     (run, reporter, attachment)
@@ -214,8 +211,7 @@ impl Attachment {
         if let Some(handle) = &attachment.handle {
             handle.attach(run);
         }
-        let takes_none = attached.takes_none;
-        for inner in inner.into_iter().filter(|inner| !(takes_none && inner.joins == Joins::Source)) {
+        for inner in inner {
             (inner.start)(handed.as_ref().expect("a stream with others inside hands its settings to them"));
         }
         attachment

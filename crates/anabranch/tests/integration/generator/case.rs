@@ -605,6 +605,12 @@ impl Case {
         self.settings.iter().filter(move |(at, _)| *at == place).map(|(_, setting)| *setting)
     }
 
+    /// The node of the last step of the outer line that takes no item: the steps before are not called. 0 if there is none.
+    pub fn closed(&self) -> usize {
+        let last = self.steps.iter().zip(self.places()).rfind(|(step, _)| **step == Step::Take(0));
+        last.map_or(0, |(_, node)| node)
+    }
+
     /// Whether the sink may get the items in any order. The plain loop, which takes each item to the sink, keeps it.
     pub fn is_unordered(&self) -> bool {
         let has_workers = self.settings.iter().any(|(_, setting)| matches!(setting, Setting::WorkersFrom(_)));
@@ -866,6 +872,7 @@ fn narrow() -> impl Strategy<Value = Step> {
         2 => Just(Step::Option),
         1 => Just(Step::TryOption),
         2 => (1..80usize).prop_map(Step::Take),
+        1 => Just(Step::Take(0)),
         1 => (0..120u64).prop_map(Step::TakeWhile),
         1 => (0..120u64).prop_map(Step::MapWhile),
         1 => (0..120u64).prop_map(Step::Scan),
@@ -911,7 +918,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Unordered),
     ];
     let serial = prop_oneof![
-        1 => Just(Step::Take(0)),
         3 => (1..6usize).prop_map(Step::Chunks),
         1 => Just(Step::SerialFlat),
         1 => Just(Step::TrySerialFlat),

@@ -145,7 +145,7 @@ pub fn plain_loop(case: &Case) -> Loop {
 impl Run<'_> {
     fn run(&mut self) -> Ended {
         // Nothing passes a step that takes no item, and the source is not asked.
-        let closed = self.case.steps.iter().rposition(|step| *step == Step::Take(0));
+        let closed = self.nodes.iter().rposition(|&node| node == self.case.closed() && node > 0);
         let begun = self.begin(closed.map_or(0, |at| at + 1));
         let pulled = begun.and_then(|()| match closed {
             Some(at) => Err(Halt::Break(at)),
@@ -264,6 +264,8 @@ impl Run<'_> {
                 self.meet(node, item, fallible)?;
                 kept.then_some(marked)
             }
+            // In a branch or a loop.
+            Step::Take(0) => return Ok((None, true)),
             Step::Take(most) => {
                 self.states[node].count += 1;
                 return Ok((Some(item), self.states[node].count == most as u64));

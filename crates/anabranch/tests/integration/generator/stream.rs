@@ -454,8 +454,8 @@ fn add(line: Line, world: At, step: &'static Step, node: usize) -> Line {
             line.try_serial_spread(None, move |made, parent| next_child(world, node, made, parent))
         }
         Step::Spread => line.spread(),
-        Step::Chain(most) => line.chain((0..most).map(|number| world.other(number))),
-        Step::Interleave(most) => line.interleave((0..most).map(|number| world.other(number))),
+        Step::Chain(most) => line.chain((0..most).map(move |number| world.other(node, number))),
+        Step::Interleave(most) => line.interleave((0..most).map(move |number| world.other(node, number))),
         Step::ChunkBy => {
             let merged = merged(world, node);
             line.chunk_by(|item| group(item.key)).serial_map(move |(_, items)| merged(items))

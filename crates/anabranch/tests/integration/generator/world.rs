@@ -135,6 +135,8 @@ pub struct World {
     number: usize,
     pub case: Case,
     ledger: Ledger,
+    /// Nothing asks the nodes before this one for anything.
+    closed: usize,
     /// The most items in flight when the source is asked. `None` if this is not checked.
     bound: Option<usize>,
     /// How many items the sink has in the loop, when the source is asked and when a call that needs results begins.
@@ -171,6 +173,7 @@ impl World {
         Box::leak(Box::new(Self {
             number: WORLDS.fetch_add(1, Ordering::Relaxed),
             case: case.clone(),
+            closed: case.closed(),
             ledger: Ledger { clones: case.clones(), ..Ledger::default() },
             bound: if case.how == How::Inline { None } else { case.bound() },
             before: plain.before.clone(),
@@ -274,14 +277,24 @@ impl World {
         self.item(INSIDE + number)
     }
 
-    /// An item of a stream that is put behind or between this one.
-    pub fn other(&'static self, number: u64) -> Item {
+    /// An item of a stream that is put behind or between this one, at `node`.
+    pub fn other(&'static self, node: usize, number: u64) -> Item {
+        self.note_call(node);
         self.item(OTHERS + number)
+    }
+
+    /// Notes that something is asked of a node.
+    fn note_call(&self, node: usize) {
+        // The thread that sends the items of a channel goes on while there is room.
+        if node < self.closed && !(node == SOURCE && matches!(self.case.from, From::Channel(_))) {
+            self.violation(format!("node {node} is called, and node {} takes no item", self.closed));
+        }
     }
 
     /// A call of `node` for an item, which may fail. It returns or panics with the planted fault.
     fn try_call(&self, node: usize, origin: u64, path: u64, child: bool) -> Result<(), Planted> {
         self.note_thread();
+        self.note_call(node);
         // The token does not stop the stream of which another one takes the items. It ends with that one.
         let is_of_run = node != SOURCE || self.case.from != From::Select;
         if is_of_run && self.is_cancelled.load(Ordering::SeqCst) {
