@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -17,6 +18,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 namespace drawn {
 
@@ -272,6 +275,24 @@ inline void print(const std::string &name, const std::vector<number> &numbers) {
     std::cout << '\n';
 }
 
+// Waits until each thread that was started has begun, and so has a name of its own. The check for leaks takes what a thread was given
+// for lost until then.
+inline void wait_for_threads() {
+    auto name = [](const std::filesystem::path &task) {
+        std::string text;
+        std::getline(std::ifstream(task / "comm"), text);
+        return text;
+    };
+    std::error_code none;
+    const std::filesystem::path self = "/proc/self", tasks = self / "task", first = tasks / std::to_string(getpid());
+    for (bool is_waiting = true; is_waiting;) {
+        is_waiting = false;
+        for (const auto &task : std::filesystem::directory_iterator(tasks, none))
+            is_waiting |= task.path() != first && name(task.path()) == name(first);
+        if (is_waiting) std::this_thread::yield();
+    }
+}
+
 // Runs the cases of a file, one in each line.
 inline int run(const char *file) {
     std::ifstream all(file);
@@ -291,6 +312,7 @@ inline int run(const char *file) {
         for (const std::string &what : w.violations) std::cout << "violation " << what << '\n';
         std::cout << end << '\n';
     }
+    wait_for_threads();
     return 0;
 }
 

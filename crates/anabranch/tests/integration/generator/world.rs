@@ -15,11 +15,14 @@ use super::model::{INSIDE, Loop, OTHERS};
 use crate::contract_support::planted::{Bomb, Planted, mix};
 use crate::contract_support::watchdog;
 
+/// Values that are made when they are needed.
+type Blocks<T> = OnceLock<Box<[T]>>;
+
 /// Records which items were made and dropped.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    /// How many times each item was dropped, in blocks that are made when they are needed.
-    drops: [[OnceLock<Box<[AtomicU8]>>; 8]; 8],
+    /// How many times each item was dropped, in blocks of blocks that are made when they are needed.
+    drops: [Blocks<Blocks<AtomicU8>>; 32],
     made: AtomicUsize,
     dropped: AtomicUsize,
     dropped_twice: AtomicUsize,
@@ -31,10 +34,13 @@ pub struct Ledger {
 
 impl Ledger {
     const BLOCK: usize = 1024;
+    const BLOCKS: usize = 64;
 
     fn note_drop(&self, number: usize) {
         let blank = || (0..Self::BLOCK).map(|_| AtomicU8::new(0)).collect();
-        let block = self.drops[number / Self::BLOCK / 8][number / Self::BLOCK % 8].get_or_init(blank);
+        let blocks = self.drops[number / Self::BLOCK / Self::BLOCKS]
+            .get_or_init(|| (0..Self::BLOCKS).map(|_| OnceLock::new()).collect());
+        let block = blocks[number / Self::BLOCK % Self::BLOCKS].get_or_init(blank);
         if block[number % Self::BLOCK].fetch_add(1, Ordering::SeqCst) != 0 {
             self.dropped_twice.fetch_add(1, Ordering::SeqCst);
         }
