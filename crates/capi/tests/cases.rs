@@ -12,7 +12,7 @@ use crate::compiler;
 use crate::generator::case::{Case, End, Fault, From, How, Kind, Lie, Setting, Step, Summary, cases};
 use crate::generator::compare::compare;
 use crate::generator::model::plain_loop;
-use crate::generator::program::{records, told};
+use crate::generator::program::{records, shrunk, told};
 
 /// The name of a step in the program, and its number. `None` if the interface has no method for it.
 fn named(step: &Step) -> Option<(&'static str, u64)> {
@@ -188,21 +188,33 @@ fn line(case: &Case) -> String {
     text
 }
 
+/// Lets a program run cases. Returns the first that differs from the loop, and how it does.
+fn run(program: &Path, cases: &[Case]) -> Option<(Case, String)> {
+    let file = program.with_extension("cases");
+    let lines: String = cases.iter().map(line).collect();
+    std::fs::write(&file, lines).expect("a folder that can be written to");
+    let mut command = Command::new(program);
+    let output = compiler::run(command.env("TSAN_OPTIONS", compiler::TSAN_OPTIONS).arg("--cases").arg(&file));
+    let written = String::from_utf8(output.stdout).expect("the program writes UTF-8");
+    let seen = records(&written, cases).unwrap_or_else(|what| panic!("{what}"));
+    cases.iter().zip(&seen).find_map(|(case, seen)| {
+        let what = compare(case, seen, &plain_loop(case)).err()?;
+        Some((case.clone(), what))
+    })
+}
+
 /// Checks that a program does in each case what the plain loop does.
+///
+/// # Panics
+/// With the smallest case that was found to differ, and how it does.
 pub fn hold(program: &Path) {
     let config = ProptestConfig::default();
     let count = if std::env::var_os("PROPTEST_CASES").is_some() { config.cases } else { 400 };
     let mut runner = TestRunner::new(config);
     let drawn = (0..count).map(|_| callable(cases().new_tree(&mut runner).unwrap().current()));
-    let drawn: Vec<Case> = drawn.collect();
-    let file = program.with_extension("cases");
-    std::fs::write(&file, drawn.iter().map(line).collect::<String>())
-        .expect("a folder that can be written to");
-    let mut command = Command::new(program);
-    let output = compiler::run(command.env("TSAN_OPTIONS", compiler::TSAN_OPTIONS).arg("--cases").arg(&file));
-    let written = String::from_utf8(output.stdout).expect("the program writes UTF-8");
-    let seen = records(&written, &drawn).unwrap_or_else(|what| panic!("{what}"));
-    for (case, seen) in drawn.iter().zip(&seen) {
-        compare(case, seen, &plain_loop(case)).unwrap_or_else(|what| panic!("{case:#?}\n{what}"));
-    }
+    let Some((case, what)) = run(program, &drawn.collect::<Vec<_>>()) else { return };
+    // Each smaller case runs several times, because a failure may depend on the schedule.
+    let fails = |case: &Case| run(program, &vec![case.clone(); 20]).map(|(_, what)| what);
+    let (case, what) = shrunk(case, what, |smaller| fails(&callable(smaller.clone())));
+    panic!("{:#?}\n{what}", callable(case));
 }

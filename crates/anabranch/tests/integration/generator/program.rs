@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::case::{Case, Delay, Kind};
+use super::case::{Case, Delay, Kind, Step};
 use super::compare::Seen;
 use super::model::{Ended, Loop, Place};
 
@@ -84,4 +84,60 @@ fn record<'t>(lines: &mut impl Iterator<Item = &'t str>, nodes: usize) -> Option
         };
         return Some(Seen { ended, ..seen });
     }
+}
+
+/// How many smaller cases are tried.
+const ATTEMPTS: usize = 200;
+
+/// Leaves things out of a case that fails, for as long as it still does. Returns the smallest case that was found, and how it fails.
+pub fn shrunk(
+    mut case: Case,
+    mut what: String,
+    mut fails: impl FnMut(&Case) -> Option<String>,
+) -> (Case, String) {
+    let mut left = ATTEMPTS;
+    'smaller: loop {
+        for candidate in smaller(&case) {
+            let Some(fewer) = left.checked_sub(1) else { return (case, what) };
+            left = fewer;
+            if let Some(reason) = fails(&candidate) {
+                (case, what) = (candidate, reason);
+                continue 'smaller;
+            }
+        }
+        return (case, what);
+    }
+}
+
+/// Cases that have something less each.
+fn smaller(case: &Case) -> Vec<Case> {
+    let all = |count: usize, change: fn(&mut Case, usize)| {
+        (0..count).map(move |at| {
+            let mut smaller = case.clone();
+            change(&mut smaller, at);
+            smaller
+        })
+    };
+    let without_a_step = all(case.steps.len(), |case, at| {
+        case.steps.remove(at);
+        // The settings stay at their steps.
+        case.settings.retain_mut(|(place, _)| {
+            let is_kept = *place != at + 1;
+            *place -= usize::from(*place > at);
+            is_kept
+        });
+    });
+    let plainer = all(case.steps.len(), |case, at| case.steps[at] = Step::Map)
+        .filter(|smaller| smaller.steps != case.steps);
+    let without_a_fault = all(case.faults.len(), |case, at| _ = case.faults.remove(at));
+    let without_a_setting = all(case.settings.len(), |case, at| _ = case.settings.remove(at));
+    let is_delayed = !matches!(case.delay, Delay::None);
+    let without_delay = all(usize::from(is_delayed), |case, _| case.delay = Delay::None);
+    let ungated = all(usize::from(case.is_gated), |case, _| case.is_gated = false);
+    let fewer = all(if case.items > 0 { 2 } else { 0 }, |case, at| {
+        case.items = if at == 0 { case.items / 2 } else { case.items - 1 };
+    });
+    let steps = without_a_step.chain(plainer);
+    let others = without_a_fault.chain(without_a_setting).chain(without_delay).chain(ungated).chain(fewer);
+    steps.chain(others).collect()
 }

@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 use super::case::{Case, End, From, How, Lie, Setting, Step, Way, cases};
 use super::compare::compare;
 use super::model::plain_loop;
-use super::program::{records, told};
+use super::program::{records, shrunk, told};
 use crate::compiler;
 use crate::contract_support::random;
 use crate::contract_support::watchdog::{LIMIT, finishes_within};
@@ -379,44 +379,62 @@ fn drawn(number: usize, runs: usize, runner: &mut TestRunner) -> Drawn {
     Drawn { text: function(&first, &format!("function{number}")), cases }
 }
 
-/// Compiles and runs functions that are drawn, and says how one differs from the loop.
-fn check(count: usize, runs: usize, runner: &mut TestRunner, name: &str) -> Result<(), String> {
-    let all: Vec<Drawn> = (0..count).map(|number| drawn(number, runs, runner)).collect();
+/// Compiles and runs functions, each with `runs` cases. Returns the first case that differs from the loop, and how it does.
+fn run(all: &[Drawn], runs: usize, name: &str) -> Option<(Case, String)> {
     let folder = compiler::folder("annotated_cases");
     let (source, file) = (folder.join(format!("{name}.rs")), folder.join(format!("{name}.txt")));
     let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration");
     let mut program = BEGINNING.replace("HERE", here);
     all.iter().for_each(|drawn| program.push_str(&drawn.text));
-    let names: Vec<String> = (0..count).map(|number| format!("function{number}")).collect();
+    let names: Vec<String> = (0..all.len()).map(|number| format!("function{number}")).collect();
     writeln!(program, "fn main() {{ world::run(&[{}]); }}", names.join(", ")).unwrap();
     fs::write(&source, program).unwrap();
+    let cases: Vec<Case> = all.iter().flat_map(|drawn| drawn.cases.iter().cloned()).collect();
     let output = compiler::build(&source, &folder);
     if !output.status.success() {
-        return Err(format!("{} is refused:\n{}", source.display(), String::from_utf8_lossy(&output.stderr)));
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Some((cases[0].clone(), format!("{} is refused:\n{said}", source.display())));
     }
-    let cases: Vec<Case> = all.iter().flat_map(|drawn| drawn.cases.iter().cloned()).collect();
     let plain: Vec<_> = cases.iter().map(plain_loop).collect();
     let lines = cases.iter().zip(&plain).enumerate();
-    let lines: String =
-        lines.map(|(at, (case, plain))| format!("{} {}\n", at / runs, told(case, plain))).collect();
-    fs::write(&file, lines).unwrap();
-    let limit = LIMIT * count.div_ceil(10) as u32;
+    let lines = lines.map(|(at, (case, plain))| format!("{} {}\n", at / runs, told(case, plain)));
+    fs::write(&file, lines.collect::<String>()).unwrap();
+    let limit = LIMIT * all.len().div_ceil(10) as u32;
     let written = finishes_within(limit, move || compiler::run(&source, &folder, &[&file]))
-        .ok_or_else(|| format!("hangs: not finished after {limit:?}"))?;
-    for (at, mut seen) in records(&written, &cases)?.into_iter().enumerate() {
-        let (case, drawn) = (&cases[at], &all[at / runs]);
-        if drawn.source_skips() {
+        .unwrap_or_else(|| panic!("hangs: not finished after {limit:?}"));
+    let seen = records(&written, &cases).unwrap_or_else(|what| panic!("{what}"));
+    seen.into_iter().enumerate().find_map(|(at, mut seen)| {
+        if all[at / runs].source_skips() {
             seen.asked = plain[at].asked;
         }
-        compare(case, &seen, &plain[at]).map_err(|what| format!("{}\n{case:#?}\n{what}", drawn.text))?;
-    }
-    Ok(())
+        let what = compare(&cases[at], &seen, &plain[at]).err()?;
+        Some((cases[at].clone(), what))
+    })
+}
+
+/// Checks functions that are drawn.
+///
+/// # Panics
+/// With the smallest function that was found to differ from the loop, its case and how it differs.
+fn check(count: usize, runs: usize, runner: &mut TestRunner, name: &str) {
+    let all: Vec<Drawn> = (0..count).map(|number| drawn(number, runs, runner)).collect();
+    let Some((case, what)) = run(&all, runs, name) else { return };
+    // Each smaller case runs several times, because a failure may depend on the schedule.
+    const RUNS: usize = 20;
+    let text = |case: &Case| function(case, "function0");
+    let fails = |case: &Case| {
+        let drawn = Drawn { text: text(case), cases: vec![case.clone(); RUNS] };
+        run(&[drawn], RUNS, &format!("{name}_smaller")).map(|(_, what)| what)
+    };
+    let (case, what) = shrunk(case, what, |smaller| fails(&writable(smaller.clone())));
+    let case = writable(case);
+    panic!("{}\n{case:#?}\n{what}", text(&case));
 }
 
 #[test]
 fn cases_as_annotated_loops_give_what_the_loop_gives() {
     let mut runner = TestRunner::new(random::config(1));
-    check(20, 25, &mut runner, "few").unwrap_or_else(|what| panic!("{what}"));
+    check(20, 25, &mut runner, "few");
 }
 
 #[test]
@@ -426,7 +444,7 @@ fn many_cases_as_annotated_loops_give_what_the_loop_gives() {
         std::env::var("ANNOTATED_CASES").map_or(600, |value| value.parse::<usize>().expect("a number"));
     let mut runner = TestRunner::new(random::config(1));
     for begin in (0..count).step_by(100) {
-        check(100.min(count - begin), 50, &mut runner, "many").unwrap_or_else(|what| panic!("{what}"));
+        check(100.min(count - begin), 50, &mut runner, "many");
         println!("to {begin}: as the loop");
     }
 }

@@ -152,14 +152,15 @@ impl World {
 
     /// The source. It waits before each item until the sink has what the loop would have given it by then.
     pub fn source(&self) -> impl Iterator<Item = Tried<Item>> + Send {
-        let mut next = 0;
+        let (mut next, mut is_late) = (0, false);
         std::iter::from_fn(move || {
             let begun = Instant::now();
             let before = self.before.get(next as usize).copied().unwrap_or(0);
-            while self.count.load(Ordering::SeqCst) < before {
+            // After it has waited in vain, it does not wait again.
+            while self.count.load(Ordering::SeqCst) < before && !is_late {
                 if begun.elapsed() > Duration::from_secs(5) {
                     self.violation(format!("the source waits: the loop's sink has {before} items"));
-                    break;
+                    is_late = true;
                 }
                 thread::yield_now();
             }
