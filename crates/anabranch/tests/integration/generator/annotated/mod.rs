@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use super::case::{Case, End, From, How, Lie, Setting, Step, Way, cases};
+use super::case::{Case, End, From, How, Kind, Lie, Setting, Step, Way, cases};
 use super::compare::compare;
 use super::model::plain_loop;
 use super::program::{records, shrunk, told};
@@ -197,10 +197,40 @@ fn writable(mut case: Case) -> Case {
         End::TryFold => End::TryForEach,
         End::Fold | End::Collect | End::Summary(_) => End::ForEach,
     };
+    if Head::of(&case).has_value(&case) {
+        // A loop that is cancelled has no value, and panics.
+        case.faults.retain(|fault| matches!(fault.kind, Kind::Error | Kind::Panic));
+    }
     case.settings.retain(|(_, setting)| {
-        matches!(setting, Setting::Dedicated | Setting::Replicate(_) | Setting::Spin | Setting::Names)
+        matches!(
+            setting,
+            Setting::Dedicated | Setting::Replicate(_) | Setting::Spin | Setting::Names | Setting::Passes
+        )
     });
     case.buildable()
+}
+
+/// The head of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    For,
+    While,
+    Loop,
+}
+
+impl Head {
+    fn of(case: &Case) -> Self {
+        match case.from {
+            From::Iter => Head::For,
+            _ if case.items.is_multiple_of(2) => Head::While,
+            _ => Head::Loop,
+        }
+    }
+
+    /// Whether the loop is an expression.
+    fn has_value(self, case: &Case) -> bool {
+        self == Head::Loop && matches!(case.end, End::Any(_))
+    }
 }
 
 /// The steps of a loop as they are written.
@@ -215,11 +245,19 @@ struct Text {
     last: Vec<String>,
     /// Whether the next stage gives the order up.
     is_unordered: bool,
+    /// Whether the loop is an expression.
+    has_value: bool,
 }
 
 impl Text {
-    fn leave(&self) -> &'static str {
-        if self.opened > 0 { "break 'items;" } else { "break;" }
+    /// Leaves the loop. If the loop has a value, `value` is that.
+    fn leave_with(&self, value: &str) -> String {
+        let label = if self.opened > 0 { "'items" } else { "" };
+        format!("break {label} {};", if self.has_value { value } else { "" })
+    }
+
+    fn leave(&self) -> String {
+        self.leave_with("None")
     }
 
     /// Leaves the loop if a step needs no more than this item.
@@ -234,7 +272,7 @@ impl Text {
         let step = &case.steps[at];
         let Form { text, is_parallel, opens } = form(step, node, self.place).expect("a step with a text");
         let skip = format!("{} continue;", self.leave_after_last());
-        let text = text.replace("SKIP", &skip).replace("LEAVE", self.leave());
+        let text = text.replace("SKIP", &skip).replace("LEAVE", &self.leave());
         if *step == Step::Unordered {
             self.is_unordered |= self.place == Place::Loop;
             return;
@@ -253,7 +291,10 @@ impl Text {
                 options.insert(0, "replicate".into());
             }
             if matches!(step, Step::With | Step::TryWith) {
-                options.push("state(local = Local::new())".into());
+                let is_named = node.is_multiple_of(3);
+                options.push(
+                    if is_named { "state(local = Local::new())" } else { "state = || Local::new()" }.into(),
+                );
             }
             if std::mem::take(&mut self.is_unordered) {
                 options.push("unordered".into());
@@ -279,6 +320,7 @@ impl Text {
 
 /// The function of a case.
 fn function(case: &Case, name: &str) -> String {
+    let head = Head::of(case);
     let mut text = Text {
         body: String::new(),
         place: Place::Loop,
@@ -286,6 +328,7 @@ fn function(case: &Case, name: &str) -> String {
         outer: Vec::new(),
         last: Vec::new(),
         is_unordered: false,
+        has_value: head.has_value(case),
     };
     case.steps.iter().enumerate().zip(case.places()).for_each(|((at, _), node)| text.add(case, at, node));
     if text.place == Place::Loop {
@@ -299,8 +342,9 @@ fn function(case: &Case, name: &str) -> String {
             )
         }
         End::Any(limit) => {
-            let leave = text.leave();
-            format!("world.deliver(&item); if item.origin >= {limit} {{ found = Some(item.key); {leave} }}")
+            let leave = text.leave_with("Some(item.key)");
+            let notes = if text.has_value { "" } else { "found = Some(item.key);" };
+            format!("world.deliver(&item); if item.origin >= {limit} {{ {notes} {leave} }}")
         }
         _ => "world.deliver(&item);".to_owned(),
     };
@@ -325,21 +369,34 @@ fn function(case: &Case, name: &str) -> String {
             Setting::Dedicated if *at == 0 => options.push_str(", dedicated"),
             Setting::Spin if !options.contains("spin") => options.push_str(", wait = spin"),
             Setting::Names if !options.contains("title") => options.push_str(", title = \"annotated\""),
+            Setting::Passes if !options.contains("dealt") && !case.steps.contains(&Step::Unordered) => {
+                options.push_str(", schedule = dealt");
+            }
             _ => {}
         }
     }
-    let (source, head) = match case.from {
-        From::Iter => ("", "for item in world.source() {"),
-        _ if case.items.is_multiple_of(2) => {
-            ("let mut source = world.source();", "while let Some(item) = source.next() {")
+    let source = "let mut source = world.source();";
+    let annotation = format!("#[to_stream({options})]");
+    let (before, end) = match head {
+        Head::For => (format!("{annotation}\n'items: for item in world.source() {{"), "}"),
+        // The annotation stands before the loop, or before a block around it.
+        Head::While if case.count_nodes().is_multiple_of(2) => {
+            (format!("{source}\n{annotation}\n'items: while let Some(item) = source.next() {{"), "}")
         }
-        _ => ("let mut source = world.source();", "loop { let Some(item) = source.next() else { break };"),
+        Head::While => {
+            (format!("{annotation}\n{{\n{source}\n'items: while let Some(item) = source.next() {{"), "}\n}")
+        }
+        Head::Loop => {
+            let (result, value, end) =
+                if text.has_value { ("let found = ", "None", "};") } else { ("", "", "}") };
+            let next = format!("let Some(item) = source.next() else {{ break {value} }};");
+            (format!("{source}\n{result}{annotation}\n'items: loop {{\n{next}"), end)
+        }
     };
     let counts: String = (0..case.count_nodes()).map(|n| format!("let mut count_{n} = 0u64;\n")).collect();
     format!(
-        "#[stream]\nfn {name}(world: &World) -> Tried<Ended> {{\nlet (mut found, local) = (None, Local::new());\n{counts}{source}\n\
-        #[to_stream({options})]\n'items: {head}\nlet item = item?;\n{}}}\n\
-        Ok(found.map_or(Ended::Complete, Ended::Found))\n}}\n",
+        "#[stream]\nfn {name}(world: &World) -> Tried<Ended> {{\nlet (mut found, mut local) = (None::<u64>, Local::new());\n{counts}\
+        {before}\nlet item = item?;\n{}{end}\nOk(found.map_or(Ended::Complete, Ended::Found))\n}}\n",
         text.body
     )
 }
