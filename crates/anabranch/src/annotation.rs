@@ -207,6 +207,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
+use crate::TryStream;
+
 /// How a stage leaves its loop. It is the error type of the streams that the attribute writes.
 pub enum Exit<'env, B, R> {
     /// By `break`, with its value.
@@ -290,6 +292,16 @@ pub fn guarded<T>(mut next: impl FnMut() -> NoReturnFromMacros<T>) -> impl FnMut
 /// The items of a source that may fail.
 pub fn items<T, E>(mut next: impl FnMut() -> Result<Option<T>, E>) -> impl Iterator<Item = Result<T, E>> {
     std::iter::from_fn(move || next().transpose())
+}
+
+/// Lets a stage whose error is one of these end the stream as if it needed no more items: what it has passed on is finished, also
+/// behind a stage that gives the order up.
+pub fn leaving<'env, T, E>(stream: TryStream<'env, T, E>, leaves: fn(&E) -> bool) -> TryStream<'env, T, E>
+where
+    T: Send + 'env,
+    E: Send + 'env,
+{
+    stream.leaving(leaves)
 }
 
 /// The option `wait = spin`.

@@ -6,7 +6,7 @@
 use std::sync::{Arc, PoisonError};
 
 use anabranch::plan::Wait;
-use anabranch::{Plan, Progress, ReportSlot, Source, Stream, Watch};
+use anabranch::{Plan, Progress, ReportSlot, Source, Stream, Watch, annotation};
 
 use crate::border::{Failure, Given, Owned};
 use crate::line::{Border, Ended, Group, Host, Items, Line, Settings, ShowReport};
@@ -144,6 +144,8 @@ fn set<'env>(mut stream: Items<'env>, settings: &'env Settings) -> Items<'env> {
     if settings.traces {
         stream = stream.trace();
     }
+    // A stage that needs no more items does not fail: what it has passed on is finished.
+    let stream = annotation::leaving(stream, |failure| matches!(failure, Failure::End));
     settings.tokens.iter().fold(stream, Stream::cancel_by)
 }
 

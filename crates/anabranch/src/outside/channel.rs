@@ -476,9 +476,7 @@ impl<'env, T: Send + 'env> Source<'env, Waits<'env, T>, T> {
         let (waiter, supply) = (posted.waiter().clone(), std::sync::Arc::clone(posted.supply()));
         let feed = posted.feed();
         Self::waiting(Node::source("channel"), move |node, weigher| {
-            let mut stream = Stream::pulled(posted, node, weigher).woken_by(waiter, Some(feed));
-            stream.draft.attached.supply = Some(supply);
-            stream
+            Stream::pulled(posted, node, weigher).woken_by(waiter, Some(feed)).supplied(supply)
         })
     }
 }

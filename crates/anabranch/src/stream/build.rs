@@ -143,6 +143,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
             .parallel(node.fallible(), ParallelEach::new(|| (), move |(): &mut (), item| f(item)))
     }
 
+    /// Lets a stage whose error is one of these end the stream as if it needed no more items.
+    pub(crate) fn leaving(self, leaves: fn(&M::Error) -> bool) -> Self {
+        self.errors.leave_by(leaves);
+        self
+    }
+
     /// Returns the same stream, in the mode in which calls may fail with `E`.
     pub(crate) fn admit<E>(self) -> TryStream<'env, T, M::Failure>
     where

@@ -13,7 +13,7 @@ use super::inner::adopt;
 use super::{Stream, TryStream};
 use crate::control::waiter::Waiter;
 use crate::engine::nodes::pull::{FromIter, InBlocks, Pull, TryFromIter};
-use crate::engine::{ErrorSlot, Feed, SourceUpstream, Upstream, Weigher};
+use crate::engine::{ErrorSlot, Feed, SourceUpstream, Supply, Upstream, Weigher};
 use crate::stream::Mode;
 
 /// An iterator that may be asked by one thread after another: any that is `Send`.
@@ -142,6 +142,12 @@ impl<'env, T: Send + 'env, M: Mode<Error: 'env>> Stream<'env, T, M> {
     /// Notes that other threads post the items of the source. Workers do not wait in such a source.
     pub(crate) fn fed(mut self, feed: std::sync::Arc<dyn Feed>) -> Self {
         self.draft.attached.feed = Some(feed);
+        self
+    }
+
+    /// Notes that the source has accepted items before it gives them, which a run that drains does not lose.
+    pub(crate) fn supplied(mut self, supply: std::sync::Arc<Supply>) -> Self {
+        self.draft.attached.supply = Some(supply);
         self
     }
 

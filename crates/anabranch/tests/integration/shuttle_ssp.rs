@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::model::{Gate, check};
 use anabranch::ssp::*;
+use anabranch::{CancelToken, posts};
 
 #[test]
 fn what_is_posted_is_collected_in_order() {
@@ -94,4 +95,23 @@ fn an_item_that_waits_for_the_next_does_not_hold_it_up() {
         (0..2).for_each(|n| pipeline.post(n).unwrap());
         assert_eq!(pipeline.collect(), [0, 1]);
     });
+}
+
+#[test]
+fn a_stream_that_drains_gives_what_was_accepted() {
+    for workers in [1, 2] {
+        check(300, move || {
+            let token = CancelToken::new();
+            let none = None::<(u64, fn(&u64) -> u64)>;
+            let (sender, stream) =
+                posts::fallible::<_, (), _>(workers, posts::Room::one_by_one(2), "post", none);
+            let stream = stream.cancel_by(&token);
+            let running = shuttle::thread::spawn(move || stream.map(|n: u64| n).collect::<Vec<_>>());
+            let draining = shuttle::thread::spawn(move || token.drain());
+            let accepted = (0..4).take_while(|&n| sender.send(n).is_ok()).count() as u64;
+            sender.end();
+            draining.join().unwrap();
+            assert_eq!(running.join().unwrap(), Ok((0..accepted).collect()));
+        });
+    }
 }

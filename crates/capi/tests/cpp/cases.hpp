@@ -120,6 +120,10 @@ struct world {
         if (nap_micros > 0) std::this_thread::sleep_for(std::chrono::microseconds(dice % nap_micros));
         for (const fault &one : faults) {
             if (one.node != node || one.origin != origin || one.child != NO_CHILD) continue;
+            if (one.kind == 4) {
+                token.drain();
+                return;
+            }
             if (one.kind >= 2) {
                 is_cancelled = true;
                 token.cancel();
@@ -241,7 +245,10 @@ inline std::string ended(world &w) {
     if (w.from == "sent") {
         auto started = build(w, anabranch::sent<item>()).start(deliver);
         while (auto it = w.give())
-            if (!started.send(*std::move(it))) break;
+            if (!started.send(*std::move(it))) {
+                w.asked--; // it is not accepted
+                break;
+            }
         started.finish();
         return "complete";
     }

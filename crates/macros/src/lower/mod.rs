@@ -25,7 +25,7 @@ use crate::body::{Segment, cut, find_crossings};
 use crate::check::{check, may_be_ahead};
 use crate::exits::{Exits, Jump, Rewrite};
 use crate::function::Function;
-use crate::gives::{Gives, Role};
+use crate::gives::{Gives, Role, support};
 use crate::items::{idents, misplaced};
 use crate::leftover::nested_stage;
 use crate::macros::calls_unknown;
@@ -189,9 +189,18 @@ impl Loop<'_> {
         let setup = std::mem::take(&mut self.makes);
         let mut source = self.source(&mut segments, exits[0], gives[0], &hand_over[0], &result);
         let mut checks = TokenStream::new();
+        // Without an order, a failure drops what is in flight. A part that leaves the loop has finished the items before.
+        let leaves = gives[..count - 1].iter().any(|gives| gives.fails) && {
+            let mut options = segments.iter().filter_map(|segment| segment.options.as_ref());
+            self.options.is_unordered || options.any(|options| options.is_unordered)
+        };
         for (at, &gives) in gives.iter().enumerate().skip(1) {
             if let Some(unchanged) = unchanged.as_ref().filter(|unchanged| unchanged.before == at) {
                 checks = unchanged.code(&mut source.chain, self.span);
+            }
+            if at + 1 == count && leaves {
+                let (support, chain) = (support(self.span.resolved_at(Span::mixed_site())), source.chain);
+                source.chain = quote!(#support::leaving(#chain, |_| true));
             }
             self.stage(&mut source.chain, &mut segments, at, gives, &hand_over[at], &result);
         }

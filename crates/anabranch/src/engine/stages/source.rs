@@ -142,8 +142,7 @@ impl<P: Pull> AnySource<P::Item> for TypedSource<P> {
                 None => break,
                 Some(Pulled::End) => return PullEnd::Stopped(Stop::End),
                 Some(Pulled::Fail(error)) => {
-                    self.spot.fail(flow.indices.next(), error);
-                    return PullEnd::Stopped(Stop::Fail);
+                    return PullEnd::Stopped(self.spot.fail(flow.indices.next(), error));
                 }
             };
             *items += cell.len();
@@ -412,10 +411,7 @@ impl<P: Pull> DirectSource<'_, P> {
     fn end(&mut self, turn: &mut Turn, error: Option<P::Error>) {
         let stop = match error {
             None => Stop::End,
-            Some(error) => {
-                self.spot.fail(turn.index(), error);
-                Stop::Fail
-            }
+            Some(error) => self.spot.fail(turn.index(), error),
         };
         // A source that waits from outside also ends because the run was cancelled. Then the stages drop what they have kept.
         if !self.spot.run.is_done() {

@@ -186,8 +186,8 @@ impl<T, E, Op: Spread<T, E>> DirectSpread<'_, T, E, Op> {
                 Given::NeedsCell | Given::Waits => return Demand::More,
                 Given::Stop(stop) => return next.cell(turn, Cell::Stop(stop)),
                 Given::Fail(error) => {
-                    spot.fail(turn.index(), error);
-                    return next.cell(turn, Cell::Stop(Stop::Fail));
+                    let stop = spot.fail(turn.index(), error);
+                    return next.cell(turn, Cell::Stop(stop));
                 }
             }
         }
@@ -304,8 +304,8 @@ where
                 Some(Served::Closed)
             }
             Given::Fail(error) => {
-                self.spot.fail(state.indices.next(), error);
-                Self::put(state, Cell::Stop(Stop::Fail));
+                let stop = self.spot.fail(state.indices.next(), error);
+                Self::put(state, Cell::Stop(stop));
                 Some(Served::Closed)
             }
             Given::Waits => Some(Served::Drained),

@@ -248,9 +248,6 @@ fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
             spot.halt(index, Cause::Break);
             Stop::End
         }
-        Halt::Error(error) => {
-            spot.fail(index, error);
-            Stop::Fail
-        }
+        Halt::Error(error) => spot.fail(index, error),
     }
 }

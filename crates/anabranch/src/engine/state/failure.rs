@@ -6,7 +6,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
 const LAST_FAILURE_WINS: Mutant = Mutant("last_failure_wins");
@@ -20,6 +20,8 @@ pub(crate) enum Cause {
     Break,
     /// A fallible call failed; the error is in the [`ErrorSlot`].
     Error,
+    /// As [`Break`](Self::Break), with an error in the [`ErrorSlot`] that says so.
+    Leave,
     /// User code panicked with this payload.
     Panic(Payload),
 }
@@ -84,6 +86,7 @@ impl fmt::Debug for Cause {
         f.write_str(match self {
             Cause::Break => "Break",
             Cause::Error => "Error",
+            Cause::Leave => "Leave",
             Cause::Panic(_) => "Panic",
         })
     }
@@ -120,7 +123,7 @@ impl Position {
             return true;
         }
         let is_ordered = !self.in_time && !old.in_time;
-        if !is_ordered && old.breaks && !self.breaks {
+        if !is_ordered && old.breaks {
             // A stage that needs no more items does not undo what stages after it have done with those that it passed on.
             return self.domain > old.domain || self.domain == old.domain && self.index <= old.index;
         }
@@ -205,28 +208,42 @@ impl<T> Drop for First<T> {
 
 /// Stores the error of a run: the one that the loop would have met first.
 #[derive(Debug)]
-pub struct ErrorSlot<E>(First<E>);
+pub struct ErrorSlot<E> {
+    first: First<E>,
+    /// Tells the errors that are no failure: the stage needs no more items.
+    leaves: OnceLock<fn(&E) -> bool>,
+}
 
 impl<E> Default for ErrorSlot<E> {
     fn default() -> Self {
-        Self(First::new())
+        Self { first: First::new(), leaves: OnceLock::new() }
     }
 }
 
 impl<E> ErrorSlot<E> {
+    /// Lets a stage whose error is one of these end the stream as if it needed no more items.
+    pub(crate) fn leave_by(&self, leaves: fn(&E) -> bool) {
+        self.leaves.get_or_init(|| leaves);
+    }
+
+    /// Whether the error says that a stage needs no more items.
+    pub(crate) fn leaves(&self, error: &E) -> bool {
+        self.leaves.get().is_some_and(|leaves| leaves(error))
+    }
+
     pub(crate) fn take(&self) -> Option<E> {
-        self.0.take()
+        self.first.take()
     }
 
     pub(crate) fn offer(&self, position: Position, error: E) {
-        self.0.offer(position, error);
+        self.first.offer(position, error);
     }
 
     /// Moves the error of the stages before a `map_err` into `to`, the slot of the stages behind it. `f`
     /// turns the error into one of their type. The caller calls this when the run is over.
     pub(crate) fn hand_over<X>(&self, to: &ErrorSlot<X>, f: impl FnOnce(E) -> X) {
-        let Some(NotedFailure { position, number, value }) = self.0.lock().take() else { return };
+        let Some(NotedFailure { position, number, value }) = self.first.lock().take() else { return };
         let value = f(value);
-        to.0.put(to.0.lock(), NotedFailure { position, number, value });
+        to.first.put(to.first.lock(), NotedFailure { position, number, value });
     }
 }

@@ -298,7 +298,7 @@ impl Run {
     #[cold]
     pub(crate) fn halt(&self, position: Position, cause: Cause) {
         self.stop_pulling();
-        if matches!(cause, Cause::Break) {
+        if matches!(cause, Cause::Break | Cause::Leave) {
             self.has_broken.store(true, Ordering::Relaxed);
         }
         self.first.offer(position, cause);
@@ -341,7 +341,7 @@ impl Run {
     pub(crate) fn outcome(&self) -> Outcome {
         match self.first.take() {
             None | Some(Cause::Break) => Outcome::Complete,
-            Some(Cause::Error) => Outcome::Error,
+            Some(Cause::Error | Cause::Leave) => Outcome::Error,
             Some(Cause::Panic(payload)) => Outcome::Panic(payload),
         }
     }

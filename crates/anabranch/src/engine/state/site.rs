@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use anabranch_record::lane::Domain;
+use anabranch_record::lane::{Domain, Stop};
 use anabranch_record::sync::Arc;
 
 use super::failure::{Cause, ErrorSlot, Position};
@@ -77,8 +77,8 @@ impl Site {
     /// Notes the cause that stopped the stream at `index` (rule 12). The node then puts a stop at that index.
     #[cold]
     pub(crate) fn halt(&self, index: u64, cause: Cause) {
-        let position = Position { breaks: matches!(cause, Cause::Break), ..self.position(index) };
-        self.run.halt(position, cause);
+        let breaks = matches!(cause, Cause::Break | Cause::Leave);
+        self.run.halt(Position { breaks, ..self.position(index) }, cause);
         self.stop_at(index);
     }
 
@@ -118,10 +118,13 @@ impl<E> Clone for Spot<E> {
 }
 
 impl<E> Spot<E> {
-    /// Notes an error at `index`.
+    /// Notes an error at `index`, and returns the kind of stop to put there.
     #[cold]
-    pub(crate) fn fail(&self, index: u64, error: E) {
-        self.errors.offer(self.position(index), error);
-        self.halt(index, Cause::Error);
+    pub(crate) fn fail(&self, index: u64, error: E) -> Stop {
+        let leaves = self.errors.leaves(&error);
+        self.errors.offer(Position { breaks: leaves, ..self.position(index) }, error);
+        let (cause, stop) = if leaves { (Cause::Leave, Stop::End) } else { (Cause::Error, Stop::Fail) };
+        self.halt(index, cause);
+        stop
     }
 }

@@ -32,9 +32,9 @@ where
     M: Mode<Error: 'env>,
 {
     let (sender, receiver) = queue(workers, Arc::clone(room), number);
-    let feed = receiver.feed();
-    let stream = Stream::pulled_in_batches(receiver, Node::source("post"), Some(of_batches(room))).fed(feed);
-    (sender, stream.workers(workers))
+    let (feed, supply) = (receiver.feed(), receiver.supply());
+    let stream = Stream::pulled_in_batches(receiver, Node::source("post"), Some(of_batches(room)));
+    (sender, stream.fed(feed).supplied(supply).workers(workers))
 }
 
 /// Creates the sender and the stream of what it posts, whose stages may fail. At most as many items wait as `room` has
@@ -61,9 +61,10 @@ where
         Some((bytes, weigh)) => Weigher::of_items(bytes, weigh),
         None => of_batches(&room),
     };
-    let feed = receiver.feed();
+    let (feed, supply) = (receiver.feed(), receiver.supply());
     let node = Node::source("post").named(name.to_owned());
-    let mut stream = Stream::pulled_in_batches(receiver, node, Some(weigher)).fed(feed).workers(workers);
+    let mut stream =
+        Stream::pulled_in_batches(receiver, node, Some(weigher)).fed(feed).supplied(supply).workers(workers);
     stream.draft.outline.plan.settings.window_bytes = limit;
     (sender, stream.window(room.items()).window_behind(room.batches()))
 }

@@ -27,8 +27,8 @@ use anabranch_record::{EventCount, WaitKey};
 
 use super::room::Room;
 use crate::clock::Moment;
-use crate::engine::Feed;
 use crate::engine::nodes::pull::{Pull, Pulled};
+use crate::engine::{Feed, Supply};
 use crate::outside::mailbox::Mailbox;
 
 // Each of these mutants takes a rule out, to show that a model notices: scripts/mutants.md.
@@ -62,6 +62,8 @@ struct QueueState<T> {
     /// The process in which the queue was created.
     birth: Birth,
     mailbox: Mailbox<T>,
+    /// A run that drains closes it.
+    supply: StdArc<Supply>,
     /// Whether a sleeping worker must be told of a post.
     wants_notice: AtomicBool,
     /// Workers wait here for items.
@@ -106,10 +108,15 @@ impl<T> QueueState<T> {
         self.mailbox.inbox.waiting()
     }
 
-    /// Whether no more items will be posted.
+    /// Whether no more items will be posted. The items that were accepted before still come out.
     #[inline]
     fn has_ended(&self) -> bool {
-        self.mailbox.inbox.is_closed()
+        let is_closed = self.mailbox.inbox.is_closed();
+        if !is_closed && self.supply.is_closed() {
+            self.mailbox.close();
+            return true;
+        }
+        is_closed
     }
 }
 
@@ -213,6 +220,7 @@ pub(super) fn queue<T, F, E>(
     let shared = StdArc::new(QueueState {
         birth: Birth::here(),
         mailbox,
+        supply: StdArc::default(),
         wants_notice: AtomicBool::new(false),
         filled: Arc::default(),
         watch: Padded::new(Watch {
@@ -289,6 +297,11 @@ impl<T: Send + 'static, F, E> Receiver<T, F, E> {
         let shared: StdArc<QueueState<T>> = StdArc::clone(&self.shared);
         shared
     }
+
+    /// Whether the queue is to accept no more items, and how many it has accepted.
+    pub(super) fn supply(&self) -> StdArc<Supply> {
+        StdArc::clone(&self.shared.supply)
+    }
 }
 
 impl<T: Send, F, E> Receiver<T, F, E> {
@@ -356,6 +369,7 @@ where
             batch.push(number(*next, item));
             *next += 1;
         });
+        self.shared.supply.accept(size);
         let left = self.consumer.waiting();
         self.ran_dry = left == 0;
         // Posting threads are woken once there is room for enough items to be worth it.
@@ -373,6 +387,7 @@ where
 impl<T, F, E> Drop for Receiver<T, F, E> {
     fn drop(&mut self) {
         self.consumer.close();
+        self.shared.supply.accept(self.consumer.waiting() as usize);
         self.shared.mailbox.emptied.notify_all();
     }
 }

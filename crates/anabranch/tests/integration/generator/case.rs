@@ -485,6 +485,8 @@ pub enum Kind {
     Panic,
     Cancel,
     CancelAndPanic,
+    /// The source is not asked again. The items that it has given go on.
+    Drain,
 }
 
 /// Something that goes wrong at a node: when it gets the item of the source with this number or, with `child`, such a child of
@@ -621,6 +623,11 @@ impl Case {
     /// Whether a call cancels the run.
     pub fn cancels(&self) -> bool {
         self.faults.iter().any(Fault::cancels)
+    }
+
+    /// Whether a call drains the run.
+    pub fn drains(&self) -> bool {
+        self.faults.iter().any(|fault| fault.kind == Kind::Drain)
     }
 
     /// Whether the step of a node passes a panic on in order. So does a stream that is put into another one.
@@ -762,6 +769,17 @@ impl Case {
         Some(in_windows * widths + between + held + read + detached * product)
     }
 
+    /// The case with a step that ends the stream at an item, and one that gives the order up anywhere behind it. The items that the
+    /// first has passed on are finished.
+    pub fn leaving_without_order(mut self) -> Self {
+        let (first, second) = (self.items as usize, self.window);
+        let at = first % (self.steps.len() + 1);
+        self.steps.insert(at, Step::TakeWhile(self.items / 2));
+        let behind = at + 1 + second % (self.steps.len() - at);
+        self.steps.insert(behind, Step::Unordered);
+        self
+    }
+
     /// The nearest case that a stream can be made of and whose results do not depend on the schedule.
     pub fn buildable(mut self) -> Self {
         let (mut flat, mut is_unordered) = (0, false);
@@ -815,9 +833,9 @@ impl Case {
         }
         // Another thread sends the items of a channel.
         self.faults.retain(|fault| fault.node > 0 || !matches!(self.from, From::Channel(_)));
-        // Whether a cancel or a failure is first depends on the schedule.
-        if let Some(&cancel) = self.faults.iter().find(|fault| fault.cancels()) {
-            self.faults = vec![cancel];
+        // Whether a stop or a failure is first depends on the schedule.
+        if let Some(&stop) = self.faults.iter().find(|fault| fault.cancels() || fault.kind == Kind::Drain) {
+            self.faults = vec![stop];
         }
         // Items that a failure drops do not arrive. Without an order, the items that go round again are others than the loop's.
         let goes_round = self.has(|step| matches!(step, Step::Feedback { .. }));
@@ -1015,6 +1033,7 @@ pub fn faults(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Fault>
         4 => Just(Kind::Panic),
         1 => Just(Kind::Cancel),
         1 => Just(Kind::CancelAndPanic),
+        1 => Just(Kind::Drain),
     ];
     let origin = prop_oneof![3 => 0..100u64, 1 => 0..4u64];
     let child = prop_oneof![4 => Just(None), 1 => (0..3u64).prop_map(Some)];

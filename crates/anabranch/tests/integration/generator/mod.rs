@@ -116,6 +116,18 @@ fn random_streams_that_a_pool_runs_alone_give_what_the_loop_gives() {
 }
 
 #[test]
+fn random_streams_that_are_drained_give_what_their_source_has_given() {
+    let drained = (cases(), 0..100u64, 1000..2000usize);
+    for_all(
+        200,
+        drained.prop_map(|(case, origin, node)| {
+            let faults = vec![Fault { node, origin, child: None, kind: Kind::Drain }];
+            Case { faults, ..case }.buildable()
+        }),
+    );
+}
+
+#[test]
 fn random_streams_without_order_give_each_item_once() {
     let anywhere = (cases(), any::<prop::sample::Index>());
     for_all(

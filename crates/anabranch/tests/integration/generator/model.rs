@@ -190,6 +190,8 @@ impl Run<'_> {
             return Ok(());
         };
         Err(Halt::End(match kind {
+            // The comparison knows after how many items.
+            Kind::Drain => return Ok(()),
             Kind::Error if fallible => Ended::Error(place),
             Kind::Error | Kind::Panic => Ended::Panic(place),
             Kind::Cancel | Kind::CancelAndPanic => {

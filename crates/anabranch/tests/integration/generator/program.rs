@@ -27,6 +27,7 @@ pub fn told(case: &Case, plain: &Loop) -> String {
             Kind::Panic => 1,
             Kind::Cancel => 2,
             Kind::CancelAndPanic => 3,
+            Kind::Drain => 4,
         };
         let child = fault.child.unwrap_or(u64::MAX);
         write!(text, "{} {} {child} {kind} ", fault.node, fault.origin).unwrap();

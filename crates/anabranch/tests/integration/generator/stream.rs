@@ -675,7 +675,12 @@ fn source(world: At) -> Line {
             // It ends when the stream takes no more, or is dropped.
             world.senders.fetch_add(1, Ordering::SeqCst);
             std::thread::spawn(move || {
-                source.map_while(Result::ok).map_while(|item| sender.send(item).ok()).for_each(drop);
+                for item in source.map_while(Result::ok) {
+                    if sender.send(item).is_err() {
+                        world.asked.fetch_sub(1, Ordering::SeqCst);
+                        break;
+                    }
+                }
                 world.senders.fetch_sub(1, Ordering::SeqCst);
             });
             line.into()
@@ -839,6 +844,10 @@ pub fn run(case: &Case, plain: &Loop) -> Seen {
     let after = world.after.load(Ordering::SeqCst);
     if after > most && case.from != From::Blocks {
         world.violation(format!("{after} calls began after the run was cancelled"));
+    }
+    let late = world.asked_late.load(Ordering::SeqCst);
+    if late > 1 && case.from != From::Blocks {
+        world.violation(format!("the source was asked {late} times after the run was drained"));
     }
     let of = |log: &Mutex<Vec<u64>>| log.lock().unwrap().clone();
     Seen {

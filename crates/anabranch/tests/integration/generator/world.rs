@@ -164,6 +164,9 @@ pub struct World {
     count: AtomicUsize,
     pub token: CancelToken,
     is_cancelled: AtomicBool,
+    is_drained: AtomicBool,
+    /// How many times the source was asked after the run was drained.
+    pub asked_late: AtomicUsize,
     /// How many calls began after the run was cancelled.
     pub after: AtomicUsize,
     /// Whether the source has waited in vain. Then it does not wait again.
@@ -195,6 +198,8 @@ impl World {
             count: AtomicUsize::new(0),
             token: CancelToken::new(),
             is_cancelled: AtomicBool::new(false),
+            is_drained: AtomicBool::new(false),
+            asked_late: AtomicUsize::new(0),
             after: AtomicUsize::new(0),
             is_late: AtomicBool::new(false),
             violations: Mutex::default(),
@@ -312,6 +317,11 @@ impl World {
             None => Ok(()),
             Some(Kind::Error) => Err(planted()),
             Some(Kind::Panic) => panic_any(planted()),
+            Some(Kind::Drain) => {
+                self.token.drain();
+                self.is_drained.store(true, Ordering::SeqCst);
+                Ok(())
+            }
             Some(kind) => {
                 self.token.cancel();
                 self.is_cancelled.store(true, Ordering::SeqCst);
@@ -397,6 +407,9 @@ impl Iterator for Source {
         let world = self.world;
         if world.source_over.load(Ordering::SeqCst) {
             world.violation("the source was asked after its end or its failure".into());
+        }
+        if world.is_drained.load(Ordering::SeqCst) {
+            world.asked_late.fetch_add(1, Ordering::SeqCst);
         }
         world.pass_gate(world.before(self.next), "the source");
         let in_flight = world.ledger.in_flight.load(Ordering::SeqCst);

@@ -201,6 +201,10 @@ impl World {
             None => Ok(()),
             Some(0) => Err(planted()),
             Some(1) => panic_any(planted()),
+            Some(4) => {
+                self.token.drain();
+                Ok(())
+            }
             Some(kind) => {
                 self.token.cancel();
                 if kind == 3 { panic_any(planted()) } else { Ok(()) }
