@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anabranch_plan::Node;
 use anabranch_record::lane::Cell;
+use anabranch_record::mutant::Mutant;
 
 use crate::engine::Weigher;
 use crate::stream::{Mode, Stream, TryStream};
@@ -18,6 +19,9 @@ pub use crate::outside::channel::{Channel, channel};
 pub use anabranch_record::fork;
 pub use queue::Sender;
 pub use room::Room;
+
+// This mutant takes a rule out, to show that a model notices: scripts/mutants.md.
+const NO_ACCOUNT_OF_POSTS: Mutant = Mutant("no_account_of_posts");
 
 /// Creates the sender and the stream of what it posts. `workers` run the stream, and `room` bounds it. `number` makes the
 /// stream's item of a posted item and its number in the order of the posts, which is counted from 0.
@@ -63,8 +67,10 @@ where
     };
     let (feed, supply) = (receiver.feed(), receiver.supply());
     let node = Node::source("post").named(name.to_owned());
-    let mut stream =
-        Stream::pulled_in_batches(receiver, node, Some(weigher)).fed(feed).supplied(supply).workers(workers);
+    let mut stream = Stream::pulled_in_batches(receiver, node, Some(weigher)).fed(feed).workers(workers);
+    if !NO_ACCOUNT_OF_POSTS.is_on() {
+        stream = stream.supplied(supply);
+    }
     stream.draft.outline.plan.settings.window_bytes = limit;
     (sender, stream.window(room.items()).window_behind(room.batches()))
 }
