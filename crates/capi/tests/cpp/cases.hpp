@@ -151,7 +151,7 @@ struct world {
     // The next item of the source. It waits until the sink has what the loop would have given it by then.
     std::optional<item> give() {
         number least = next < before.size() ? before[next] : 0;
-        for (auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10); count < least;) {
+        for (auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30); count < least;) {
             std::this_thread::yield();
             if (std::chrono::steady_clock::now() < limit) continue;
             violation("the source waits, and the loop's sink has " + std::to_string(least) + " items");

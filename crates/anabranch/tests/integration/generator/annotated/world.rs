@@ -158,7 +158,7 @@ impl World {
             let before = self.before.get(next as usize).copied().unwrap_or(0);
             // After it has waited in vain, it does not wait again.
             while self.count.load(Ordering::SeqCst) < before && !is_late {
-                if begun.elapsed() > Duration::from_secs(5) {
+                if begun.elapsed() > Duration::from_secs(30) {
                     self.violation(format!("the source waits: the loop's sink has {before} items"));
                     is_late = true;
                 }
