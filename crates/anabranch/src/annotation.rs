@@ -294,8 +294,8 @@ pub fn items<T, E>(mut next: impl FnMut() -> Result<Option<T>, E>) -> impl Itera
     std::iter::from_fn(move || next().transpose())
 }
 
-/// Lets a stage whose error is one of these end the stream as if it needed no more items: what it has passed on is finished, also
-/// behind a stage that gives the order up.
+/// Treats the errors for which `leaves` returns `true` as the end of the stream. The items that the stage has passed on are
+/// finished, even if a later stage gives the order up.
 pub fn leaving<'env, T, E>(stream: TryStream<'env, T, E>, leaves: fn(&E) -> bool) -> TryStream<'env, T, E>
 where
     T: Send + 'env,

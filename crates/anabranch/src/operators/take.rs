@@ -11,8 +11,8 @@ use crate::stream::{Mode, Stream};
 impl<'env, T: Send + 'env, M: Mode<Error: 'env>, O> Stream<'env, T, M, O> {
     /// Passes on `count` items, and ends the stream with the last of them.
     ///
-    /// The source may have given up to one window of items more. If `count` is 0, the source and the stages before are left out,
-    /// because nobody asks them for anything. In a branch or a loop, the first item that comes then ends the stream.
+    /// The source may have given up to one window of items more. If `count` is 0, the stream does not call its source and the stages
+    /// before `take`, and its plan does not have these stages. In a branch or a feedback, the first item ends the stream instead.
     ///
     /// ```
     /// use anabranch::Stream;
